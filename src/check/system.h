@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* What the search explores: a system of processes whose states are flat bytes, and the moves between them.
+ *
+ * The search knows nothing of registers or messages. It asks a system for its first state and for the successors of
+ * a state, and judges what it finds by the status of each process.
+ */
+#ifndef AFTERYOU_CHECK_SYSTEM_H
+#define AFTERYOU_CHECK_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PROCESSES_MOST = 8, SUCCESSORS_MOST = 512 };
+
+/* Where a process is in its passage. */
+enum status {
+    STATUS_IDLE,        /* outside: never began, left, or died */
+    STATUS_DOORWAY,     /* has begun, and is not yet in the queue */
+    STATUS_QUEUED,      /* past the doorway, and not inside */
+    STATUS_INSIDE,      /* in the critical section */
+    STATUS_LEAVING,     /* in the epilogue */
+    STATUS_MALFUNCTION, /* failed, and its words read as anything */
+    STATUS_HALTED       /* stopped for ever, undetectably */
+};
+
+enum move_kind {
+    MOVE_STEP,   /* the process goes on; it must, if it is not idle: this is the fairness that is assumed */
+    MOVE_START,  /* an idle process begins a passage; it need not */
+    MOVE_ABORT,  /* a waiting process gives up (timeout, cancel, try) */
+    MOVE_DEATH,  /* a process dies */
+    MOVE_SYSTEM, /* the surroundings move (a store buffer drains, a message arrives); they must in the end */
+    MOVE_FAULT   /* the surroundings fail (a malfunctioning process falls quiet, a process stops for ever) */
+};
+
+struct move {
+    uint8_t process;
+    uint8_t kind;
+    uint8_t enters; /* with this move the process is inside */
+    uint8_t choice; /* which outcome, where one access has several */
+};
+
+struct successors {
+    unsigned count;
+    size_t size; /* bytes of a state */
+    struct move move[SUCCESSORS_MOST];
+    unsigned char *states;
+    bool overflow;        /* a number grew beyond its field: the search must say so */
+    const char *complaint; /* a safety property that a move itself broke, or NULL */
+    unsigned complaining;  /* the move that broke it */
+};
+
+struct system {
+    const char *name;
+    size_t size; /* bytes of a state, a multiple of 8 */
+    unsigned processes;
+    void *context;
+
+    void (*begin)(const struct system *system, unsigned char *state);
+    /* Fills `out`; states it adds are complete. */
+    void (*successors)(const struct system *system, const unsigned char *state, struct successors *out);
+    /* NULL, or the safety property that this state breaks. */
+    const char *(*judge)(const struct system *system, const unsigned char *state);
+    enum status (*status)(const struct system *system, const unsigned char *state, unsigned process);
+    /* Whether the passages that two processes are making conflict. */
+    bool (*conflict)(const struct system *system, const unsigned char *state, unsigned i, unsigned j);
+    /* Makes the move in `state` without the search's reductions, and says in words what was done. */
+    void (*narrate)(const struct system *system, unsigned char *state, struct move move, char *line, size_t room);
+};
+
+/* The room for one more successor; the caller fills it. */
+static inline unsigned char *successors_add(struct successors *out, struct move move)
+{
+    if (out->count == SUCCESSORS_MOST)
+        __builtin_trap(); /* a system with more outcomes than the search has room for is an error in the system */
+    out->move[out->count] = move;
+    return out->states + out->size * out->count++;
+}
+
+#endif

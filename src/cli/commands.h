@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The subcommands of `afteryou`, and the words they share. */
+#ifndef AFTERYOU_CLI_COMMANDS_H
+#define AFTERYOU_CLI_COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* 125 is what timeout(1) and env(1) say when they themselves, not their command, fail. */
+enum { EXIT_HOLDS = 0, EXIT_VIOLATED = 1, EXIT_LIMIT = 2, EXIT_USAGE = 125 };
+
+int command_check(int count, char **words);
+
+/* One line on stderr, "afteryou COMMAND: …"; returns EXIT_USAGE. */
+int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whole numbers from text: false if it is none, or not within the range. */
+bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);
+/* Like parse_number, with K, M, G for powers of 1024. */
+bool parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *bytes);
+
+#endif

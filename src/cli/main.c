@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `afteryou`: finds the subcommand and hands over. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int count, char **words);
+    const char *summary;
+} commands[] = {
+    {"check", command_check, "try every interleaving of a protocol, every death"},
+};
+
+static void print_usage(FILE *out)
+{
+    fputs("usage: afteryou COMMAND [OPTION…]\n\nCommands:\n", out);
+    for (size_t at = 0; at < sizeof commands / sizeof *commands; at++)
+        fprintf(out, "  %-10s %s\n", commands[at].name, commands[at].summary);
+    fputs("\n'afteryou COMMAND --help' tells more. See also afteryou(1).\n", out);
+}
+
+int main(int count, char **words)
+{
+    if (count < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(words[1], "--help") == 0 || strcmp(words[1], "help") == 0 || strcmp(words[1], "-h") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (strcmp(words[1], "--version") == 0 || strcmp(words[1], "-V") == 0) {
+        puts("afteryou " AFTERYOU_VERSION);
+        return 0;
+    }
+    for (size_t at = 0; at < sizeof commands / sizeof *commands; at++)
+        if (strcmp(words[1], commands[at].name) == 0)
+            return commands[at].run(count - 1, words + 1);
+    fprintf(stderr, "afteryou: no command '%s'; 'afteryou --help' lists them\n", words[1]);
+    return EXIT_USAGE;
+}

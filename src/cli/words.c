@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What every subcommand needs to read its words and to complain about them. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/commands.h"
+
+int usage_error(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "afteryou %s: ", command);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return EXIT_USAGE;
+}
+
+static bool parse_scaled(const char *text, bool scaled, uint64_t least, uint64_t most, uint64_t *number)
+{
+    if (!isdigit((unsigned char)*text))
+        return false;
+    char *end;
+    errno = 0;
+    const unsigned long long plain = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    unsigned shift = 0;
+    if (scaled && *end) {
+        shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+        if (!shift)
+            return false;
+        end++;
+    }
+    if (*end || plain > UINT64_MAX >> shift)
+        return false;
+    *number = (uint64_t)plain << shift;
+    return *number >= least && *number <= most;
+}
+
+bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+    return parse_scaled(text, false, least, most, number);
+}
+
+bool parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
+{
+    return parse_scaled(text, true, least, most, bytes);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* The language in which register protocols are written: one text, and the only file with two bodies.
+ *
+ * A protocol is a set of passages: functions over a flat struct `my` (every local of the passage) and over `at`
+ * (the registers, as the engine sees them). Every access to a public variable goes through a word of this file, and
+ * carries the label that the paper gives to that line.
+ *
+ * - Built for an engine that runs (the default), a word is the access itself: the passage is a plain inline function.
+ * - Built with REGISTERS_STOP_AT_ACCESS, for an engine that searches, a passage stops *before* each access: it
+ *   notes the place in `my->point`, returns STOPPED, and when called again makes that one access and runs on to
+ *   the next. What an access does (interleave, buffer the store, let a safe bit flicker) is the engine's affair.
+ *
+ * The engine defines, before it includes a protocol, `struct registers` and these inline functions. A register is named
+ * by its place and its index among the public variables of that place; a place writes its own registers only.
+ *
+ *   unsigned registers_self(at), registers_places(at)      who I am, and how many places there are
+ *   word     registers_read(at, place, index)              one fetch; the default value if the owner has failed
+ *   void     registers_write(at, index, value)             one store to my own register, sequentially consistent
+ *   void     registers_write_late(at, index, value)        one store that others may see later (release order)
+ *   bool     registers_read_bit(at, place, index)          a safe bit: while it is being written, anything
+ *   void     registers_write_bit(at, index, value)         (engines that run)
+ *   void     registers_begin_bit / registers_end_bit       (engines that search: a write takes time)
+ *   bool     registers_pause(at, place, index, seen)       sleep until that register may differ from `seen`;
+ *                                                          false: give up (timeout, cancel, try)
+ *   void     registers_watch(&watch, place, seen)          (engines that run) add a place to what SLEEP watches
+ *   bool     registers_sleep(at, &watch)                   (engines that run) sleep until woken by a watched place,
+ *                                                          unless one differs from what was seen; false: give up
+ *   bool     registers_asleep(at, &head, &watch)           (engines that search) whether it sleeps on
+ *   void     registers_wake(at)                            wake whoever watches me
+ *   bool     registers_condition(at)                       the `when` of this passage
+ *   word     registers_draw(at, largest)                   the number after `largest`; an engine may refuse overflow
+ *
+ * Words:
+ *   PASSAGE_HEAD            first member of every passage's struct
+ *   PASSAGE_BEGIN … PASSAGE_END   the body; falls out of the end as PASSED
+ *   READ(label, into, R)    into := R                     WRITE(label, R, value)       own R := value, and a fence
+ *   READ_BIT, WRITE_BIT     the same for safe bits        WRITE_LATE(label, R, value)  own R := value, no fence
+ *   AWAIT(label, into, R, test)   fetch R into `into` until `test` holds
+ *   CALL(passage, &my->part, …)   run a passage inside a passage
+ *   QUEUE                   the doorway ends here
+ *   CONDITION(label, into)  into := my `when`
+ *   WATCH(place, seen)      register 0 of that place is to be watched, and was seen so
+ *   SLEEP(label)            sleep until a watched place wakes me; not at all if one differs from what was seen
+ *   WAKE(label)             wake those who watch me
+ * R is written `place, index`; protocols name their registers by macros of that shape.
+ *
+ * Rules for the writer of a protocol: locals live in `my` and are zeroed once dead (the searching engine compares and
+ * hashes the struct); between two accesses nothing may loop; a value computed before an access and used after it is
+ * in `my`.
+ */
+#ifndef AFTERYOU_PROTOCOLS_REGISTERS_H
+#define AFTERYOU_PROTOCOLS_REGISTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum passage_result { PASSED, STOPPED, ABANDONED };
+
+#ifdef REGISTERS_STOP_AT_ACCESS
+
+/* A searching engine keeps words small, so that a state is small; a number that no longer fits is reported. */
+typedef uint16_t word;
+#define PLACE_BITS       4
+#define INCARNATION_BITS 3
+
+struct passage_head {
+    uint16_t point;  /* where the passage stopped; 0: not begun */
+    uint8_t queued;  /* past the doorway */
+    uint8_t watched; /* asleep until one of these places wakes it, a bit each; 0: awake */
+};
+
+#define WATCH_MOST 4
+struct watch {
+    uint8_t places; /* a bit each */
+    word seen[WATCH_MOST];
+};
+#define WATCH(place, value)                                                                                            \
+    (my->watch.places = (uint8_t)(my->watch.places | 1u << (place)), my->watch.seen[place] = (value))
+
+#define PASSAGE_HEAD  struct passage_head head;
+#define PASSAGE_BEGIN                                                                                                  \
+    switch (my->head.point) {                                                                                          \
+    case 0:
+#define PASSAGE_END                                                                                                    \
+    }                                                                                                                  \
+    my->head.point = 0;                                                                                                \
+    return PASSED;
+
+/* __COUNTER__ names the point: unlike __LINE__ it lets one word stop more than once. */
+#define STOP_(label, id)                                                                                               \
+    do {                                                                                                               \
+        my->head.point = (id);                                                                                         \
+        return STOPPED;                                                                                                \
+    case (id):                                                                                                         \
+        registers_label(at, #label);                                                                                   \
+    } while (0)
+#define STOP_AS(label, id) STOP_(label, id)
+#define STOP(label)        STOP_AS(label, __COUNTER__ + 1)
+
+#define READ(label, into, ...)                                                                                         \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        (into) = registers_read(at, __VA_ARGS__);                                                                      \
+    } while (0)
+#define WRITE_(label, place, index, value)                                                                             \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        registers_write(at, index, value);                                                                             \
+    } while (0)
+#define WRITE_LATE_(label, place, index, value)                                                                        \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        registers_write_late(at, index, value);                                                                        \
+    } while (0)
+#define READ_BIT(label, into, ...)                                                                                     \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        (into) = registers_read_bit(at, __VA_ARGS__);                                                                  \
+    } while (0)
+#define WRITE_BIT_(label, place, index, value)                                                                         \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        registers_begin_bit(at, index, value);                                                                         \
+        STOP(label);                                                                                                   \
+        registers_end_bit(at, index, value);                                                                           \
+    } while (0)
+#define AWAIT_(label, into, place, index, test)                                                                        \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        (into) = registers_read(at, place, index);                                                                     \
+        if (!(test)) {                                                                                                 \
+            (into) = 0;                                                                                                \
+            return STOPPED;                                                                                            \
+        }                                                                                                              \
+    } while (0)
+#define CALL_(id, passage, part, ...)                                                                                  \
+    do {                                                                                                               \
+        my->head.point = (id);                                                                                         \
+        __attribute__((fallthrough));                                                                                  \
+    case (id): {                                                                                                       \
+        const enum passage_result called = passage(part, __VA_ARGS__);                                                 \
+        if (called != PASSED)                                                                                          \
+            return called;                                                                                             \
+    }                                                                                                                  \
+    } while (0)
+#define CALL_AS(id, passage, part, ...) CALL_(id, passage, part, __VA_ARGS__)
+#define CALL(passage, part, ...)        CALL_AS(__COUNTER__ + 1, passage, part, __VA_ARGS__)
+#define QUEUE                           (my->head.queued = 1)
+#define CONDITION(label, into)                                                                                         \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        (into) = registers_condition(at);                                                                              \
+    } while (0)
+#define SLEEP(label)                                                                                                   \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        if (registers_asleep(at, &my->head, &my->watch))                                                               \
+            return STOPPED;                                                                                            \
+    } while (0)
+#define WAKE(label)                                                                                                    \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        registers_wake(at);                                                                                            \
+    } while (0)
+
+#else
+
+typedef uint64_t word;
+#define PLACE_BITS       16
+#define INCARNATION_BITS 9
+
+#define WATCH_MOST 64 /* futex_waitv takes 128 words: the register and the life of each */
+struct watch {
+    unsigned count;
+    uint16_t place[WATCH_MOST];
+    word seen[WATCH_MOST];
+};
+#define WATCH(which, value) registers_watch(&my->watch, which, value)
+
+#define PASSAGE_HEAD
+#define PASSAGE_BEGIN
+#define PASSAGE_END                                             return PASSED;
+#define READ(label, into, ...)                                  ((into) = registers_read(at, __VA_ARGS__))
+#define WRITE_(label, place, index, value)                      registers_write(at, index, value)
+#define WRITE_LATE_(label, place, index, value)                 registers_write_late(at, index, value)
+#define READ_BIT(label, into, ...)                              ((into) = registers_read_bit(at, __VA_ARGS__))
+#define WRITE_BIT_(label, place, index, value)                  registers_write_bit(at, index, value)
+#define AWAIT_(label, into, place, index, test)                                                                        \
+    while ((into) = registers_read(at, place, index), !(test))                                                         \
+        if (!registers_pause(at, place, index, into))                                                                  \
+    return ABANDONED
+#define CALL(passage, part, ...)                                                                                       \
+    do {                                                                                                               \
+        if (passage(part, __VA_ARGS__) != PASSED)                                                                      \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define QUEUE                  ((void)0)
+#define CONDITION(label, into) ((into) = registers_condition(at))
+#define SLEEP(label)                                                                                                   \
+    do {                                                                                                               \
+        if (!registers_sleep(at, &my->watch))                                                                                 \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define WAKE(label) registers_wake(at)
+
+#endif
+
+/* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told apart. */
+#define WRITE(label, ...)      WRITE_(label, __VA_ARGS__)
+#define WRITE_LATE(label, ...) WRITE_LATE_(label, __VA_ARGS__)
+#define WRITE_BIT(label, ...)  WRITE_BIT_(label, __VA_ARGS__)
+#define AWAIT(label, ...)      AWAIT_(label, __VA_ARGS__)
+
+#endif
