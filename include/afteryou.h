@@ -88,7 +88,7 @@ typedef struct ay_options {
     const char *protocol;     /* NULL: "courtesy"; or "bakery", "region", "forks", "clock", "races", "pair" */
     ay_precedence precedence; /* "courtesy" and "region" */
     unsigned overtake;        /* how often one that sleeps may be passed by others that are awake; 0: strict order */
-    unsigned mode;            /* permissions of the file, less the umask's; 0: 0600. A group's space: 0660 */
+    unsigned mode;            /* permissions of the file, whatever the umask; 0: 0600. A group's space: 0660 */
     unsigned retain;          /* must be 0 */
     uint64_t reserved[8];     /* must be 0 */
 } ay_options;

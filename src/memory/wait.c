@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting: how a passage sleeps until another's register changes or its owner dies, and how it is woken.
+ *
+ * A sleeper sleeps, by futex, on the low half of each register it watches (the half in which every change of state shows)
+ * and on the life beside it. Futexes need no right to write.
+ *
+ * No wake-up is lost (for AWAIT; protocols with FEATURE_SLEEP carry their own argument). The sleeper stores `asleep`, and then
+ * fetches the register again; the writer stores the register, and then fetches everybody's `asleep`. Both pairs are sequentially consistent.
+ * So either the sleeper sees the new value and does not sleep, or the writer sees the sleeper and wakes it; and if it
+ * does so before the sleeper is in the kernel, the kernel finds that the register differs from what was seen. The writer need
+ * not look at once: it looks before it sleeps itself, when it is inside, and when it has left, and between these it runs on.
+ *
+ * The kernel wakes one sleeper of a life that ends; that one wakes the others, before anything else. Should it be killed
+ * before it has, the others look up by themselves after DOUBT_NS. This is also when they ask the second witness: a place that says it is
+ * alive, whose claim nobody holds, is buried (claim.c).
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/region.h"
+
+enum { DOUBT_NS = 250 * 1000 * 1000, CYCLE_NS = 40 * 1000 * 1000, WITHOUT_WAITV_NS = 2 * 1000 * 1000 };
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+struct waitv {
+    uint64_t value;
+    uint64_t address;
+    uint32_t flags;
+    uint32_t reserved;
+};
+enum { WAITV_32_BITS = 2 };
+
+static _Atomic bool without_waitv; /* the kernel is older than 5.16, or something forbids the call */
+
+static uint32_t low_half(uint64_t value)
+{
+    return (uint32_t)value;
+}
+
+static struct timespec timespec_at(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+/* Sleeps until one of the words differs or is woken, or until then: whatever the cause, the caller looks again. */
+static void sleep_on(struct waitv *words, unsigned count, int64_t until)
+{
+    if (!atomic_load_explicit(&without_waitv, memory_order_relaxed)) {
+        const struct timespec time = timespec_at(until);
+        if (syscall(SYS_futex_waitv, words, count, 0, &time, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS)
+            return;
+        atomic_store_explicit(&without_waitv, true, memory_order_relaxed);
+    }
+    for (unsigned at = 1; at < count; at++) {
+        const _Atomic uint32_t *watched = (const _Atomic uint32_t *)(uintptr_t)words[at].address;
+        if (atomic_load(watched) != (uint32_t)words[at].value)
+            return;
+    }
+    int64_t left = until - ay__now();
+    if (count > 1 && left > WITHOUT_WAITV_NS) /* the others are not watched by the kernel: look up often */
+        left = WITHOUT_WAITV_NS;
+    if (left <= 0)
+        return;
+    const struct timespec time = timespec_at(left);
+    syscall(SYS_futex, (void *)(uintptr_t)words[0].address, FUTEX_WAIT, (uint32_t)words[0].value, &time, NULL, 0);
+}
+
+static void wake(const void *address)
+{
+    syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void ay__wake_own(struct registers *at, unsigned index)
+{
+    wake(registers_word(at, at->self, index));
+}
+
+/* asleep: place + 1, the index, and the number of the passage. 0: awake. */
+enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_PASSAGE_SHIFT = 32 };
+
+static void say_asleep(struct registers *at, unsigned place, unsigned index)
+{
+    if (!at->waited) {
+        at->waited = true;
+        atomic_store(&at->own_cold->since_ns, ay__now());
+        atomic_store(&at->own_cold->waiting, 1);
+    }
+    access_point();
+    atomic_store(&at->own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT | (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
+}
+
+static void say_awake(struct registers *at)
+{
+    access_point();
+    atomic_store_explicit(&at->own->asleep, 0, memory_order_release);
+}
+
+void ay__rouse(struct registers *at)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
+        access_point();
+        const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
+        if ((asleep & UINT16_MAX) == at->self + 1) {
+            const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & UINT16_MAX;
+            if (index <= WORDS_MOST)
+                ay__wake_own(at, index);
+        }
+    }
+}
+
+static bool give_up(struct registers *at, int reason)
+{
+    at->reason = reason;
+    return false;
+}
+
+/* One sleep on places that were seen so: true to look again, false to give up. */
+static bool sleep_once(struct registers *at, struct waitv *words, unsigned count, unsigned waits_for)
+{
+    const int64_t begin = ay__now();
+    const enum deadlock deadlock = waits_for < at->places ? ay__deadlock(at, waits_for) : DEADLOCK_NONE;
+    if (deadlock == DEADLOCK_YIELD)
+        return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
+    int64_t until = begin + (deadlock == DEADLOCK_SEEN ? CYCLE_NS : DOUBT_NS);
+    if (until > at->deadline)
+        until = at->deadline;
+    sleep_on(words, count, until);
+    if (ay__now() >= at->deadline)
+        return give_up(at, at->give_up);
+    return true;
+}
+
+static void watch_word(struct waitv *words, unsigned *count, const void *address, uint32_t value)
+{
+    words[(*count)++] = (struct waitv){.value = value, .address = (uintptr_t)address, .flags = WAITV_32_BITS};
+}
+
+/* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously long. */
+static void look_after(struct registers *at, unsigned place, uint64_t life_before, int64_t began)
+{
+    const struct hot *hot = registers_hot(at, place);
+    const uint64_t life = atomic_load(&hot->life);
+    if (life != life_before)
+        wake(&hot->life);
+    else if (life_alive(life) && ay__now() - began >= DOUBT_NS) {
+        pthread_mutex_lock(&ay__process.mutex);
+        ay__bury(at->space, place);
+        pthread_mutex_unlock(&ay__process.mutex);
+    }
+}
+
+bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
+{
+    if (at->deadline == INT64_MIN)
+        return give_up(at, at->give_up);
+    struct waitv words[2];
+    unsigned count = 0;
+    const struct hot *hot = registers_hot(at, place);
+    const int64_t began = ay__now();
+    ay__rouse(at);
+    say_asleep(at, place, index);
+    const uint64_t life = atomic_load(&hot->life);
+    const uint64_t raw = atomic_load(registers_word(at, place, index));
+    bool again = true;
+    if ((life_alive(life) ? raw : at->protocol->dead(index, raw)) == seen) {
+        watch_word(words, &count, registers_word(at, place, index), low_half(raw));
+        watch_word(words, &count, &hot->life, life_word(life));
+        again = sleep_once(at, words, count, place);
+        look_after(at, place, life, began);
+    }
+    say_awake(at);
+    at->spins = 0;
+    return again;
+}
+
+bool ay__sleep(struct registers *at, const struct watch *watch)
+{
+    if (at->deadline == INT64_MIN)
+        return give_up(at, at->give_up);
+    struct waitv words[2 * WATCH_MOST];
+    uint64_t lives[WATCH_MOST];
+    unsigned count = 0;
+    bool again = true, changed = false;
+    const int64_t began = ay__now();
+    say_asleep(at, watch->count ? watch->place[0] : at->self, 0);
+    for (unsigned which = 0; which < watch->count; which++) {
+        const unsigned place = watch->place[which];
+        const struct hot *hot = registers_hot(at, place);
+        lives[which] = atomic_load(&hot->life);
+        const uint64_t raw = atomic_load(&hot->word);
+        changed |= (life_alive(lives[which]) ? raw : at->protocol->dead(0, raw)) != watch->seen[which];
+        watch_word(words, &count, &hot->word, low_half(raw));
+        watch_word(words, &count, &hot->life, life_word(lives[which]));
+    }
+    if (!changed) {
+        again = sleep_once(at, words, count, watch->count ? watch->place[0] : at->places);
+        for (unsigned which = 0; which < watch->count; which++)
+            look_after(at, watch->place[which], lives[which], began);
+    }
+    say_awake(at);
+    at->spins = 0;
+    return again;
+}
