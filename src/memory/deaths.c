@@ -31,7 +31,7 @@ static unsigned inherited_count(const struct hot *hot)
     return count < INHERITED_MOST ? count : INHERITED_MOST;
 }
 
-static bool is_told(const ay_space *space, unsigned place, uint32_t generation)
+bool ay__deaths_is_told(const ay_space *space, unsigned place, uint32_t generation)
 {
     const unsigned used = ay__used(space);
     for (unsigned by = 0; by < used; by++) {
@@ -88,7 +88,7 @@ struct search {
 
 static void consider(struct search *search, unsigned place, uint32_t generation)
 {
-    if (is_told(search->region->at.space, place, generation))
+    if (ay__deaths_is_told(search->region->at.space, place, generation))
         return;
     if (search->untold++ == 0)
         acknowledge(search->region, place, generation);
@@ -140,10 +140,10 @@ void ay__deaths_inherit(const ay_space *space, unsigned place, struct hot *hot, 
     struct inherited_death kept[INHERITED_MOST + 1];
     unsigned count = 0;
     for (unsigned at = 0; at < inherited_count(hot); at++)
-        if (!is_told(space, place, cold->inherited[at].generation))
+        if (!ay__deaths_is_told(space, place, cold->inherited[at].generation))
             kept[count++] = cold->inherited[at];
     const uint32_t generation = life_generation(atomic_load(&hot->life));
-    if (atomic_load(&hot->inside) && !is_told(space, place, generation)) {
+    if (atomic_load(&hot->inside) && !ay__deaths_is_told(space, place, generation)) {
         copy_names(&kept[count], &cold->spec);
         kept[count++].generation = generation;
     }

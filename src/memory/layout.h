@@ -16,6 +16,7 @@
  *              +24 fence       of the present passage, or the last                 owner
  *              +32 inside      1 from just before ay_enter() returns until ay_leave() begins    owner
  *              +36 inherited   deaths inside that earlier owners left, untold      claimer
+ *              +40 seen        low half of what that register was seen as                  owner
  *   +4096    cold page: spec, identity, acknowledged deaths, units                 owner (claimer, before it is alive)
  *   +8192    registers 1 …, then safe bits                                         owner
  *
@@ -90,6 +91,7 @@ struct hot {
     _Atomic uint64_t fence;
     _Atomic uint32_t inside;
     _Atomic uint32_t inherited;
+    _Atomic uint32_t seen;
 };
 
 struct name {

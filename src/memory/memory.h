@@ -84,6 +84,7 @@ uint64_t ay__name_hash(const struct name *name);
 
 /* deaths.c */
 bool ay__deaths_tell(ay_region *region);          /* true: this passage is told of one */
+bool ay__deaths_is_told(const ay_space *space, unsigned place, uint32_t generation);
 void ay__deaths_inherit(const ay_space *space, unsigned place, struct hot *hot, struct cold *cold);
 
 static inline const struct hot *ay__hot(const ay_space *space, unsigned place)

@@ -83,7 +83,7 @@ static int enter(ay_region *region, int64_t deadline, int reason)
     at->give_up = reason;
     at->reason = reason;
     at->spins = 0;
-    at->cycles = 0;
+    at->cycle = 0;
     at->passage++;
     return at->protocol->enter(at) ? entered(region) : give_up(region);
 }

@@ -27,6 +27,7 @@ struct protocol {
     bool (*enter)(struct registers *at); /* false: given up */
     void (*leave)(struct registers *at); /* from anywhere: leaving is failing */
     uint64_t (*dead)(unsigned index, uint64_t value); /* what a register reads as, once its owner is gone */
+    uint64_t (*number)(uint64_t word); /* its number in the queue; NULL: it has none */
 };
 
 const struct protocol *ay__protocol(const char *name); /* NULL: there is none of that name */

@@ -29,8 +29,8 @@ struct registers {
     int reason;           /* why it was given up: a negative errno */
     int give_up;          /* -EBUSY, -ETIMEDOUT: what to say when time is over */
     unsigned spins;
-    unsigned cycles;      /* how often in a row it found the same cycle of waiting threads */
-    uint64_t cycle;       /* what that cycle looked like */
+    uint64_t cycle;       /* the cycle of waiting threads that it last found; 0: none */
+    int64_t cycle_ns;     /* since when */
     uint32_t passage;     /* its number */
     int64_t deadline;     /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
     bool (*when)(void *);
@@ -56,9 +56,12 @@ void ay__wake_own(struct registers *at, unsigned index);
 void ay__rouse(struct registers *at); /* wakes those who say that they sleep on a register of mine */
 /* deadlock.c */
 enum deadlock { DEADLOCK_NONE, DEADLOCK_SEEN, DEADLOCK_YIELD };
-enum deadlock ay__deadlock(struct registers *at, unsigned waits_for);
+enum deadlock ay__deadlock(struct registers *at); /* I say that I am asleep */
 
 enum { SPINS_MOST = 200 };
+
+/* hot.asleep: place + 1, the index, and the number of the passage. 0: awake. */
+enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_PASSAGE_SHIFT = 32 };
 
 static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
 {

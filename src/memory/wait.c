@@ -80,16 +80,14 @@ void ay__wake_own(struct registers *at, unsigned index)
     wake(registers_word(at, at->self, index));
 }
 
-/* asleep: place + 1, the index, and the number of the passage. 0: awake. */
-enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_PASSAGE_SHIFT = 32 };
-
-static void say_asleep(struct registers *at, unsigned place, unsigned index)
+static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen)
 {
     if (!at->waited) {
         at->waited = true;
         atomic_store(&at->own_cold->since_ns, ay__now());
         atomic_store(&at->own_cold->waiting, 1);
     }
+    atomic_store_explicit(&at->own->seen, seen, memory_order_relaxed);
     access_point();
     atomic_store(&at->own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT | (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
 }
@@ -121,10 +119,10 @@ static bool give_up(struct registers *at, int reason)
 }
 
 /* One sleep on places that were seen so: true to look again, false to give up. */
-static bool sleep_once(struct registers *at, struct waitv *words, unsigned count, unsigned waits_for)
+static bool sleep_once(struct registers *at, struct waitv *words, unsigned count)
 {
     const int64_t begin = ay__now();
-    const enum deadlock deadlock = waits_for < at->places ? ay__deadlock(at, waits_for) : DEADLOCK_NONE;
+    const enum deadlock deadlock = ay__deadlock(at);
     if (deadlock == DEADLOCK_YIELD)
         return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
     int64_t until = begin + (deadlock == DEADLOCK_SEEN ? CYCLE_NS : DOUBT_NS);
@@ -164,14 +162,14 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     const struct hot *hot = registers_hot(at, place);
     const int64_t began = ay__now();
     ay__rouse(at);
-    say_asleep(at, place, index);
+    say_asleep(at, place, index, low_half(seen));
     const uint64_t life = atomic_load(&hot->life);
     const uint64_t raw = atomic_load(registers_word(at, place, index));
     bool again = true;
     if ((life_alive(life) ? raw : at->protocol->dead(index, raw)) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, &hot->life, life_word(life));
-        again = sleep_once(at, words, count, place);
+        again = sleep_once(at, words, count);
         look_after(at, place, life, began);
     }
     say_awake(at);
@@ -188,7 +186,7 @@ bool ay__sleep(struct registers *at, const struct watch *watch)
     unsigned count = 0;
     bool again = true, changed = false;
     const int64_t began = ay__now();
-    say_asleep(at, watch->count ? watch->place[0] : at->self, 0);
+    say_asleep(at, watch->count ? watch->place[0] : at->self, 0, watch->count ? low_half(watch->seen[0]) : 0);
     for (unsigned which = 0; which < watch->count; which++) {
         const unsigned place = watch->place[which];
         const struct hot *hot = registers_hot(at, place);
@@ -199,7 +197,7 @@ bool ay__sleep(struct registers *at, const struct watch *watch)
         watch_word(words, &count, &hot->life, life_word(lives[which]));
     }
     if (!changed) {
-        again = sleep_once(at, words, count, watch->count ? watch->place[0] : at->places);
+        again = sleep_once(at, words, count);
         for (unsigned which = 0; which < watch->count; which++)
             look_after(at, watch->place[which], lives[which], began);
     }
