@@ -16,6 +16,14 @@ static inline bool is_stranger(const ay_region *region)
     return region->mark != *ay__process.mark;
 }
 
+/* To a few milliseconds, at a few nanoseconds. */
+static int64_t coarse_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static void change_thread(ay_region *region, uint64_t thread)
 {
     region->thread = thread;
@@ -25,14 +33,16 @@ static void change_thread(ay_region *region, uint64_t thread)
 
 static void stop_waiting(struct registers *at)
 {
-    if (at->waited) {
-        at->waited = false;
+    at->calm = !at->waited;
+    if (at->asleep) {
+        at->asleep = false;
         atomic_store(&at->own_cold->waiting, 0);
+        atomic_store(&at->own_cold->conditional, 0);
     }
 }
 
 /* Everybody's last fence, plus one: exact, because whoever conflicts with me is not inside now. */
-static uint64_t next_fence(struct registers *at)
+static uint64_t greatest_fence(struct registers *at)
 {
     uint64_t greatest = atomic_load_explicit(&at->own->fence, memory_order_relaxed);
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
@@ -40,7 +50,15 @@ static uint64_t next_fence(struct registers *at)
         if (fence > greatest)
             greatest = fence;
     }
-    return greatest + 1;
+    return greatest;
+}
+
+/* The number of a protocol that has one grows with every conflicting passage, if the place is counted in. */
+static uint64_t next_fence(struct registers *at)
+{
+    if (at->protocol->number)
+        return at->protocol->number(registers_own(at, 0)) * AY_PLACES_MOST + at->self;
+    return greatest_fence(at) + 1;
 }
 
 static int give_up(ay_region *region)
@@ -56,13 +74,18 @@ static int give_up(ay_region *region)
 static int entered(ay_region *region)
 {
     struct registers *at = &region->at;
-    access_point();
+    const bool had_to_wait = at->asleep;
     atomic_store_explicit(&at->own->fence, next_fence(at), memory_order_release);
+    if (at->spec->take > 0)
+        ay__units_choose(at);
     access_point();
     atomic_store_explicit(&at->own->inside, 1, memory_order_release);
-    if (!(at->protocol->features & FEATURE_SLEEP))
+    if (at->spec->take > 0)
+        at->protocol->hold(at);
+    else if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     stop_waiting(at);
+    atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
     region->inside = true;
     if (__builtin_expect(at->news, 0) && ay__deaths_tell(region))
         return AY_AFTER_DEATH;
@@ -83,6 +106,9 @@ static int enter(ay_region *region, int64_t deadline, int reason)
     at->give_up = reason;
     at->reason = reason;
     at->spins = 0;
+    at->nap_ns = 0;
+    at->waited = false;
+    at->conditional = at->when || at->spec->take > 0;
     at->cycle = 0;
     at->passage++;
     return at->protocol->enter(at) ? entered(region) : give_up(region);
@@ -132,6 +158,8 @@ int ay_leave(ay_region *region)
     region->inside = false;
     access_point();
     atomic_store_explicit(&at->own->inside, 0, memory_order_release);
+    if (at->spec->take > 0)
+        ay__units_give_back(at);
     at->protocol->leave(at);
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);

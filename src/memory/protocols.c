@@ -6,6 +6,7 @@
 
 #include "protocols/bakery.h"
 #include "protocols/clock.h"
+#include "protocols/courtesy.h"
 #include "protocols/pair.h"
 #include "protocols/races.h"
 
@@ -20,6 +21,56 @@ static uint64_t dead_bakery(unsigned index, uint64_t value)
 {
     (void)index;
     return bakery_dead(value);
+}
+
+static uint64_t number_bakery(uint64_t value)
+{
+    return bakery_number(value);
+}
+
+static uint64_t dead_courtesy(unsigned index, uint64_t value)
+{
+    (void)index;
+    return courtesy_dead(value);
+}
+
+static uint64_t number_courtesy(uint64_t value)
+{
+    return courtesy_number(value);
+}
+
+static bool aside_courtesy(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_ASIDE;
+}
+
+/* The passage's struct is large: only what is read before it is written is set. */
+static inline void begin_courtesy(struct courtesy_passage *my)
+{
+    watch_clear(&my->watch);
+    my->claim.again = 0;
+}
+
+static bool enter_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    begin_courtesy(&my);
+    return courtesy_enter(&my, at) == PASSED;
+}
+
+static void leave_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    if (at->spec->take > 0)
+        courtesy_give_back(&my, at);
+    else
+        courtesy_leave(&my, at);
+}
+
+static void hold_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    courtesy_hold(&my, at);
 }
 
 #define PASSAGES(name)                                                                                                 \
@@ -40,6 +91,18 @@ PASSAGES(clock)
 PASSAGES(bakery)
 
 static const struct protocol protocols[] = {
+    {.name = "courtesy",
+     .places_most = AY_PLACES_MOST,
+     .places_default = AY_PLACES_MOST,
+     .pages = 2,
+     .features = FEATURE_NAMES | FEATURE_MODES | FEATURE_SLOTS | FEATURE_UNITS | FEATURE_WHEN | FEATURE_PRECEDENCE |
+                 FEATURE_OVERTAKE | FEATURE_SLEEP,
+     .enter = enter_courtesy,
+     .leave = leave_courtesy,
+     .hold = hold_courtesy,
+     .aside = aside_courtesy,
+     .number = number_courtesy,
+     .dead = dead_courtesy},
     {.name = "pair",
      .places_most = 2,
      .places_default = 2,
@@ -56,7 +119,7 @@ static const struct protocol protocols[] = {
      .dead = dead_is_zero},
     {.name = "clock",
      .places_most = AY_PLACES_MOST,
-     .places_default = 64,
+     .places_default = 16, /* each passage goes round the whole clock: four ticks a place */
      .pages = 2,
      .enter = enter_clock,
      .leave = leave_clock,
@@ -68,6 +131,7 @@ static const struct protocol protocols[] = {
      .features = FEATURE_NAMES | FEATURE_MODES,
      .enter = enter_bakery,
      .leave = leave_bakery,
+     .number = number_bakery,
      .dead = dead_bakery},
 };
 

@@ -39,7 +39,7 @@ static void free_region(ay_region *region)
 {
     if (region) {
         free(region->at.known);
-        free(region->at.meets);
+        free(region->at.acquaintances);
     }
     free(region);
 }
@@ -55,8 +55,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     int error = ay__spec_read(space->protocol, spec, &region->spec);
     if (!error) {
         region->at.known = calloc(space->places, sizeof *region->at.known);
-        region->at.meets = calloc(space->places, sizeof *region->at.meets);
-        if (!region->at.known || !region->at.meets)
+        region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
+        if (!region->at.known || !region->at.acquaintances)
             error = ay__fail(-ENOMEM, "out of memory");
     }
     if (!error)

@@ -9,6 +9,13 @@
 #include "protocols/modes.h"
 #include "protocols/registers.h"
 
+/* What the owner of another place is to me: it does not change while it lives. */
+struct acquaintance {
+    bool meets;         /* a resource in common */
+    bool rival;         /* and modes that conflict */
+    int8_t precedence;  /* < 0: its class goes before mine; > 0: after it */
+};
+
 struct registers {
     /* fixed while the region is open */
     const char *first;    /* place 0, read-only */
@@ -22,10 +29,13 @@ struct registers {
     ay_space *space;
     /* what this region last found at each place */
     uint64_t *known;      /* (life, generation) */
-    uint8_t *meets;       /* a resource in common, in that generation */
+    struct acquaintance *acquaintances; /* in that generation */
     bool news;            /* somebody died inside, or left such a death behind: see after entering */
     /* of the present passage */
-    bool waited;
+    bool waited;          /* this passage, or if it is over the last */
+    bool calm;            /* it did not have to wait last time */
+    bool asleep;          /* `waiting` and so on are public */
+    int64_t nap_ns;
     int reason;           /* why it was given up: a negative errno */
     int give_up;          /* -EBUSY, -ETIMEDOUT: what to say when time is over */
     unsigned spins;
@@ -33,6 +43,7 @@ struct registers {
     int64_t cycle_ns;     /* since when */
     uint32_t passage;     /* its number */
     int64_t deadline;     /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
+    bool conditional;     /* has a `when`, or takes units */
     bool (*when)(void *);
     void *when_arg;
 };
@@ -51,14 +62,27 @@ struct ay_region {
 void ay__meet(struct registers *at, unsigned place); /* its life has changed: see who it is now */
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
-bool ay__sleep(struct registers *at, const struct watch *watch);
+bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken);
 void ay__wake_own(struct registers *at, unsigned index);
 void ay__rouse(struct registers *at); /* wakes those who say that they sleep on a register of mine */
+/* units.c */
+bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
+void ay__units_choose(struct registers *at); /* inside, and alone there */
+void ay__units_give_back(struct registers *at);
 /* deadlock.c */
 enum deadlock { DEADLOCK_NONE, DEADLOCK_SEEN, DEADLOCK_YIELD };
 enum deadlock ay__deadlock(struct registers *at); /* I say that I am asleep */
 
 enum { SPINS_MOST = 200 };
+
+static inline void spin_once(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 /* hot.asleep: place + 1, the index, and the number of the passage. 0: awake. */
 enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_PASSAGE_SHIFT = 32 };
@@ -90,13 +114,20 @@ static inline unsigned registers_places(const struct registers *at)
     return at->places;
 }
 
-/* L2: the first place never used ends the scan. */
-static inline unsigned registers_next(const struct registers *at, unsigned place)
+/* L2: the first place never used ends the scan. Whoever is found there is known: registers_rival may be asked without a read.
+ * Whoever comes alive there later comes after this look, and will see what I stored before it. */
+static inline unsigned registers_next(struct registers *at, unsigned place)
 {
     if (place == at->self)
         place++;
-    if (place >= at->places || life_generation(atomic_load(&registers_hot(at, place)->life)) == 0)
+    if (place >= at->places)
         return at->places;
+    const uint64_t life = atomic_load(&registers_hot(at, place)->life);
+    if (__builtin_expect(life != at->known[place], 0)) {
+        if (life_generation(life) == 0)
+            return at->places;
+        ay__meet(at, place);
+    }
     return place;
 }
 
@@ -136,11 +167,23 @@ static inline void registers_write_late(struct registers *at, unsigned index, wo
 
 static inline bool registers_pause(struct registers *at, unsigned place, unsigned index, word seen)
 {
+    at->waited = true;
     if (at->spins++ < SPINS_MOST && at->deadline != INT64_MIN) {
-        __builtin_ia32_pause();
+        spin_once();
         return true;
     }
     return ay__pause(at, place, index, seen);
+}
+
+static inline bool registers_sleep(struct registers *at, const struct watch *watch, bool *woken)
+{
+    at->waited = true;
+    return ay__sleep(at, watch, woken);
+}
+
+static inline void registers_wake(struct registers *at)
+{
+    ay__wake_own(at, 0);
 }
 
 static inline unsigned registers_mode(const struct registers *at)
@@ -148,11 +191,46 @@ static inline unsigned registers_mode(const struct registers *at)
     return at->spec->mode;
 }
 
-/* Whether somebody at `place`, in `mode`, stands in my way. `place` was read before, so what is known of it is up to
- * date: whoever comes there later comes after my doorway. */
+static inline unsigned registers_slots(const struct registers *at)
+{
+    return at->spec->slots;
+}
+
+static inline unsigned registers_overtake(const struct registers *at)
+{
+    return at->space->overtake;
+}
+
+/* Whether to try the express lane. */
+static inline bool registers_calm(const struct registers *at)
+{
+    return at->calm;
+}
+
+static inline bool registers_conditional(const struct registers *at)
+{
+    return at->conditional;
+}
+
+static inline bool registers_condition(struct registers *at)
+{
+    return ay__condition(at);
+}
+
+static inline bool registers_rival(const struct registers *at, unsigned place)
+{
+    return at->acquaintances[place].rival;
+}
+
+static inline int registers_precedence(const struct registers *at, unsigned place)
+{
+    return at->acquaintances[place].precedence;
+}
+
+/* Whether somebody at `place`, in `mode`, stands in my way. */
 static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
 {
-    return at->meets[place] && (mode >= MODES || modes_conflict(at->spec->mode, mode));
+    return at->acquaintances[place].meets && (mode >= MODES || modes_conflict(at->spec->mode, mode));
 }
 
 static inline word registers_draw(const struct registers *at, word largest, int bits)

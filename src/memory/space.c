@@ -11,7 +11,7 @@
 #include "memory/protocol.h"
 #include "memory/region.h"
 
-#define DEFAULT_PROTOCOL "bakery"
+#define DEFAULT_PROTOCOL "courtesy"
 enum { DEFAULT_MODE = 0600 };
 
 static int check_options(const ay_options *options)

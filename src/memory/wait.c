@@ -21,7 +21,14 @@
 
 #include "memory/region.h"
 
-enum { DOUBT_NS = 250 * 1000 * 1000, CYCLE_NS = 40 * 1000 * 1000, WITHOUT_WAITV_NS = 2 * 1000 * 1000 };
+enum {
+    MS = 1000 * 1000,
+    DOUBT_NS = 250 * MS,
+    CYCLE_NS = 40 * MS,
+    NAP_LEAST_NS = MS / 20,
+    NAP_MOST_NS = 8 * MS,
+    WITHOUT_WAITV_NS = 2 * MS
+};
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
@@ -47,27 +54,29 @@ static struct timespec timespec_at(int64_t ns)
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-/* Sleeps until one of the words differs or is woken, or until then: whatever the cause, the caller looks again. */
-static void sleep_on(struct waitv *words, unsigned count, int64_t until)
+/* Sleeps until one of the words differs or is woken, or until then; whatever the cause, the caller looks again. True: woken. */
+static bool sleep_on(struct waitv *words, unsigned count, int64_t until)
 {
     if (!atomic_load_explicit(&without_waitv, memory_order_relaxed)) {
         const struct timespec time = timespec_at(until);
-        if (syscall(SYS_futex_waitv, words, count, 0, &time, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS)
-            return;
+        const bool woken = syscall(SYS_futex_waitv, words, count, 0, &time, CLOCK_MONOTONIC) >= 0;
+        if (woken || errno != ENOSYS)
+            return woken;
         atomic_store_explicit(&without_waitv, true, memory_order_relaxed);
     }
     for (unsigned at = 1; at < count; at++) {
         const _Atomic uint32_t *watched = (const _Atomic uint32_t *)(uintptr_t)words[at].address;
         if (atomic_load(watched) != (uint32_t)words[at].value)
-            return;
+            return true;
     }
     int64_t left = until - ay__now();
     if (count > 1 && left > WITHOUT_WAITV_NS) /* the others are not watched by the kernel: look up often */
         left = WITHOUT_WAITV_NS;
     if (left <= 0)
-        return;
+        return false;
     const struct timespec time = timespec_at(left);
-    syscall(SYS_futex, (void *)(uintptr_t)words[0].address, FUTEX_WAIT, (uint32_t)words[0].value, &time, NULL, 0);
+    return syscall(SYS_futex, (void *)(uintptr_t)words[0].address, FUTEX_WAIT, (uint32_t)words[0].value, &time, NULL,
+                   0) == 0;
 }
 
 static void wake(const void *address)
@@ -82,14 +91,15 @@ void ay__wake_own(struct registers *at, unsigned index)
 
 static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen)
 {
-    if (!at->waited) {
-        at->waited = true;
+    if (!at->asleep) {
+        at->asleep = true;
         atomic_store(&at->own_cold->since_ns, ay__now());
         atomic_store(&at->own_cold->waiting, 1);
     }
     atomic_store_explicit(&at->own->seen, seen, memory_order_relaxed);
     access_point();
-    atomic_store(&at->own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT | (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
+    atomic_store(&at->own->asleep,
+                 (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT | (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
 }
 
 static void say_awake(struct registers *at)
@@ -118,20 +128,16 @@ static bool give_up(struct registers *at, int reason)
     return false;
 }
 
-/* One sleep on places that were seen so: true to look again, false to give up. */
-static bool sleep_once(struct registers *at, struct waitv *words, unsigned count)
+/* One sleep on words that were seen so: true to look again, false to give up. */
+static bool sleep_once(struct registers *at, struct waitv *words, unsigned count, int64_t most_ns, bool *woken)
 {
-    const int64_t begin = ay__now();
     const enum deadlock deadlock = ay__deadlock(at);
     if (deadlock == DEADLOCK_YIELD)
         return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
-    int64_t until = begin + (deadlock == DEADLOCK_SEEN ? CYCLE_NS : DOUBT_NS);
-    if (until > at->deadline)
-        until = at->deadline;
-    sleep_on(words, count, until);
-    if (ay__now() >= at->deadline)
-        return give_up(at, at->give_up);
-    return true;
+    const int64_t slice = deadlock == DEADLOCK_SEEN && CYCLE_NS < most_ns ? CYCLE_NS : most_ns;
+    const int64_t now = ay__now();
+    *woken = sleep_on(words, count, at->deadline - now < slice ? at->deadline : now + slice);
+    return ay__now() < at->deadline || give_up(at, at->give_up);
 }
 
 static void watch_word(struct waitv *words, unsigned *count, const void *address, uint32_t value)
@@ -153,6 +159,18 @@ static void look_after(struct registers *at, unsigned place, uint64_t life_befor
     }
 }
 
+/* How long to sleep at most. A protocol that wakes by itself wakes those in SLEEP, not those in AWAIT: these wait for somebody in the middle of a
+ * step, and look up again soon. */
+static int64_t next_nap(struct registers *at)
+{
+    if (!(at->protocol->features & FEATURE_SLEEP))
+        return DOUBT_NS;
+    at->nap_ns = at->nap_ns ? 2 * at->nap_ns : NAP_LEAST_NS;
+    if (at->nap_ns > NAP_MOST_NS)
+        at->nap_ns = NAP_MOST_NS;
+    return at->nap_ns;
+}
+
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
 {
     if (at->deadline == INT64_MIN)
@@ -161,43 +179,64 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     unsigned count = 0;
     const struct hot *hot = registers_hot(at, place);
     const int64_t began = ay__now();
-    ay__rouse(at);
+    if (!(at->protocol->features & FEATURE_SLEEP))
+        ay__rouse(at);
     say_asleep(at, place, index, low_half(seen));
     const uint64_t life = atomic_load(&hot->life);
     const uint64_t raw = atomic_load(registers_word(at, place, index));
-    bool again = true;
+    bool again = true, woken;
     if ((life_alive(life) ? raw : at->protocol->dead(index, raw)) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, &hot->life, life_word(life));
-        again = sleep_once(at, words, count);
+        again = sleep_once(at, words, count, next_nap(at), &woken);
         look_after(at, place, life, began);
+    } else {
+        at->spins = 0;
+        at->nap_ns = 0;
     }
     say_awake(at);
-    at->spins = 0;
     return again;
 }
 
-bool ay__sleep(struct registers *at, const struct watch *watch)
+/* Spins while it can help: somebody who is running may be about to leave. True: a watched word has changed. */
+static bool spin(const struct registers *at, const struct watch *watch)
 {
+    for (unsigned spins = 0; spins < SPINS_MOST; spins++) {
+        for (unsigned which = 0; which < watch->count; which++)
+            if (atomic_load(&registers_hot(at, watch->place[which])->word) != watch->seen[which])
+                return true;
+        spin_once();
+    }
+    return false;
+}
+
+bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken)
+{
+    *woken = false;
     if (at->deadline == INT64_MIN)
         return give_up(at, at->give_up);
+    if (watch->count > 0 && spin(at, watch))
+        return true;
     struct waitv words[2 * WATCH_MOST];
     uint64_t lives[WATCH_MOST];
     unsigned count = 0;
     bool again = true, changed = false;
     const int64_t began = ay__now();
+    const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
+    atomic_store_explicit(&at->own_cold->conditional, aside, memory_order_release);
     say_asleep(at, watch->count ? watch->place[0] : at->self, 0, watch->count ? low_half(watch->seen[0]) : 0);
     for (unsigned which = 0; which < watch->count; which++) {
-        const unsigned place = watch->place[which];
-        const struct hot *hot = registers_hot(at, place);
+        const struct hot *hot = registers_hot(at, watch->place[which]);
         lives[which] = atomic_load(&hot->life);
         const uint64_t raw = atomic_load(&hot->word);
         changed |= (life_alive(lives[which]) ? raw : at->protocol->dead(0, raw)) != watch->seen[which];
         watch_word(words, &count, &hot->word, low_half(raw));
         watch_word(words, &count, &hot->life, life_word(lives[which]));
     }
+    if (count == 0) /* aside, and nobody else there: until somebody comes */
+        watch_word(words, &count, &at->own->word, low_half(registers_own(at, 0)));
     if (!changed) {
-        again = sleep_once(at, words, count);
+        again = sleep_once(at, words, count, watch->overflow ? NAP_MOST_NS : DOUBT_NS, woken);
         for (unsigned which = 0; which < watch->count; which++)
             look_after(at, watch->place[which], lives[which], began);
     }
