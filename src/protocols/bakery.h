@@ -4,12 +4,12 @@
  * L. Lamport, The Synchronization of Independent Processes, Acta Informatica 7, 1976: "A Simple Algorithm", with mode,
  * choosing and number in one word. Deviations, each of them allowed by the paper or checked:
  *
- * - "any integer > maximum": a place keeps its last number in its word while it is idle, and after its owner's death. So every
- *   number drawn is greater than all numbers that were public when its doorway began, numbers never go back, and
+ * - "any integer > maximum": a place keeps its last number in its word while it is idle, and after its owner's death.
+ * So every number drawn is greater than all numbers that were public when its doorway began, numbers never go back, and
  *   a number can serve as a fence. Zero, the paper's infinity, is the state IDLE here.
  * - An incarnation stands beside the number, and changes when the owner dies. A waiter passes a place as soon as
- *   it sees another incarnation or another choosing than the first: whoever began anew began after the waiter was queued,
- *   and draws a greater number. The paper lets a process that dies again and again in its doorway lock others out
+ *   it sees another incarnation or another choosing than the first: whoever began anew began after the waiter was
+ * queued, and draws a greater number. The paper lets a process that dies again and again in its doorway lock others out
  *   (condition D4 (b)); with this, it cannot: Rivest and Pratt's ultrareliability.
  *
  * Word 0, least significant bits first: state, mode, incarnation, number.
@@ -89,8 +89,8 @@ static inline bool bakery_chosen(struct registers *at, word w, unsigned j, word 
 {
     if (bakery_state(w) != BAKERY_CHOOSING || !registers_conflict(at, j, bakery_mode(w)) || without.choosing)
         return true;
-    return !without.incarnation && (bakery_incarnation(w) != bakery_incarnation(first) ||
-                                    bakery_number(w) != bakery_number(first));
+    return !without.incarnation &&
+           (bakery_incarnation(w) != bakery_incarnation(first) || bakery_number(w) != bakery_number(first));
 }
 
 /* "wait until #(i) < #(j) or not conflict(i, j)", or j has begun anew. A place that chooses again will draw a greater
