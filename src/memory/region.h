@@ -131,6 +131,14 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
     return place;
 }
 
+static inline unsigned registers_next_rival(struct registers *at, unsigned place)
+{
+    for (place = registers_next(at, place); place < at->places; place = registers_next(at, place + 1))
+        if (at->acquaintances[place].rival)
+            break;
+    return place;
+}
+
 /* L4: between two equal fetches of (life, generation) the value is of that life. A place that is not alive reads as its
  * protocol's dead value, whenever in its death it was fetched: the rewriting of a claimer does not change that value. */
 static inline word registers_read(struct registers *at, unsigned place, unsigned index)

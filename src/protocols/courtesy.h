@@ -172,7 +172,7 @@ struct courtesy_scan {
     PART_HEAD
     word first;
     place_number j;
-    uint8_t blockers;
+    place_number blockers;
 };
 
 /* With one slot all that block me must go, so it is enough to watch one, the last before me: a departure then wakes
@@ -237,7 +237,7 @@ struct courtesy_look {
     word oldest; /* one above the least number of those who wait and are before me; 0: nobody */
     place_number j;
     place_number claimant;         /* the last seen that claims and is after me */
-    uint8_t inside, before, after; /* those inside; those that claim and are before me, and after me */
+    place_number inside, before, after; /* those inside; those that claim and are before me, and after me */
     uint8_t busy;                  /* some rival is not idle */
 };
 
@@ -415,11 +415,10 @@ struct courtesy_passage {
 static inline enum passage_result courtesy_run(struct courtesy_passage *my, struct registers *at,
                                                struct courtesy_without without)
 {
-    const word own = registers_own(at, 0);
     bool woken = false, holds = false;
     PASSAGE_BEGIN
     if (registers_calm(at) && registers_slots(at) == 1 && !registers_conditional(at)) {
-        WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, own));
+        WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, registers_own(at, 0)));
         CALL(courtesy_look, &my->claim.look, at, &my->watch, false);
         if (!my->claim.look.busy)
             goto inside;
@@ -432,10 +431,10 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         CALL(courtesy_scan, &my->scan, at, &my->watch, without);
         if (my->scan.blockers >= registers_slots(at)) {
             my->scan.blockers = 0;
-            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, own));
+            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
             SLEEP(sleep, woken);
             watch_clear(&my->watch);
-            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             continue;
         }
         my->scan.blockers = 0;
@@ -444,7 +443,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         if (courtesy_judge(&my->claim.look, at, without) == COURTESY_STEP_BACK) {
             memset(&my->claim.look, 0, sizeof my->claim.look);
             watch_clear(&my->watch);
-            WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+            WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             if (!without.withdrawal)
                 CALL(courtesy_release, &my->release, at, false);
             continue;
@@ -455,7 +454,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         if (holds)
             break;
         memset(&my->claim.look, 0, sizeof my->claim.look);
-        WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, own));
+        WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, registers_own(at, 0)));
         CALL(courtesy_release, &my->release, at, false);
         do {
             CALL(courtesy_survey, &my->survey, at, &my->watch);
@@ -465,7 +464,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         } while (!woken && !without.numbers);
         my->survey.changed = 0;
         watch_clear(&my->watch);
-        WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+        WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
     }
 inside:
     watch_clear(&my->watch);
