@@ -4,7 +4,7 @@
 #define AFTERYOU_MEMORY_ACCESS_H
 
 #ifdef MEMORY_KILL_AT_ACCESS
-AY_API extern long ay__kill_at; /* SIGKILL at this access from now; 0: at none */
+extern long ay__kill_at; /* SIGKILL at this access from now; 0: at none */
 void ay__access_point(void);
 #define access_point() ay__access_point()
 #else

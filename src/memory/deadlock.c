@@ -8,11 +8,14 @@
  * One walk is no proof, for others run meanwhile. But a sleep carries the number of its passage, and who is inside has a fence: if two walks find
  * the same, then what they found lasted from the first to the second, and was a cycle at the moment between.
  *
- * One yields: the sleeper with the greatest place; the others only if it has not done so for some time (it may be stopped).
+ * One yields: the sleeper with the greatest place; the others only if it has not done so for some time (it may be stopped). A wait with an end
+ * yields last: it would come to its end.
  */
 #include "memory/region.h"
 
-enum { LEAST_NS = 30 * 1000 * 1000, MOST_NS = 300 * 1000 * 1000 }; /* how long a cycle must have lasted */
+enum { MS = 1000 * 1000 };
+/* How long a cycle must have lasted before I yield: if I have the greatest place; if I have not; if my wait has an end anyway. */
+enum { LEAST_NS = 30 * MS, MORE_NS = 300 * MS, MOST_NS = 1000 * MS };
 #define HASH_PRIME UINT64_C(0x100000001b3)
 
 struct walk {
@@ -90,6 +93,6 @@ enum deadlock ay__deadlock(struct registers *at)
         at->cycle = found.signature | 1;
         at->cycle_ns = now;
     }
-    const int64_t patience = found.greatest == at->self ? LEAST_NS : MOST_NS;
+    const int64_t patience = at->deadline != INT64_MAX ? MOST_NS : found.greatest == at->self ? LEAST_NS : MORE_NS;
     return now - at->cycle_ns >= patience ? DEADLOCK_YIELD : DEADLOCK_SEEN;
 }

@@ -28,8 +28,9 @@ struct registers {
     const struct protocol *protocol;
     ay_space *space;
     /* what this region last found at each place */
-    uint64_t *known;      /* (life, generation) */
+    uint64_t *known;      /* (life, generation), each bit inverted: 0 is never met */
     struct acquaintance *acquaintances; /* in that generation */
+    uint64_t floor;       /* the greatest number found at a place when its owner changed or died */
     bool news;            /* somebody died inside, or left such a death behind: see after entering */
     /* of the present passage */
     bool waited;          /* this passage, or if it is over the last */
@@ -123,7 +124,7 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
     if (place >= at->places)
         return at->places;
     const uint64_t life = atomic_load(&registers_hot(at, place)->life);
-    if (__builtin_expect(life != at->known[place], 0)) {
+    if (__builtin_expect(~life != at->known[place], 0)) {
         if (life_generation(life) == 0)
             return at->places;
         ay__meet(at, place);
@@ -147,7 +148,7 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
     for (;;) {
         access_point();
         const uint64_t life = atomic_load(&hot->life);
-        if (__builtin_expect(life != at->known[place], 0))
+        if (__builtin_expect(~life != at->known[place], 0))
             ay__meet(at, place);
         const word value = atomic_load(registers_word(at, place, index));
         if (__builtin_expect(atomic_load(&hot->life) != life, 0))
@@ -241,11 +242,11 @@ static inline bool registers_conflict(const struct registers *at, unsigned place
     return at->acquaintances[place].meets && (mode >= MODES || modes_conflict(at->spec->mode, mode));
 }
 
+/* The number after `largest`. A place may have passed from a rival to somebody who is none, and is not looked at: the floor has its number. */
 static inline word registers_draw(const struct registers *at, word largest, int bits)
 {
-    (void)at;
     (void)bits; /* 2^50 passages at a million a second are 35 years */
-    return largest + 1;
+    return (largest > at->floor ? largest : at->floor) + 1;
 }
 
 #endif

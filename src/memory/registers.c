@@ -44,11 +44,16 @@ void ay__meet(struct registers *at, unsigned place)
 {
     const struct hot *hot = registers_hot(at, place);
     const uint64_t life = atomic_load(&hot->life);
-    if (life_generation(life) != life_generation(at->known[place]))
+    if (life_generation(life) != life_generation(~at->known[place]))
         at->acquaintances[place] = acquaint(at, &ay__cold(at->space, place)->spec);
+    if (at->protocol->number) {
+        const uint64_t number = at->protocol->number(atomic_load(&hot->word));
+        if (number > at->floor)
+            at->floor = number;
+    }
     if ((!life_alive(life) && atomic_load(&hot->inside)) || atomic_load(&hot->inherited))
         at->news = true;
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load(&hot->life) == life)
-        at->known[place] = life;
+        at->known[place] = ~life;
 }
