@@ -93,8 +93,10 @@ static int open_existing(const char *path, bool reading_only, int *fd, struct he
 /* Sizes and writes a file that has no name yet. */
 static int fill(const char *path, int fd, const struct header *header, unsigned mode)
 {
-    /* L3: the header, and the hot page of the first unused place. */
-    const int error = ftruncate(fd, (off_t)file_size(header)) != 0 ? errno : posix_fallocate(fd, 0, 2 * PAGE);
+    /* L3: the header, and the hot page of the first unused place; or everything, if everything will be read. */
+    const bool all = ay__protocol(header->protocol)->features & FEATURE_EVERY_PLACE;
+    const off_t size = (off_t)file_size(header);
+    const int error = ftruncate(fd, size) != 0 ? errno : posix_fallocate(fd, 0, all ? size : 2 * PAGE);
     if (error)
         return ay__fail(-error, "cannot make %s: %s", path, strerror(error));
     const ssize_t written = pwrite(fd, header, sizeof *header, 0);

@@ -16,6 +16,7 @@ enum feature {
     FEATURE_WHEN = 1 << 4,
     FEATURE_PRECEDENCE = 1 << 5,
     FEATURE_OVERTAKE = 1 << 6,
+    FEATURE_EVERY_PLACE = 1 << 8, /* a place that was never used must be met too: who comes there later reads how far I had come */
     FEATURE_SLEEP = 1 << 7 /* says itself who sleeps on whom (SLEEP and WAKE); the others leave that to the engine */
 };
 

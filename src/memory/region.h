@@ -37,6 +37,8 @@ struct registers {
     bool calm;            /* it did not have to wait last time */
     bool asleep;          /* `waiting` and so on are public */
     int64_t nap_ns;
+    bool doubts;          /* this time, ask the second witness about those slept on */
+    int64_t doubted_ns;   /* when it last did */
     int reason;           /* why it was given up: a negative errno */
     int give_up;          /* -EBUSY, -ETIMEDOUT: what to say when time is over */
     unsigned spins;
@@ -125,7 +127,7 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
         return at->places;
     const uint64_t life = atomic_load(&registers_hot(at, place)->life);
     if (__builtin_expect(~life != at->known[place], 0)) {
-        if (life_generation(life) == 0)
+        if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
             return at->places;
         ay__meet(at, place);
     }

@@ -93,7 +93,8 @@ static void say_asleep(struct registers *at, unsigned place, unsigned index, uin
 {
     if (!at->asleep) {
         at->asleep = true;
-        atomic_store(&at->own_cold->since_ns, ay__now());
+        at->doubted_ns = ay__now();
+        atomic_store(&at->own_cold->since_ns, at->doubted_ns);
         atomic_store(&at->own_cold->waiting, 1);
     }
     atomic_store_explicit(&at->own->seen, seen, memory_order_relaxed);
@@ -128,11 +129,40 @@ static bool give_up(struct registers *at, int reason)
     return false;
 }
 
+/* Asks the second witness. True: it was dead. */
+static bool doubt(struct registers *at, unsigned place)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    const bool buried = ay__bury(at->space, place);
+    pthread_mutex_unlock(&ay__process.mutex);
+    return buried;
+}
+
+/* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously long. */
+static void look_after(struct registers *at, unsigned place, uint64_t life_before)
+{
+    const struct hot *hot = registers_hot(at, place);
+    const uint64_t life = atomic_load(&hot->life);
+    if (life != life_before)
+        wake(&hot->life);
+    else if (life_alive(life) && at->doubts)
+        doubt(at, place);
+}
+
+/* Whether to doubt the lives of those slept on, this time. */
+static void grow_doubtful(struct registers *at)
+{
+    const int64_t now = ay__now();
+    at->doubts = now - at->doubted_ns >= DOUBT_NS;
+    if (at->doubts)
+        at->doubted_ns = now;
+}
+
 /* One sleep on words that were seen so: true to look again, false to give up. */
 static bool sleep_once(struct registers *at, struct waitv *words, unsigned count, int64_t most_ns, bool *woken)
 {
     const enum deadlock deadlock = ay__deadlock(at);
-    if (deadlock == DEADLOCK_YIELD)
+    if (deadlock == DEADLOCK_YIELD && !doubt(at, (unsigned)(atomic_load(&at->own->asleep) & UINT16_MAX) - 1))
         return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
     const int64_t slice = deadlock == DEADLOCK_SEEN && CYCLE_NS < most_ns ? CYCLE_NS : most_ns;
     const int64_t now = ay__now();
@@ -143,20 +173,6 @@ static bool sleep_once(struct registers *at, struct waitv *words, unsigned count
 static void watch_word(struct waitv *words, unsigned *count, const void *address, uint32_t value)
 {
     words[(*count)++] = (struct waitv){.value = value, .address = (uintptr_t)address, .flags = WAITV_32_BITS};
-}
-
-/* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously long. */
-static void look_after(struct registers *at, unsigned place, uint64_t life_before, int64_t began)
-{
-    const struct hot *hot = registers_hot(at, place);
-    const uint64_t life = atomic_load(&hot->life);
-    if (life != life_before)
-        wake(&hot->life);
-    else if (life_alive(life) && ay__now() - began >= DOUBT_NS) {
-        pthread_mutex_lock(&ay__process.mutex);
-        ay__bury(at->space, place);
-        pthread_mutex_unlock(&ay__process.mutex);
-    }
 }
 
 /* How long to sleep at most. A protocol that wakes by itself wakes those in SLEEP, not those in AWAIT: these wait for somebody in the middle of a
@@ -178,7 +194,6 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     struct waitv words[2];
     unsigned count = 0;
     const struct hot *hot = registers_hot(at, place);
-    const int64_t began = ay__now();
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     say_asleep(at, place, index, low_half(seen));
@@ -189,7 +204,8 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, &hot->life, life_word(life));
         again = sleep_once(at, words, count, next_nap(at), &woken);
-        look_after(at, place, life, began);
+        grow_doubtful(at);
+        look_after(at, place, life);
     } else {
         at->spins = 0;
         at->nap_ns = 0;
@@ -221,7 +237,6 @@ bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken)
     uint64_t lives[WATCH_MOST];
     unsigned count = 0;
     bool again = true, changed = false;
-    const int64_t began = ay__now();
     const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
     atomic_store_explicit(&at->own_cold->conditional, aside, memory_order_release);
     say_asleep(at, watch->count ? watch->place[0] : at->self, 0, watch->count ? low_half(watch->seen[0]) : 0);
@@ -237,8 +252,9 @@ bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken)
         watch_word(words, &count, &at->own->word, low_half(registers_own(at, 0)));
     if (!changed) {
         again = sleep_once(at, words, count, watch->overflow ? NAP_MOST_NS : DOUBT_NS, woken);
+        grow_doubtful(at);
         for (unsigned which = 0; which < watch->count; which++)
-            look_after(at, watch->place[which], lives[which], began);
+            look_after(at, watch->place[which], lives[which]);
     }
     say_awake(at);
     at->spins = 0;

@@ -57,6 +57,21 @@ static void test_matrix(const char *protocol)
     ay_close(space);
 }
 
+/* Whoever opens a place after I have entered is kept out like everybody else. */
+static void test_newcomers(const char *protocol)
+{
+    unlink(test_space);
+    ay_space *space = open_space(protocol);
+    ay_region *inside = open_region(space, (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_enter(inside), 0);
+    for (int times = 0; times < 3 && strcmp(protocol, "pair") != 0; times++)
+        CHECK_EQUAL(ay_try(open_region(space, (ay_spec){.name = "x"})), -EBUSY);
+    CHECK_EQUAL(ay_leave(inside), 0);
+    CHECK_EQUAL(ay_try(open_region(space, (ay_spec){.name = "x"})), 0);
+    CHECK_EQUAL(ay_try(inside), -EBUSY);
+    ay_close(space);
+}
+
 static void test_slots_and_units(void)
 {
     ay_space *space = open_space(NULL);
@@ -228,6 +243,10 @@ int main(void)
     test_plain_mutex();
     test_matrix("bakery");
     test_matrix("courtesy");
+    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "courtesy"};
+    for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
+        test_newcomers(protocols[at]);
+    unlink(test_space);
     test_slots_and_units();
     test_also();
     test_when();
