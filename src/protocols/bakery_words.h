@@ -14,7 +14,7 @@
 
 struct bakery_words_rules {
     unsigned digits;                                          /* words of a number */
-    unsigned base;                                            /* of a word */
+    unsigned word_bits;                                       /* bits of each of them */
     bool bounded;                                             /* two processes, numbers 1 < 2 < 3 < 1 */
     bool read_right_to_left, write_left_to_right, without_I2; /* mutants */
 };
@@ -44,7 +44,7 @@ static inline enum passage_result bakery_words_fetch(struct bakery_words_number 
         READ(number, w, NUMBER(j, rules.read_right_to_left ? rules.digits - 1u - my->digit : my->digit));
         digit = rules.read_right_to_left ? rules.digits - 1u - my->digit : my->digit;
         for (; digit + 1 < rules.digits; digit++)
-            scale = (word)(scale * rules.base);
+            scale = (word)(scale << rules.word_bits);
         my->value = (word)(my->value + w * scale);
     }
     my->digit = 0;
@@ -62,8 +62,8 @@ static inline enum passage_result bakery_words_store(struct bakery_words_number 
         digit = rules.write_left_to_right ? my->digit : rules.digits - 1u - my->digit;
         rest = my->value;
         for (; digit + 1 < rules.digits; digit++)
-            rest = (word)(rest / rules.base);
-        my->rest = (word)(rules.digits > 1 ? rest % rules.base : rest);
+            rest = (word)(rest >> rules.word_bits);
+        my->rest = (word)(rest & ((1u << rules.word_bits) - 1));
         WRITE(store, NUMBER(registers_self(at), rules.write_left_to_right ? my->digit : rules.digits - 1u - my->digit),
               my->rest);
         my->rest = 0;
@@ -97,7 +97,8 @@ static inline word bakery_words_choose(struct bakery_words_passage *my, struct r
 {
     if (rules.bounded)
         return (word)(my->number % 3 + 1);
-    const word next = registers_draw(at, my->number, 15), previous = registers_own(at, PREVIOUS);
+    const word next = registers_draw(at, my->number, rules.digits * rules.word_bits),
+               previous = registers_own(at, PREVIOUS);
     const word chosen = !rules.without_I2 && previous > next ? previous : next;
     registers_keep(at, PREVIOUS, chosen);
     return chosen;

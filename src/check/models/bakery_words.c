@@ -5,13 +5,13 @@
 #include "check/models/models.h"
 #include "protocols/bakery_words.h"
 
-/* One word holds any number here; two words of base 2 tear. */
-static const struct bakery_words_rules whole = {.digits = 1};
-static const struct bakery_words_rules bounded = {.digits = 1, .bounded = true};
-static const struct bakery_words_rules torn = {.digits = 3, .base = 2};
-static const struct bakery_words_rules torn_read = {.digits = 3, .base = 2, .read_right_to_left = true};
-static const struct bakery_words_rules torn_write = {.digits = 3, .base = 2, .write_left_to_right = true};
-static const struct bakery_words_rules torn_forgotten = {.digits = 3, .base = 2, .without_I2 = true};
+/* One word holds any number here; three words of one bit each tear. */
+static const struct bakery_words_rules whole = {.digits = 1, .word_bits = 15};
+static const struct bakery_words_rules bounded = {.digits = 1, .word_bits = 15, .bounded = true};
+static const struct bakery_words_rules torn = {.digits = 3, .word_bits = 1};
+static const struct bakery_words_rules torn_read = {.digits = 3, .word_bits = 1, .read_right_to_left = true};
+static const struct bakery_words_rules torn_write = {.digits = 3, .word_bits = 1, .write_left_to_right = true};
+static const struct bakery_words_rules torn_forgotten = {.digits = 3, .word_bits = 1, .without_I2 = true};
 
 /* The registers behind the number: choosing, mode, the previous number, and the greatest ever drawn. */
 enum { BEHIND = 4 };
