@@ -48,6 +48,7 @@ static bool aside_courtesy(uint64_t value)
 static inline void begin_courtesy(struct courtesy_passage *my)
 {
     watch_clear(&my->watch);
+    my->scan = (struct courtesy_scan){0};
     my->claim.again = 0;
 }
 
