@@ -11,9 +11,15 @@
 enum { EXIT_HOLDS = 0, EXIT_VIOLATED = 1, EXIT_LIMIT = 2, EXIT_USAGE = 125 };
 
 int command_check(int count, char **words);
+int command_run(int count, char **words);
+int command_spaces(int count, char **words);
+int command_status(int count, char **words);
 
 /* One line on stderr, "afteryou COMMAND: …"; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for what getopt_long() did not take: '?' or ':', with a leading ':' in its letters. */
+int option_error(const char *command, int result, char **words);
 
 /* Whole numbers from text: false if it is none, or not within the range. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);

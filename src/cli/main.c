@@ -10,6 +10,9 @@ static const struct {
     int (*run)(int count, char **words);
     const char *summary;
 } commands[] = {
+    {"run", command_run, "run a command inside a region"},
+    {"status", command_status, "who is inside, who waits for whom"},
+    {"spaces", command_spaces, "list, create, show, remove, repair spaces"},
     {"check", command_check, "try every interleaving of a protocol, every death"},
 };
 

@@ -2,9 +2,11 @@
 /* What every subcommand needs to read its words and to complain about them. */
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands.h"
 
@@ -49,4 +51,14 @@ bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *num
 bool parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
 {
     return parse_scaled(text, true, least, most, bytes);
+}
+
+int option_error(const char *command, int result, char **words)
+{
+    const char *word = words[optind - 1];
+    if (result == ':')
+        return usage_error(command, "%s wants a value", word);
+    if (optopt && optopt < 256 && strncmp(word, "--", 2) != 0)
+        return usage_error(command, "there is no option -%c; 'afteryou %s --help' lists them", optopt, command);
+    return usage_error(command, "there is no option %s; 'afteryou %s --help' lists them", word, command);
 }

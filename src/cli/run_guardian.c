@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* The guardian: owns the region, is the parent of the command, and stays until the last of what it started is gone.
+ *
+ * Two phases. In the queue, signals act on it as on any program, and it dies with the wrapper: leaving is failing. Inside, all
+ * signals are blocked and fetched one by one; the wrapper's death is one of them.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/run.h"
+#include "cli/text.h"
+
+struct guardian {
+    const struct run_words *asked;
+    const struct inheritance *inherited;
+    pid_t wrapper;
+    ay_space *space;
+    ay_region *region;
+    bool after_death;
+    int64_t asked_ns, entered_ns;
+    pid_t command; /* 0: it has ended */
+    int code;      /* of the command, once it has */
+    bool killed;   /* R3 */
+};
+
+static noreturn void fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("afteryou run: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    _exit(EXIT_FAILED);
+}
+
+static void tell(const struct guardian *self, const char *format, ...)
+{
+    if (!self->asked->verbose)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "afteryou run: %s: ", self->asked->spec.name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+/* A group of its own: what the terminal, or somebody with kill -9 -GROUP, sends to the job does not reach the guardian. */
+static void begin(const struct guardian *self)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || setpgid(0, 0) != 0)
+        fail("cannot prepare: %s", strerror(errno));
+    if (getppid() != self->wrapper)
+        _exit(EXIT_FAILED);
+    sigset_t mask = self->inherited->mask;
+    sigaddset(&mask, SIGTTOU); /* may write to the terminal from the background */
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void open_region(struct guardian *self)
+{
+    if (ay_open(self->asked->space, &self->asked->options, &self->space) < 0 ||
+        ay_region_open(self->space, &self->asked->spec, &self->region) < 0)
+        fail("%s", ay_message());
+}
+
+static int enter(struct guardian *self, struct condition *condition)
+{
+    const struct run_words *asked = self->asked;
+    if (condition)
+        return ay_enter_when(self->region, condition_holds, condition, asked->timeout_ms);
+    if (asked->timeout_ms == 0)
+        return ay_try(self->region);
+    if (asked->verbose) {
+        const int result = ay_try(self->region);
+        if (result != -EBUSY)
+            return result;
+        char holders[TEXT_ROOM];
+        holders_describe(asked, holders, sizeof holders);
+        tell(self, "waiting: %s", holders);
+    }
+    return ay_enter_for(self->region, asked->timeout_ms);
+}
+
+static noreturn void refuse(const struct guardian *self)
+{
+    char holders[TEXT_ROOM], within[64] = "";
+    holders_describe(self->asked, holders, sizeof holders);
+    if (self->asked->timeout_ms > 0)
+        snprintf(within, sizeof within, " within %g s", self->asked->seconds);
+    fprintf(stderr, "afteryou run: '%s' not obtained%s: %s\n", self->asked->spec.name, within, holders);
+    _exit(self->asked->refused);
+}
+
+/* Enters, or does not return. */
+static void pass_the_queue(struct guardian *self)
+{
+    const struct run_words *asked = self->asked;
+    struct condition *condition = NULL;
+    if (asked->when && !(condition = condition_start(asked, self->space, self->inherited)))
+        fail("cannot watch for --when: %s", ay_message());
+    struct queue_display *display = queue_display_start(asked, self->inherited->group);
+    const int result = enter(self, condition);
+    const char *why = result < 0 ? ay_message() : "";
+    queue_display_stop(display);
+    if (condition && condition_trouble(condition))
+        fail("--when '%s': %s", asked->when, condition_trouble(condition));
+    self->after_death = condition && condition_stop(condition, result >= 0);
+    if (result == -EBUSY || result == -ETIMEDOUT)
+        refuse(self);
+    if (result < 0)
+        fail("%s: %s", asked->spec.name, why);
+    self->after_death |= result == AY_AFTER_DEATH;
+    self->entered_ns = text_now();
+}
+
+/* Nothing was begun, so nothing is half done. */
+static noreturn void give_up(const struct guardian *self, int code)
+{
+    ay_leave(self->region);
+    _exit(code);
+}
+
+/* From the first phase to the second. What came before the command was there is meant for us. */
+static void take_signals(const struct guardian *self)
+{
+    sigset_t set;
+    signals_to_pass(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGNAL_BETWEEN);
+    if (getppid() != self->wrapper)
+        give_up(self, EXIT_FAILED);
+    const struct timespec now = {0};
+    siginfo_t info;
+    sigdelset(&set, SIGCHLD); /* a test of --when */
+    sigdelset(&set, SIGCONT);
+    sigdelset(&set, SIGWINCH);
+    const int number = sigtimedwait(&set, &info, &now);
+    if (number > 0)
+        give_up(self, EXIT_SIGNAL + number);
+}
+
+static void set(const char *name, const char *value)
+{
+    if (setenv(name, value, 1) != 0)
+        fail("cannot set %s: %s", name, strerror(errno));
+}
+
+/* A comma list, as CUDA_VISIBLE_DEVICES wants it. */
+static void set_units(const struct guardian *self)
+{
+    static unsigned units[AY_UNITS_MOST];
+    static char list[AY_UNITS_MOST * 5 + 1];
+    size_t length = 0;
+    const size_t count = ay_units(self->region, units, AY_UNITS_MOST);
+    for (size_t at = 0; at < count; at++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%u", at ? "," : "", units[at]);
+    set("AFTERYOU_UNITS", list);
+}
+
+static void set_environment(const struct guardian *self)
+{
+    char fence[24];
+    snprintf(fence, sizeof fence, "%llu", (unsigned long long)ay_fence(self->region));
+    set("AFTERYOU_FENCE", fence);
+    set("AFTERYOU_AFTER_DEATH", self->after_death ? "1" : "0");
+    if (self->asked->spec.take)
+        set_units(self);
+    else
+        unsetenv("AFTERYOU_UNITS"); /* an outer run's */
+    char waited[32];
+    text_duration(self->entered_ns - self->asked_ns, waited, sizeof waited);
+    tell(self, "inside after %s, fence %s%s%s%s", waited, fence, self->asked->spec.take ? ", units " : "",
+         self->asked->spec.take ? getenv("AFTERYOU_UNITS") : "", self->after_death ? ", after a death" : "");
+}
+
+static void start(struct guardian *self)
+{
+    char *const *words = self->asked->command;
+    self->command = child_start(words, self->inherited, false);
+    if (self->command > 0)
+        return;
+    const int error = -self->command;
+    if (error == ESRCH) /* the wrapper has died */
+        give_up(self, EXIT_FAILED);
+    fprintf(stderr, "afteryou run: cannot run '%s': %s\n", words[0], strerror(error));
+    give_up(self, error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
+}
+
+/* Everything has gone: the end of the passage. */
+static noreturn void leave(const struct guardian *self)
+{
+    char held[32];
+    text_duration(text_now() - self->entered_ns, held, sizeof held);
+    tell(self, "%s after %s, exit code %d", self->killed ? "died inside" : "left", held, self->code);
+    if (!self->killed)
+        ay_leave(self->region);
+    _exit(self->code);
+}
+
+/* The command has ended, and others that it started go on: the shell need not wait for them. */
+static void stay(const struct guardian *self)
+{
+    if (self->asked->close)
+        leave(self);
+    tell(self, "exit code %d; held until what it left running (%d or more) is gone", self->code, tree_signal(0));
+    prctl(PR_SET_PDEATHSIG, 0);
+    const union sigval code = {.sival_int = self->code};
+    sigqueue(self->wrapper, SIGNAL_BETWEEN, code);
+}
+
+/* A job is stopped and continued as one. */
+static void follow_command(struct guardian *self, int status)
+{
+    if (WIFSTOPPED(status)) {
+        kill(self->wrapper, SIGSTOP);
+    } else if (WIFCONTINUED(status)) {
+        kill(self->wrapper, SIGCONT);
+    } else {
+        self->code = child_code(status);
+        self->killed = WIFSIGNALED(status);
+        self->command = 0;
+    }
+}
+
+/* SIGCHLD. Leaves when there is nobody left. */
+static void reap(struct guardian *self)
+{
+    const bool was_running = self->command > 0;
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
+        if (pid == self->command)
+            follow_command(self, status);
+    if (pid < 0 && errno == ECHILD)
+        leave(self);
+    if (was_running && self->command == 0)
+        stay(self);
+}
+
+/* R1. */
+static void wrapper_died(struct guardian *self)
+{
+    if (getppid() == self->wrapper || self->command == 0)
+        return;
+    tree_end();
+    self->killed = true;
+    self->code = EXIT_SIGNAL + SIGKILL;
+    leave(self);
+}
+
+static noreturn void look_after_command(struct guardian *self)
+{
+    sigset_t set;
+    siginfo_t info;
+    signals_to_pass(&set);
+    for (;;) {
+        const int number = sigwaitinfo(&set, &info);
+        if (number == SIGCHLD)
+            reap(self);
+        else if (number == SIGNAL_BETWEEN)
+            wrapper_died(self);
+        else if (number > 0 && !signal_from_terminal(&info) && self->command > 0)
+            kill(self->command, number);
+        else if (number > 0 && !signal_from_terminal(&info))
+            tree_signal(number);
+    }
+}
+
+noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struct inheritance *inherited)
+{
+    struct guardian self = {.asked = asked, .inherited = inherited, .wrapper = wrapper, .asked_ns = text_now()};
+    begin(&self);
+    open_region(&self);
+    pass_the_queue(&self);
+    take_signals(&self);
+    set_environment(&self);
+    start(&self);
+    look_after_command(&self);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou status`: who is inside, who waits for whom, since when, with which fence. */
+#include "cli/status.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+
+enum { WORD_JSON = 256, WORD_WATCH };
+
+static const struct option options[] = {
+    {"space", required_argument, NULL, 'S'},  {"json", no_argument, NULL, WORD_JSON},
+    {"watch", no_argument, NULL, WORD_WATCH}, {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+};
+
+static void print_help(void)
+{
+    puts("usage: afteryou status [NAME…] [OPTION…]\n"
+         "Shows who is inside which region, who waits for whom, since when; who died inside; and cycles of waiting.\n"
+         "Reads only: nobody is disturbed. Without -S: all spaces of this user.\n\n"
+         "  -S, --space SPACE    this space: a name, or a path\n"
+         "      --json           one JSON object, on one line; \"schema\" is its version\n"
+         "      --watch          again every second, until Ctrl-C\n"
+         "  -h, --help           this\n"
+         "  -V, --version        the version\n\n"
+         "NO_COLOR in the environment: without colours.");
+}
+
+bool status_is_asked(const struct status_words *asked, const struct sighting *item)
+{
+    if (!asked->names || !*asked->names)
+        return true;
+    for (char **wanted = asked->names; *wanted; wanted++)
+        for (char **name = item->name; *name; name++)
+            if (strcmp(*wanted, *name) == 0)
+                return true;
+    return false;
+}
+
+static int look_at(const char *space, void *arg)
+{
+    struct status_view *view = arg;
+    if (view->count == view->room) {
+        const size_t room = view->room ? 2 * view->room : 8;
+        struct sightings *spaces = realloc(view->space, room * sizeof *spaces);
+        if (!spaces)
+            return -ENOMEM;
+        view->space = spaces;
+        view->room = room;
+    }
+    const int error = sightings_take(space, &view->space[view->count]);
+    if (error == 0)
+        sightings_sort(&view->space[view->count++]);
+    return error;
+}
+
+/* One of many may be removed meanwhile, or be no space at all: it is passed over. */
+static int look_at_one_of_many(const char *space, void *arg)
+{
+    const int error = look_at(space, arg);
+    return error == -ENOMEM ? error : 0;
+}
+
+int status_look(const struct status_words *asked, struct status_view *view, char *trouble, size_t room)
+{
+    *view = (struct status_view){.asked = asked};
+    const int error = asked->space ? look_at(asked->space, view) : spaces_each(look_at_one_of_many, view);
+    if (error)
+        snprintf(trouble, room, "%s", *ay_message() ? ay_message() : strerror(-error));
+    if (error)
+        status_drop(view);
+    return error;
+}
+
+void status_drop(struct status_view *view)
+{
+    for (size_t at = 0; at < view->count; at++)
+        sightings_drop(&view->space[at]);
+    free(view->space);
+    *view = (struct status_view){0};
+}
+
+static int parse(int count, char **words, struct status_words *asked)
+{
+    *asked = (struct status_words){0};
+    optind = 1;
+    for (int option; (option = getopt_long(count, words, ":S:hV", options, NULL)) != -1;)
+        switch (option) {
+        case 'S':
+            asked->space = optarg;
+            break;
+        case WORD_JSON:
+            asked->json = true;
+            break;
+        case WORD_WATCH:
+            asked->watch = true;
+            break;
+        case 'h':
+            print_help();
+            return -1;
+        case 'V':
+            puts("afteryou " AFTERYOU_VERSION);
+            return -1;
+        default:
+            return option_error("status", option, words);
+        }
+    asked->names = words + optind;
+    const char *no_colour = getenv("NO_COLOR");
+    asked->colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
+    return 0;
+}
+
+int command_status(int count, char **words)
+{
+    struct status_words asked;
+    struct status_view view;
+    char trouble[512];
+    const int status = parse(count, words, &asked);
+    if (status)
+        return status < 0 ? 0 : status;
+    if (asked.watch)
+        return status_watch(&asked);
+    if (status_look(&asked, &view, trouble, sizeof trouble) != 0)
+        return usage_error("status", "%s", trouble);
+    if (asked.json)
+        status_print_json(stdout, &view);
+    else
+        status_print_table(stdout, &view, 0, 0);
+    status_drop(&view);
+    return fflush(stdout) == 0 ? 0 : usage_error("status", "cannot write: %s", strerror(errno));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou status`: what its parts share. */
+#ifndef AFTERYOU_CLI_STATUS_H
+#define AFTERYOU_CLI_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/sightings.h"
+
+struct status_words {
+    const char *space; /* NULL: all of the user's */
+    bool json, watch, colour;
+    char **names; /* of regions, NULL-ended; none: all */
+};
+
+struct status_view {
+    struct sightings *space;
+    size_t count, room;
+    const struct status_words *asked;
+};
+
+/* status.c: looks at all spaces asked for. 0, or a negative errno; what is wrong is in `trouble`. */
+int status_look(const struct status_words *asked, struct status_view *view, char *trouble, size_t room);
+void status_drop(struct status_view *view);
+/* Whether the region is one of those asked for. */
+bool status_is_asked(const struct status_words *asked, const struct sighting *item);
+
+/* status_table.c: lines of at most `columns` (0: no limit) and `rows` (0: no limit). */
+void status_print_table(FILE *out, const struct status_view *view, size_t columns, size_t rows);
+
+/* status_json.c: one line. */
+void status_print_json(FILE *out, const struct status_view *view);
+
+/* status_watch.c: until it is told to end. An exit code. */
+int status_watch(const struct status_words *asked);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Words and numbers as people, and JSON, read them. */
+#include "cli/text.h"
+
+#include <pwd.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+static const struct {
+    const char *name, *letters;
+} modes[] = {{"exclusive", "EX"},        {"shared", "PR"},          {"protected-write", "PW"},
+             {"concurrent-write", "CW"}, {"concurrent-read", "CR"}, {"null", "NL"}};
+
+static const char *const precedences[] = {"in-order", "writers-first", "readers-first", "by-priority"};
+
+static int64_t now_of(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t text_now(void)
+{
+    return now_of(CLOCK_MONOTONIC);
+}
+
+void text_duration(int64_t ns, char *text, size_t room)
+{
+    const long long seconds = ns < 0 ? 0 : ns / 1000000000;
+    if (seconds < 10)
+        snprintf(text, room, "%.3f s", ns < 0 ? 0 : (double)ns / 1e9);
+    else if (seconds < 60)
+        snprintf(text, room, "%lld s", seconds);
+    else if (seconds < 3600)
+        snprintf(text, room, "%lld min %lld s", seconds / 60, seconds % 60);
+    else if (seconds < 86400)
+        snprintf(text, room, "%lld h %lld min", seconds / 3600, seconds % 3600 / 60);
+    else
+        snprintf(text, room, "%lld d %lld h", seconds / 86400, seconds % 86400 / 3600);
+}
+
+/* By the wall clock as it now stands. */
+static int64_t real_time(int64_t ns)
+{
+    return now_of(CLOCK_REALTIME) - (text_now() - ns);
+}
+
+void text_moment(int64_t ns, char *text, size_t room)
+{
+    const time_t now = time(NULL), then = (time_t)(real_time(ns) / 1000000000);
+    struct tm today, moment;
+    localtime_r(&now, &today);
+    localtime_r(&then, &moment);
+    const bool same_day = today.tm_yday == moment.tm_yday && today.tm_year == moment.tm_year;
+    strftime(text, room, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &moment);
+}
+
+void text_timestamp(int64_t ns, char *text, size_t room)
+{
+    const int64_t real = real_time(ns);
+    const time_t then = (time_t)(real / 1000000000);
+    struct tm moment;
+    char seconds[32];
+    gmtime_r(&then, &moment);
+    strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &moment);
+    snprintf(text, room, "%s.%03dZ", seconds, (int)(real / 1000000 % 1000));
+}
+
+void text_user(unsigned uid, char *text, size_t room)
+{
+    const struct passwd *user = getpwuid(uid);
+    if (user)
+        snprintf(text, room, "%s", user->pw_name);
+    else
+        snprintf(text, room, "%u", uid);
+}
+
+size_t text_print(FILE *out, const char *text, size_t most)
+{
+    size_t columns = 0;
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        const bool continues = (*at & 0xc0) == 0x80;
+        if (!continues && most && columns == most)
+            break;
+        fputc(*at < 0x20 || *at == 0x7f ? '?' : *at, out);
+        columns += !continues;
+    }
+    return columns;
+}
+
+/* The length of the UTF-8 character at `at`; 0: none. */
+static size_t character(const unsigned char *at)
+{
+    const size_t length = *at < 0x80                  ? 1
+                          : *at >= 0xc2 && *at < 0xe0 ? 2
+                          : *at >= 0xe0 && *at < 0xf0 ? 3
+                          : *at >= 0xf0 && *at < 0xf5 ? 4
+                                                      : 0;
+    for (size_t more = 1; more < length; more++)
+        if ((at[more] & 0xc0) != 0x80)
+            return 0;
+    if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) || (*at == 0xf0 && at[1] < 0x90) ||
+        (*at == 0xf4 && at[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+void text_json(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        const size_t length = character(at);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (*at == '"' || *at == '\\')
+            fprintf(out, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            fprintf(out, "\\u%04x", *at);
+        else
+            fwrite(at, 1, length, out);
+        at += length ? length : 1;
+    }
+    fputc('"', out);
+}
+
+const char *text_mode(ay_mode mode)
+{
+    return (size_t)mode < sizeof modes / sizeof *modes ? modes[mode].name : "?";
+}
+
+bool text_parse_mode(const char *text, ay_mode *mode)
+{
+    for (size_t at = 0; at < sizeof modes / sizeof *modes; at++)
+        if (strcasecmp(text, modes[at].name) == 0 || strcasecmp(text, modes[at].letters) == 0) {
+            *mode = (ay_mode)at;
+            return true;
+        }
+    return false;
+}
+
+const char *text_precedence(ay_precedence precedence)
+{
+    return (size_t)precedence < sizeof precedences / sizeof *precedences ? precedences[precedence] : "?";
+}
+
+bool text_parse_precedence(const char *text, ay_precedence *precedence)
+{
+    for (size_t at = 0; at < sizeof precedences / sizeof *precedences; at++)
+        if (strcmp(text, precedences[at]) == 0) {
+            *precedence = (ay_precedence)at;
+            return true;
+        }
+    return false;
+}
+
+void text_command(const ay_place *place, char *text, size_t room)
+{
+    const char *command = place->command, *space = strchrnul(command, ' '),
+               *slash = memrchr(command, '/', (size_t)(space - command));
+    if (slash && strncmp(slash, "/afteryou ", strlen("/afteryou ")) == 0)
+        command = slash + 1; /* where ours was found tells nobody anything */
+    snprintf(text, room, "%s", command);
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ' ')
+        text[--length] = '\0';
+    for (size_t at = 0; at < length; at++)
+        if ((unsigned char)text[at] < 0x20 || text[at] == 0x7f)
+            text[at] = '?';
+}
