@@ -4,7 +4,9 @@
  * Two phases. In the queue, signals act on it as on any program, and it dies with the wrapper: leaving is failing. Inside, all
  * signals are blocked and fetched one by one; the wrapper's death is one of them.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@
 struct guardian {
     const struct run_words *asked;
     const struct inheritance *inherited;
-    pid_t wrapper;
+    pid_t wrapper; /* 0: it has been told that we stay */
     ay_space *space;
     ay_region *region;
     bool after_death;
@@ -205,15 +207,45 @@ static noreturn void leave(const struct guardian *self)
     _exit(self->code);
 }
 
+/* R1. */
+static noreturn void end_with_wrapper(struct guardian *self)
+{
+    tree_end();
+    self->killed = true;
+    self->code = EXIT_SIGNAL + SIGKILL;
+    leave(self);
+}
+
+/* Whoever waits for the end of a pipe waits for the command, not for us. What the library opened is closed on exec. */
+static void let_go_of_files(void)
+{
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        dup2(nothing, fd);
+    DIR *files = opendir("/proc/self/fd");
+    for (const struct dirent *entry; files && (entry = readdir(files));) {
+        const int fd = atoi(entry->d_name);
+        const int flags = fcntl(fd, F_GETFD);
+        if (fd > STDERR_FILENO && flags >= 0 && !(flags & FD_CLOEXEC))
+            close(fd);
+    }
+    if (files)
+        closedir(files);
+}
+
 /* The command has ended, and others that it started go on: the shell need not wait for them. */
-static void stay(const struct guardian *self)
+static void stay(struct guardian *self)
 {
     if (self->asked->close)
         leave(self);
-    tell(self, "exit code %d; held until what it left running (%d or more) is gone", self->code, tree_signal(0));
     prctl(PR_SET_PDEATHSIG, 0);
+    if (getppid() != self->wrapper)
+        end_with_wrapper(self);
+    tell(self, "exit code %d; held until what it left running (%d or more) is gone", self->code, tree_signal(0));
+    let_go_of_files();
     const union sigval code = {.sival_int = self->code};
     sigqueue(self->wrapper, SIGNAL_BETWEEN, code);
+    self->wrapper = 0;
 }
 
 /* A job is stopped and continued as one. */
@@ -245,17 +277,6 @@ static void reap(struct guardian *self)
         stay(self);
 }
 
-/* R1. */
-static void wrapper_died(struct guardian *self)
-{
-    if (getppid() == self->wrapper || self->command == 0)
-        return;
-    tree_end();
-    self->killed = true;
-    self->code = EXIT_SIGNAL + SIGKILL;
-    leave(self);
-}
-
 static noreturn void look_after_command(struct guardian *self)
 {
     sigset_t set;
@@ -265,11 +286,13 @@ static noreturn void look_after_command(struct guardian *self)
         const int number = sigwaitinfo(&set, &info);
         if (number == SIGCHLD)
             reap(self);
-        else if (number == SIGNAL_BETWEEN)
-            wrapper_died(self);
-        else if (number > 0 && !signal_from_terminal(&info) && self->command > 0)
+        else if (number == SIGNAL_BETWEEN && self->wrapper && getppid() != self->wrapper)
+            end_with_wrapper(self);
+        else if (number <= 0 || number == SIGNAL_BETWEEN || signal_from_terminal(&info))
+            continue;
+        else if (self->command > 0)
             kill(self->command, number);
-        else if (number > 0 && !signal_from_terminal(&info))
+        else
             tree_signal(number);
     }
 }

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Death of the wrapper, the guardian, the command; and commands that leave others running."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from support import AFTERYOU, CommandTest, is_running, parent_of, wait_until
+
+AFTER_DEATH = "echo $AFTERYOU_AFTER_DEATH"
+
+
+class Deaths(CommandTest):
+    def start_tree(self, *options):
+        """A command with a child, a grandchild in the background, and a daemon: their pids, by name."""
+        script = """
+            setsid sh -c 'echo $$ > daemon; exec sleep 1000' &
+            sh -c 'sleep 1000 & echo $! > grandchild; wait' &
+            echo $! > child
+            echo $$ > command
+            wait
+        """
+        process = self.start(*options, "--", "sh", "-c", script)
+        return process, {name: self.number_in(name) for name in ("command", "child", "grandchild", "daemon")}
+
+    def assert_all_gone(self, pids):
+        for name, pid in pids.items():
+            wait_until(lambda pid=pid: not is_running(pid), f"the end of {name}")
+
+    def next_one_in(self):
+        """Waits for its turn; what it was told."""
+        result = self.run_it("-w", "50", "-c", AFTER_DEATH)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout.strip()
+
+    def test_wrapper_killed(self):
+        """All that it started die with it, and only then is the next one in, which is told."""
+        process, pids = self.start_tree()
+        self.assertFalse(self.is_free())
+        process.send_signal(signal.SIGKILL)
+        self.assertEqual(self.next_one_in(), "1")
+        for name, pid in pids.items():
+            self.assertFalse(is_running(pid), f"{name} runs on, unprotected")
+        self.assertEqual(self.next_one_in(), "0")
+
+    def test_wrapper_and_command_killed(self):
+        process, pids = self.start_tree()
+        subprocess.run(["kill", "-9", str(process.pid), str(pids["command"])], check=True)
+        self.assertEqual(self.next_one_in(), "1")
+        for name, pid in pids.items():
+            self.assertFalse(is_running(pid), f"{name} runs on, unprotected")
+
+    def test_guardian_killed(self):
+        """The kernel kills the command, the wrapper the rest."""
+        process, pids = self.start_tree()
+        guardian = parent_of(pids["command"])
+        self.assertEqual(parent_of(guardian), process.pid)
+        os.kill(guardian, signal.SIGKILL)
+        self.assertEqual(process.wait(), 128 + signal.SIGKILL)
+        self.assert_all_gone(pids)
+        self.assertEqual(self.next_one_in(), "1")
+
+    def test_command_killed(self):
+        """What it left running is waited for; then the next one in is told of the death."""
+        process, pids = self.start_tree()
+        os.kill(pids["command"], signal.SIGKILL)
+        self.assertEqual(process.wait(), 128 + signal.SIGKILL)
+        self.assertFalse(self.is_free(), "its children still run")
+        for name in ("child", "grandchild"):
+            os.kill(pids[name], signal.SIGKILL)
+        self.assertFalse(self.is_free(), "the daemon still runs")
+        os.kill(pids["daemon"], signal.SIGKILL)
+        self.assertEqual(self.next_one_in(), "1")
+        self.assertEqual(self.next_one_in(), "0")
+
+    def test_daemon(self):
+        """Forks twice, leaves the session, closes every descriptor: the region is held for it; `run` returns."""
+        script = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.chdir("/")
+        pid = os.getpid()
+        with open(sys.argv[1], "w") as out:
+            out.write(f"{pid}\\n")
+        os.closerange(0, 1024)
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+"""
+        result = self.run_it("-v", "--", sys.executable, "-c", script, str(self.file("daemon")))
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("held until what it left running", result.stderr)
+        daemon = self.number_in("daemon")
+        self.assertTrue(is_running(daemon))
+        self.assertFalse(self.is_free())
+        os.kill(daemon, signal.SIGKILL)
+        self.assertEqual(self.next_one_in(), "0")
+
+    def test_close(self):
+        """With -o the region is left as soon as the command has ended."""
+        self.assertEqual(self.run_it("-o", "-c", "sleep 1000 > /dev/null 2>&1 & echo $! > left").returncode, 0)
+        left = self.number_in("left")
+        self.assertTrue(self.is_free())
+        self.assertTrue(is_running(left))
+        os.kill(left, signal.SIGKILL)
+
+    def test_signal_to_those_left(self):
+        """Who ends the guardian ends what it still waits for."""
+        self.assertEqual(self.run_it("-c", "sleep 1000 > /dev/null 2>&1 & echo $! > left").returncode, 0)
+        left = self.number_in("left")
+        guardian = parent_of(left)
+        os.kill(guardian, signal.SIGTERM)
+        self.assert_all_gone({"left": left})
+        self.next_one_in()
+
+    def test_waiter_killed(self):
+        """One in the queue, killed, is in nobody's way."""
+        holder = self.start("-c", "echo $$ > inside; exec sleep 1000")
+        command = self.number_in("inside")
+        waiters = [self.start("--", "true") for _ in range(3)]
+        time.sleep(0.2)
+        waiters[0].send_signal(signal.SIGKILL)
+        waiters[1].send_signal(signal.SIGTERM)
+        self.assertEqual(waiters[1].wait(), 128 + signal.SIGTERM)
+        os.kill(command, signal.SIGTERM)
+        self.assertEqual(waiters[2].wait(), 0)
+        self.assertEqual(holder.wait(), 128 + signal.SIGTERM)
+
+    def test_signals_pass(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT, signal.SIGALRM,
+                       signal.SIGWINCH, signal.SIGTSTP, signal.SIGRTMIN + 3):
+            script = ("import os, signal, sys, time\n"
+                      f"signal.signal({int(number)}, lambda n, f: os._exit(77))\n"
+                      "print(os.getpid(), file=open('ready', 'w'))\n"
+                      "time.sleep(1000)\n")
+            process = self.start("--", sys.executable, "-c", script, stderr=subprocess.DEVNULL)
+            self.number_in("ready")
+            process.send_signal(number)
+            if number == signal.SIGTSTP:
+                time.sleep(0.1)
+                process.send_signal(signal.SIGCONT)
+            self.assertEqual(process.wait(), 77, number)
+            self.file("ready").unlink()
+
+    def test_storm(self):
+        """200 times: SIGKILL to the wrapper at a random moment. Never two inside, never stuck."""
+        script = f"""
+            mkdir inside || {{ echo two >> overlaps; exit 1; }}
+            sleep 0.00$(($$ % 9)) & wait
+            rmdir inside
+        """
+        # A command that dies leaves the directory: the next one, which is told, clears it.
+        line = "[ $AFTERYOU_AFTER_DEATH = 1 ] && rm -rf inside;" + script
+        chance = random.Random(4)
+        running = []
+        for _ in range(200):
+            while len(running) < 4:
+                running.append(self.start("-c", line, stderr=subprocess.DEVNULL))
+            time.sleep(chance.random() * 0.02)
+            running.pop(chance.randrange(len(running))).send_signal(signal.SIGKILL)
+        for process in running:
+            process.wait()
+        self.assertFalse(self.file("overlaps").exists(), "two inside at once")
+        self.assertEqual(self.run_it("-w", "50", "--", "true").returncode, 0)
+
+
+if __name__ == "__main__":
+    assert AFTERYOU
+    unittest.main()

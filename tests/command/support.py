@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the command share: a space of their own, and ways to start, watch and await."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+AFTERYOU = os.environ["AFTERYOU"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PATIENCE = 60  # seconds; a loaded machine is no failure
+
+
+def wait_until(condition, what="the condition"):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        result = condition()
+        if result:
+            return result
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not come within {PATIENCE} s")
+
+
+def is_running(pid):
+    """Neither gone nor a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+        return int(stat.read().rpartition(")")[2].split()[1])
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-test-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        # A space of the test's own, on tmpfs.
+        self.spaces = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm"))
+        self.addCleanup(shutil.rmtree, self.spaces, ignore_errors=True)
+        self.space = str(self.spaces / "space")
+        self.environment = {**os.environ, "SHELL": "/bin/sh"}
+
+    def words(self, name, *rest):
+        return [AFTERYOU, "run", "-S", self.space, name, *rest]
+
+    def run_it(self, *rest, name="x", **keywords):
+        keywords.setdefault("timeout", PATIENCE)
+        keywords.setdefault("cwd", self.directory)
+        keywords.setdefault("env", self.environment)
+        return subprocess.run(self.words(name, *rest), capture_output=True, text=True, check=False, **keywords)
+
+    def start(self, *rest, name="x", **keywords):
+        keywords.setdefault("cwd", self.directory)
+        keywords.setdefault("env", self.environment)
+        process = subprocess.Popen(self.words(name, *rest), text=True, **keywords)
+        self.addCleanup(self.finish, process)
+        return process
+
+    @staticmethod
+    def finish(process):
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+    def afteryou(self, *words, **keywords):
+        return subprocess.run([AFTERYOU, *words], capture_output=True, text=True, check=False, timeout=PATIENCE,
+                              env=self.environment, **keywords)
+
+    def file(self, name):
+        return self.directory / name
+
+    def number_in(self, name):
+        """The number a command wrote into a file, once it is there."""
+        def read():
+            try:
+                text = self.file(name).read_text()
+            except OSError:
+                return None
+            return int(text) if text.endswith("\n") else None
+        return wait_until(read, name)
+
+    def is_free(self, name="x", *options):
+        return self.run_it("-n", *options, "--", "true", name=name).returncode == 0
