@@ -11,17 +11,6 @@
 
 #include "cli/commands.h"
 
-/* Ctrl-Z: as if the signal had never been blocked. */
-static void stop_oneself(void)
-{
-    sigset_t stop;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTSTP);
-    raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &stop, NULL);
-    sigprocmask(SIG_BLOCK, &stop, NULL);
-}
-
 /* R2. A guardian that dies of another signal than SIGKILL was still in the queue. */
 static int guardian_died(pid_t guardian, int number)
 {
@@ -34,12 +23,15 @@ static int guardian_died(pid_t guardian, int number)
     return EXIT_SIGNAL + number;
 }
 
+/* A guardian in the queue is stopped by Ctrl-Z, and we with it; one that is inside stops us when the command has stopped. */
 static bool has_ended(pid_t guardian, int *code)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        if (pid == guardian) {
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
+        if (pid == guardian && WIFSTOPPED(status)) {
+            raise(SIGSTOP);
+        } else if (pid == guardian) {
             *code = WIFSIGNALED(status) ? guardian_died(guardian, WTERMSIG(status)) : WEXITSTATUS(status);
             return true;
         }
@@ -60,8 +52,6 @@ static int wait_for_guardian(pid_t guardian)
             return info.si_value.sival_int;
         if (number > 0 && number != SIGCHLD && number != SIGNAL_BETWEEN)
             signal_pass_to_guardian(guardian, &info);
-        if (number == SIGTSTP)
-            stop_oneself();
     }
 }
 

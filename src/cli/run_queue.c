@@ -41,7 +41,7 @@ static void draw(struct queue_display *display)
     ay_look(display->asked->space, NULL, find_order, display);
     char holders[TEXT_ROOM], line[TEXT_ROOM + 512], waited[32];
     holders_describe(display->asked, holders, sizeof holders);
-    text_duration((text_now() - display->begun_ns) / 1000000000 * 1000000000, waited, sizeof waited);
+    text_seconds(text_now() - display->begun_ns, waited, sizeof waited);
     snprintf(line, sizeof line, "afteryou: '%s': number %llu in the queue, for %s; %s", display->asked->spec.name,
              (unsigned long long)(display->order ? display->order : 1), waited, holders);
     const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;

@@ -65,10 +65,7 @@ static void fill(const struct sightings *space, const struct sighting *item, str
     snprintf(row->cell[4], CELL, "%d", seen->pid);
     text_user(seen->uid, row->cell[5], CELL);
     text_moment(seen->since_ns, row->cell[6], CELL);
-    text_duration((text_now() - seen->since_ns) / 1000000000 * 1000000000, row->cell[7], CELL);
-    char *point = strchr(row->cell[7], '.'); /* whole seconds */
-    if (point)
-        strcpy(point, " s");
+    text_seconds(text_now() - seen->since_ns, row->cell[7], CELL);
     snprintf(row->cell[8], CELL, seen->state == AY_WAITING ? "-" : "%llu", (unsigned long long)seen->fence);
     snprintf(row->cell[9], CELL, "%s", item->command);
     row->state = seen->state;

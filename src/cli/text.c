@@ -28,10 +28,16 @@ int64_t text_now(void)
 
 void text_duration(int64_t ns, char *text, size_t room)
 {
+    if (ns >= 0 && ns < 10000000000)
+        snprintf(text, room, "%.3f s", (double)ns / 1e9);
+    else
+        text_seconds(ns, text, room);
+}
+
+void text_seconds(int64_t ns, char *text, size_t room)
+{
     const long long seconds = ns < 0 ? 0 : ns / 1000000000;
-    if (seconds < 10)
-        snprintf(text, room, "%.3f s", ns < 0 ? 0 : (double)ns / 1e9);
-    else if (seconds < 60)
+    if (seconds < 60)
         snprintf(text, room, "%lld s", seconds);
     else if (seconds < 3600)
         snprintf(text, room, "%lld min %lld s", seconds / 60, seconds % 60);

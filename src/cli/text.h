@@ -16,6 +16,8 @@ enum { TEXT_ROOM = 1024 };
 int64_t text_now(void);
 /* "0.213 s", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
 void text_duration(int64_t ns, char *text, size_t room);
+/* The same, in whole seconds from the first. */
+void text_seconds(int64_t ns, char *text, size_t room);
 /* Local time of a moment of CLOCK_MONOTONIC: "10:31:07" today, else "2026-11-15 10:31:07". */
 void text_moment(int64_t ns, char *text, size_t room);
 /* The same moment in UTC, as in "2026-11-15T10:31:07.250Z". */

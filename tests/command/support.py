@@ -11,7 +11,7 @@ import unittest
 
 AFTERYOU = os.environ["AFTERYOU"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE = 60  # seconds; a loaded machine is no failure
+PATIENCE = int(os.environ.get("PATIENCE", "60"))  # seconds; a loaded machine is no failure
 
 
 def wait_until(condition, what="the condition"):

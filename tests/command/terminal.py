@@ -66,15 +66,15 @@ class OnATerminal(CommandTest):
 
     def shell(self):
         shell = self.terminal("bash", "--norc", "--noprofile", "-i")
-        shell.type(f"run() {{ '{AFTERYOU}' run -S {self.space} \"$@\"; }}; bind 'set enable-bracketed-paste off'; echo rea''dy\n")
-        shell.await_text("\nready")
+        shell.type(f"alias run='{AFTERYOU} run -S {self.space}'; bind 'set enable-bracketed-paste off'; echo rea''dy\n")
+        shell.await_text("[\r\n]ready")
         return shell
 
     def test_interrupt(self):
         """Ctrl-C reaches the command once, and the wrapper ends with its code."""
         shell = self.shell()
         shell.type("run x -- sh -c 'trap \"echo got; exit 9\" INT; echo be''gun; while :; do sleep 0.05; done'; echo code=$?\n")
-        shell.await_text("\nbegun")
+        shell.await_text("[\r\n]begun")
         shell.type("\x03")
         found = shell.await_text("code=([0-9]+)\r")
         self.assertEqual(found.group(1), "9")
@@ -92,14 +92,14 @@ class OnATerminal(CommandTest):
         """Ctrl-Z gives the shell back while the region stays held; fg goes on."""
         shell = self.shell()
         shell.type("run x -- sh -c 'echo be''gun; read line; echo \"got $line\"'\n")
-        shell.await_text("\nbegun")
+        shell.await_text("[\r\n]begun")
         shell.type("\x1a")
         shell.await_text("Stopped")
         self.assertFalse(self.is_free())
         shell.type("fg\n")
         time.sleep(0.2)
         shell.type("word\n")
-        shell.await_text("\ngot word")
+        shell.await_text("[\r\n]got word")
         shell.type("echo code=$?\n")
         shell.await_text("code=0\r")
         self.assertTrue(self.is_free())
@@ -109,7 +109,7 @@ class OnATerminal(CommandTest):
         shell = self.shell()
         shell.type("run x -- bash --norc --noprofile -i\n")
         shell.type("bind 'set enable-bracketed-paste off'; echo in''side\n")
-        shell.await_text("\ninside")
+        shell.await_text("[\r\n]inside")
         shell.type("sleep 100\n")
         time.sleep(0.3)
         shell.type("\x1a")
@@ -117,7 +117,7 @@ class OnATerminal(CommandTest):
         shell.type("kill %1; suspend\n")
         shell.await_text("Stopped.*run x|Stopped")
         shell.type("echo out''side\n")
-        shell.await_text("\noutside")
+        shell.await_text("[\r\n]outside")
         shell.type("fg\n")
         shell.type("exit 5\n")
         time.sleep(0.2)
@@ -130,7 +130,7 @@ class OnATerminal(CommandTest):
         first = self.start("--", "true")
         time.sleep(0.2)
         waiter = self.terminal(*self.words("x", "--", "sh", "-c", "echo my turn"))
-        waiter.await_text(r"afteryou: 'x': number 2 in the queue, for .*; inside is pid \d+ \(afteryou run")
+        waiter.await_text(r"afteryou: 'x': number 2 in the queue, for .*; inside is pid ")
         holder.stdin.close()
         first.wait()
         waiter.await_text("\r\x1b\\[Kmy turn")
