@@ -53,8 +53,8 @@ static bool waits(const struct sight *sight)
 
 static uint64_t order_key(const ay_space *space, const struct sight *sight)
 {
-    return space->protocol->number ? space->protocol->number(sight->word)
-                                   : (uint64_t)atomic_load(&sight->cold.since_ns);
+    return space->protocol->number_shift ? sight->word >> space->protocol->number_shift
+                                         : (uint64_t)atomic_load(&sight->cold.since_ns);
 }
 
 /* Its position among those who wait for a resource of its own. */

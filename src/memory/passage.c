@@ -54,10 +54,10 @@ static uint64_t greatest_fence(struct registers *at)
 }
 
 /* The number of a protocol that has one grows with every conflicting passage, if the place is counted in. */
-static uint64_t next_fence(struct registers *at)
+static inline uint64_t next_fence(struct registers *at)
 {
-    if (at->protocol->number)
-        return at->protocol->number(registers_own(at, 0)) * AY_PLACES_MOST + at->self;
+    if (at->protocol->number_shift)
+        return (registers_own(at, 0) >> at->protocol->number_shift) * AY_PLACES_MOST + at->self;
     return greatest_fence(at) + 1;
 }
 

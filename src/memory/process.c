@@ -132,7 +132,8 @@ bool ay__same_process(const struct identity *a, const struct identity *b)
 
 uint64_t ay__thread(void)
 {
-    static _Thread_local uint64_t thread, mark;
+    static _Thread_local uint64_t thread __attribute__((tls_model("initial-exec")));
+    static _Thread_local uint64_t mark __attribute__((tls_model("initial-exec")));
     if (thread == 0 || mark != ay__process_mark()) { /* a forked child's thread is another */
         struct stat status;
         const uint64_t namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;

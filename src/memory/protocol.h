@@ -30,7 +30,7 @@ struct protocol {
     uint64_t (*dead)(unsigned index, uint64_t value); /* what a register reads as, once its owner is gone */
     void (*hold)(struct registers *at);     /* units: they are chosen, others may choose */
     bool (*aside)(uint64_t word);           /* asleep until its condition may have changed */
-    uint64_t (*number)(uint64_t word); /* its number in the queue; NULL: it has none */
+    unsigned number_shift; /* word 0 holds a number that grows with every conflicting passage, from this bit on; 0: it has none */
 };
 
 const struct protocol *ay__protocol(const char *name); /* NULL: there is none of that name */

@@ -23,20 +23,10 @@ static uint64_t dead_bakery(unsigned index, uint64_t value)
     return bakery_dead(value);
 }
 
-static uint64_t number_bakery(uint64_t value)
-{
-    return bakery_number(value);
-}
-
 static uint64_t dead_courtesy(unsigned index, uint64_t value)
 {
     (void)index;
     return courtesy_dead(value);
-}
-
-static uint64_t number_courtesy(uint64_t value)
-{
-    return courtesy_number(value);
 }
 
 static bool aside_courtesy(uint64_t value)
@@ -102,7 +92,7 @@ static const struct protocol protocols[] = {
      .leave = leave_courtesy,
      .hold = hold_courtesy,
      .aside = aside_courtesy,
-     .number = number_courtesy,
+     .number_shift = COURTESY_NUMBER_SHIFT,
      .dead = dead_courtesy},
     {.name = "pair",
      .places_most = 2,
@@ -134,7 +124,7 @@ static const struct protocol protocols[] = {
      .features = FEATURE_NAMES | FEATURE_MODES,
      .enter = enter_bakery,
      .leave = leave_bakery,
-     .number = number_bakery,
+     .number_shift = BAKERY_NUMBER_SHIFT,
      .dead = dead_bakery},
 };
 

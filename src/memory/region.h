@@ -9,11 +9,14 @@
 #include "protocols/modes.h"
 #include "protocols/registers.h"
 
-/* What the owner of another place is to me: it does not change while it lives. */
+/* What this region last found at another place. */
 struct acquaintance {
-    bool meets;         /* a resource in common */
-    bool rival;         /* and modes that conflict */
-    int8_t precedence;  /* < 0: its class goes before mine; > 0: after it */
+    const struct hot *hot;
+    uint64_t known;    /* (life, generation); 0: never met */
+    bool alive;        /* by that life */
+    bool meets;        /* a resource in common */
+    bool rival;        /* and modes that conflict */
+    int8_t precedence; /* < 0: its class goes before mine; > 0: after it */
 };
 
 struct registers {
@@ -27,9 +30,7 @@ struct registers {
     const struct public_spec *spec;
     const struct protocol *protocol;
     ay_space *space;
-    /* what this region last found at each place */
-    uint64_t *known;      /* (life, generation), each bit inverted: 0 is never met */
-    struct acquaintance *acquaintances; /* in that generation */
+    struct acquaintance *acquaintances; /* of every place */
     uint64_t floor;       /* the greatest number found at a place when its owner changed or died */
     bool news;            /* somebody died inside, or left such a death behind: see after entering */
     /* of the present passage */
@@ -62,7 +63,8 @@ struct ay_region {
 };
 
 /* registers.c */
-void ay__meet(struct registers *at, unsigned place); /* its life has changed: see who it is now */
+bool ay__meet(struct registers *at, unsigned place); /* its life has changed: see who it is now; false: nobody ever was */
+word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken);
@@ -125,12 +127,9 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
         place++;
     if (place >= at->places)
         return at->places;
-    const uint64_t life = atomic_load(&registers_hot(at, place)->life);
-    if (__builtin_expect(~life != at->known[place], 0)) {
-        if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
-            return at->places;
-        ay__meet(at, place);
-    }
+    const struct acquaintance *other = &at->acquaintances[place];
+    if (__builtin_expect(other->known == 0 || atomic_load(&other->hot->life) != other->known, 0) && !ay__meet(at, place))
+        return at->places;
     return place;
 }
 
@@ -142,21 +141,48 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
     return place;
 }
 
-/* L4: between two equal fetches of (life, generation) the value is of that life. A place that is not alive reads as its
- * protocol's dead value, whenever in its death it was fetched: the rewriting of a claimer does not change that value. */
+/* The next rival whose word is not quiet: the same fetches as those of registers_next_rival and registers_read, in one short loop, for this is
+ * the path alone. */
+static inline unsigned registers_next_stirring(struct registers *at, unsigned place, bool (*quiet)(const struct registers *, word, word))
+{
+    const struct acquaintance *const all = at->acquaintances;
+    const unsigned places = at->places;
+    const word own = atomic_load_explicit(&at->own->word, memory_order_relaxed);
+    for (; place < places; place++) {
+        const struct acquaintance *other = &all[place];
+        access_point();
+        if (__builtin_expect(other->known == 0, 0)) {
+            if (place == at->self)
+                continue;
+            if (life_generation(atomic_load(&registers_hot(at, place)->life)) == 0)
+                return places;
+            ay__meet(at, place);
+        } else {
+            const word value = atomic_load(&other->hot->word);
+            if (__builtin_expect(atomic_load(&other->hot->life) != other->known, 0))
+                ay__meet(at, place);
+            else if (__builtin_expect(quiet(at, value, own), 1))
+                continue;
+        }
+        if (other->rival)
+            return place;
+    }
+    return places;
+}
+
+/* L4. What is known of a place was its life at some time before; a (life, generation) that has passed never comes again; so if
+ * it still is its life after the fetch, it was so all the time between. A place that is not alive reads as its protocol's dead value, whenever in
+ * its death it was fetched: the rewriting of a claimer does not change that value. */
 static inline word registers_read(struct registers *at, unsigned place, unsigned index)
 {
-    const struct hot *hot = registers_hot(at, place);
-    for (;;) {
-        access_point();
-        const uint64_t life = atomic_load(&hot->life);
-        if (__builtin_expect(~life != at->known[place], 0))
-            ay__meet(at, place);
-        const word value = atomic_load(registers_word(at, place, index));
-        if (__builtin_expect(atomic_load(&hot->life) != life, 0))
-            continue;
-        return __builtin_expect(life_alive(life), 1) ? value : at->protocol->dead(index, value);
+    const struct acquaintance *other = &at->acquaintances[place];
+    access_point();
+    if (__builtin_expect(other->known != 0, 1)) {
+        const word value = atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
+        if (__builtin_expect(atomic_load(&other->hot->life) == other->known, 1))
+            return __builtin_expect(other->alive, 1) ? value : at->protocol->dead(index, value);
     }
+    return ay__read_anew(at, place, index);
 }
 
 static inline word registers_own(struct registers *at, unsigned index)

@@ -167,6 +167,14 @@ static inline enum passage_result courtesy_doorway(struct courtesy_doorway *my, 
     PASSAGE_END
 }
 
+/* Nothing follows from a rival that is idle with a number not above mine: it is in nobody's way, asleep on nobody, and its number raises
+ * no fence. (One that has a `when` notes it all the same, to watch it.) */
+static inline bool courtesy_quiet(const struct registers *at, word w, word own)
+{
+    return courtesy_state(w) == COURTESY_IDLE && courtesy_number(w) <= courtesy_number(own) &&
+           !registers_conditional(at);
+}
+
 /* Scan: counts the rivals that block me, and watches them. */
 struct courtesy_scan {
     PART_HEAD
@@ -230,7 +238,7 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
     word w = 0;
     PASSAGE_BEGIN
     my->blockers = 0;
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet)) {
         READ(scan, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -269,6 +277,8 @@ static inline void courtesy_regard(struct courtesy_look *my, struct registers *a
 {
     if (courtesy_number(w) >= my->most)
         my->most = (word)(courtesy_number(w) + 1u);
+    if (courtesy_state(w) == COURTESY_IDLE && (again || !registers_conditional(at)))
+        return;
     if (courtesy_state(w) != COURTESY_IDLE && courtesy_state(w) != COURTESY_HOLDING)
         my->busy = 1;
     const bool before = courtesy_before_me(at, my->j, w);
@@ -302,7 +312,7 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
     word w = 0;
     PASSAGE_BEGIN
     memset(my, 0, sizeof *my);
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet)) {
         READ(look, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -322,7 +332,7 @@ static inline enum passage_result courtesy_release(struct courtesy_release *my, 
 {
     word w = 0;
     PASSAGE_BEGIN
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet)) {
         READ(concern, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
