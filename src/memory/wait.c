@@ -111,7 +111,7 @@ static void say_awake(struct registers *at)
 
 void ay__rouse(struct registers *at)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    atomic_store(&at->own->asleep, 0); /* a fence, should the last store have been a late one */
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
         access_point();
         const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
