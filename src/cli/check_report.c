@@ -32,6 +32,8 @@ void check_describe(const struct check_words *asked, char *text, size_t room)
         PART("up to %u stopped for ever", model->halts);
     if (model->aborts)
         PART("aborts");
+    if (model->fences)
+        PART("fences judged");
     if (model->tso)
         PART("TSO store buffers");
 #undef PART

@@ -136,7 +136,6 @@ struct courtesy_without {
     bool withdrawal;  /* steps back without waking who slept on the claim */
     bool bound;       /* passes sleepers without limit */
     bool raise;       /* keeps its number when it enters */
-    bool numbers;     /* one aside is roused by any change of state */
 };
 
 #define W(process) (process), 0
@@ -483,7 +482,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
             if (my->survey.changed)
                 break;
             SLEEP(slumber, woken);
-        } while (!woken && !without.numbers);
+        } while (!woken);
         my->survey.changed = 0;
         watch_clear(&my->watch);
         WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
