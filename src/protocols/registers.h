@@ -227,6 +227,7 @@ struct watch {
 static inline void watch_clear(struct watch *watch)
 {
     watch->count = 0;
+    watch->overflow = false;
 }
 
 static inline bool watch_any(const struct watch *watch)
@@ -269,7 +270,7 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
 
 #define PASSAGE_HEAD
 #define PART_HEAD
-#define PASSAGE_BEGIN
+#define PASSAGE_BEGIN                           (void)my;
 #define PASSAGE_END                             return PASSED;
 #define READ(label, into, ...)                  ((into) = registers_read(at, __VA_ARGS__))
 #define WRITE_(label, place, index, value)      registers_write(at, index, value)
@@ -277,9 +278,11 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
 #define READ_BIT(label, into, ...)              ((into) = registers_read_bit(at, __VA_ARGS__))
 #define WRITE_BIT_(label, place, index, value)  registers_write_bit(at, index, value)
 #define AWAIT_(label, into, place, index, test)                                                                        \
-    while ((into) = registers_read(at, place, index), !(test))                                                         \
-        if (!registers_pause(at, place, index, into))                                                                  \
-    return ABANDONED
+    do {                                                                                                               \
+        while ((into) = registers_read(at, place, index), !(test))                                                     \
+            if (!registers_pause(at, place, index, into))                                                              \
+                return ABANDONED;                                                                                      \
+    } while (0)
 #define CALL(passage, part, ...)                                                                                       \
     do {                                                                                                               \
         if (passage(part, __VA_ARGS__) != PASSED)                                                                      \
@@ -314,6 +317,17 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
     (j) = (place_number)registers_next_rival(at, 0);                                                                   \
     (j) < registers_places(at);                                                                                        \
     (j) = (place_number)registers_next_rival(at, (j) + 1u)
+
+/* Every other place in use whose word may matter to me. quiet(at, word, own word) says of which words nothing follows: an engine that runs
+ * may fetch such a word and leave its place out; one that searches fetches them all. */
+#ifdef REGISTERS_STOP_AT_ACCESS
+#define EACH_STIRRING(j, quiet) EACH_RIVAL(j)
+#else
+#define EACH_STIRRING(j, quiet)                                                                                        \
+    (j) = (place_number)registers_next_stirring(at, 0, quiet);                                                         \
+    (j) < registers_places(at);                                                                                        \
+    (j) = (place_number)registers_next_stirring(at, (j) + 1u, quiet)
+#endif
 
 /* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told
  * apart. */
