@@ -23,8 +23,9 @@
  *   CALL(passage, &my->part, …)  run a passage inside a passage
  *   QUEUE                        the doorway ends here
  *   CONDITION(label, into)       into := my `when`
- *   SLEEP(label, woken)          sleep until a place in my->watch wakes me; not at all (woken := false) if the word of
- *                                one differs from what was seen. my->watch is kept
+ *   SLEEP(label, HEAD_OF(my), &my->watch, woken)
+ *                                sleep until a watched place wakes me; not at all (woken := false) if the word of one
+ *                                differs from what was seen. The watch is kept
  *   WAKE(label)                  wake whoever watches me
  *
  * Rules for the writer of a protocol: what must outlive the next access lives in `my`, and is zeroed once dead (the
@@ -107,6 +108,20 @@ static inline word watch_seen(const struct watch *watch, unsigned place)
     return watch->seen[place];
 }
 
+/* Whether the watch had no room for this place, and so cannot tell. */
+static inline bool watch_lost(const struct watch *watch, unsigned place)
+{
+    (void)watch;
+    (void)place;
+    return false;
+}
+
+static inline void watch_drop(struct watch *watch, unsigned place)
+{
+    watch->places = (uint8_t)(watch->places & ~(1u << place));
+    watch->seen[place] = 0;
+}
+
 static inline void watch_add(struct watch *watch, unsigned place, word seen)
 {
     watch->places = (uint8_t)(watch->places | 1u << place);
@@ -118,6 +133,7 @@ struct part_head {
 };
 
 #define PASSAGE_HEAD struct passage_head head;
+#define HEAD_OF(my)  (&(my)->head)
 #define PART_HEAD    struct part_head head;
 #define PASSAGE_BEGIN                                                                                                  \
     switch (my->head.point) {                                                                                          \
@@ -196,10 +212,10 @@ struct part_head {
         STOP(label);                                                                                                   \
         (into) = registers_condition(at);                                                                              \
     } while (0)
-#define SLEEP(label, woken)                                                                                            \
+#define SLEEP(label, head, watch, woken)                                                                               \
     do {                                                                                                               \
         STOP(label);                                                                                                   \
-        if (registers_asleep(at, &my->head, &my->watch, &(woken)))                                                     \
+        if (registers_asleep(at, head, watch, &(woken)))                                                               \
             return STOPPED;                                                                                            \
     } while (0)
 #define PAUSE(...) ((void)0) /* a search tries every moment */
@@ -248,11 +264,26 @@ static inline bool watch_has(const struct watch *watch, unsigned place)
     return watch->overflow || watch_find(watch, place) < watch->count;
 }
 
+static inline bool watch_lost(const struct watch *watch, unsigned place)
+{
+    return watch->overflow && watch_find(watch, place) == watch->count;
+}
+
 /* A place that found no room counts as changed whenever it is asked for: it is seen as 0. */
 static inline word watch_seen(const struct watch *watch, unsigned place)
 {
     const unsigned at = watch_find(watch, place);
     return at < watch->count ? watch->seen[at] : 0;
+}
+
+static inline void watch_drop(struct watch *watch, unsigned place)
+{
+    const unsigned at = watch_find(watch, place);
+    if (at == watch->count)
+        return;
+    watch->count--;
+    watch->place[at] = watch->place[watch->count];
+    watch->seen[at] = watch->seen[watch->count];
 }
 
 static inline void watch_add(struct watch *watch, unsigned place, word seen)
@@ -268,8 +299,10 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
         watch->count++;
 }
 
+struct passage_head;
 #define PASSAGE_HEAD
 #define PART_HEAD
+#define HEAD_OF(my)                             ((struct passage_head *)0)
 #define PASSAGE_BEGIN                           (void)my;
 #define PASSAGE_END                             return PASSED;
 #define READ(label, into, ...)                  ((into) = registers_read(at, __VA_ARGS__))
@@ -290,9 +323,10 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
     } while (0)
 #define QUEUE                  ((void)0)
 #define CONDITION(label, into) ((into) = registers_condition(at))
-#define SLEEP(label, woken)                                                                                            \
+#define SLEEP(label, head, watch, woken)                                                                               \
     do {                                                                                                               \
-        if (!registers_sleep(at, &my->watch, &(woken)))                                                                \
+        (void)(head);                                                                                                  \
+        if (!registers_sleep(at, watch, &(woken)))                                                                     \
             return ABANDONED;                                                                                          \
     } while (0)
 #define PAUSE(...)                                                                                                     \
