@@ -3,15 +3,9 @@
 #include "check/register_model.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "check/narrate.h"
-
-bool request_conflict(unsigned a, unsigned b)
-{
-    return !((a & 3) == REQUEST_SHARED && (b & 3) == REQUEST_SHARED);
-}
 
 static const struct register_model *model_of(const struct system *system)
 {
@@ -185,6 +179,7 @@ static void add_steps(const struct register_model *model, const unsigned char *s
         add(model, state, out, who, MOVE_STEP, 0);
         waits = out->count == first + 1 && memcmp(state, out->states + first * out->size, out->size) == 0;
     }
+    waits |= model->protocol->rounds && my->queued;
     if (model->aborts && waits && model_process(model, state, who)->part == PART_ENTERING)
         add(model, state, out, who, MOVE_ABORT, 0);
 }

@@ -62,6 +62,7 @@ struct register_protocol {
     const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text, size_t room);
     unsigned default_requests; /* a bit each; 0: only request 0 */
     bool slots, modes, conditions, priorities;
+    bool rounds;         /* it waits by rounds of several accesses (AGAIN), and may give up at any of them */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
 
@@ -124,10 +125,5 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
 void registers_kill(struct registers *at);
 void registers_drain(struct registers *at);
 bool model_condition(const struct register_model *model, const unsigned char *state, unsigned process);
-
-/* Requests: their first two bits are a mode, the third a priority. */
-enum { REQUEST_EXCLUSIVE = 0, REQUEST_SHARED = 1, REQUEST_RELEASE = 2, REQUEST_URGENT = 4 };
-
-bool request_conflict(unsigned a, unsigned b);
 
 #endif

@@ -85,6 +85,11 @@ bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
     return value;
 }
 
+bool registers_own_bit(const struct registers *at, unsigned index)
+{
+    return bit_get(at, at->process, index);
+}
+
 void registers_begin_bit(struct registers *at, unsigned index, bool value)
 {
     model_process(at->model, at->state, at->process)->writing = (uint16_t)(index + 1);
@@ -107,6 +112,11 @@ bool model_condition(const struct register_model *model, const unsigned char *st
     for (unsigned other = 0; other < model->system.processes; other++)
         held += model_process(model, state, other)->held;
     return held < model->units;
+}
+
+unsigned registers_slots(const struct registers *at)
+{
+    return at->model->slots;
 }
 
 bool registers_condition(struct registers *at)

@@ -32,6 +32,13 @@
  * registers_wake(at)                            wake whoever watches me bool     registers_condition(at) the
  * `when` of this passage word     registers_draw(at, largest)                   the number after `largest`;
  * an engine may refuse overflow
+ *   word     registers_own(at, index), bool registers_own_bit(at, index)   what my own register holds
+ *   unsigned registers_mode(at)                            the mode in which I enter
+ *   bool     registers_conflict(at, place, mode)           whether a passage of that place in that mode conflicts with
+ *                                                          mine
+ *   unsigned registers_slots(at)                           how many may be inside at once
+ *   bool     registers_again(at)                           (engines that run) a round of busy waiting was in vain: let
+ *                                                          others run; false: give up
  *
  * Words:
  *   PASSAGE_HEAD            first member of every passage's struct; PART_HEAD, of a passage that is CALLed
@@ -44,6 +51,8 @@
  * place is to be watched, and was seen so SLEEP(label)            sleep until a watched place wakes me; not
  * at all if one differs from what was seen WAKE(label)             wake those who watch me R is written
  * `place, index`; protocols name their registers by macros of that shape.
+ *   OWN(R), OWN_BIT(R)      what my own R holds: nobody else can change it, so to look is no event
+ *   AGAIN                   a round of busy waiting was in vain; the next may begin, or the passage be given up
  *
  * Rules for the writer of a protocol: locals live in `my` and are zeroed once dead (the searching engine
  * compares and hashes the struct); between two accesses nothing may loop; a value computed before an access
@@ -62,6 +71,7 @@ enum passage_result { PASSED, STOPPED, ABANDONED };
 /* A searching engine keeps words small, so that a state is small; a number that no longer fits is reported. */
 typedef uint16_t word;
 typedef uint8_t place_number;
+typedef uint8_t place_set; /* a bit each */
 #define PLACE_BITS       4
 #define INCARNATION_BITS 3
 
@@ -162,6 +172,7 @@ struct part_head {
         STOP(label);                                                                                                   \
         (into) = registers_condition(at);                                                                              \
     } while (0)
+#define AGAIN ((void)0)
 #define SLEEP(label)                                                                                                   \
     do {                                                                                                               \
         STOP(label);                                                                                                   \
@@ -178,6 +189,7 @@ struct part_head {
 
 typedef uint64_t word;
 typedef uint16_t place_number;
+typedef uint64_t place_set; /* a bit each: a protocol that uses it serves 64 places */
 #define PLACE_BITS          16
 #define INCARNATION_BITS    9
 
@@ -209,6 +221,11 @@ struct watch {
     } while (0)
 #define QUEUE                  ((void)0)
 #define CONDITION(label, into) ((into) = registers_condition(at))
+#define AGAIN                                                                                                          \
+    do {                                                                                                               \
+        if (!registers_again(at))                                                                                      \
+            return ABANDONED;                                                                                          \
+    } while (0)
 #define SLEEP(label)                                                                                                   \
     do {                                                                                                               \
         if (!registers_sleep(at, &my->watch))                                                                          \
@@ -227,6 +244,10 @@ struct watch {
 
 /* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told
  * apart. */
+#define OWN_(place, index)     registers_own(at, index)
+#define OWN_BIT_(place, index) registers_own_bit(at, index)
+#define OWN(...)               OWN_(__VA_ARGS__)
+#define OWN_BIT(...)           OWN_BIT_(__VA_ARGS__)
 #define WRITE(label, ...)      WRITE_(label, __VA_ARGS__)
 #define WRITE_LATE(label, ...) WRITE_LATE_(label, __VA_ARGS__)
 #define WRITE_BIT(label, ...)  WRITE_BIT_(label, __VA_ARGS__)
