@@ -45,6 +45,7 @@ static bool advance(const struct register_model *model, struct registers *at)
         process->part = PART_ENTERING;
         __attribute__((fallthrough));
     case PART_ENTERING:
+        my->again = 0;
         if (my->point == 0 && protocol->enter(my, at) == PASSED) {
             process->part = PART_INSIDE; /* it entered without an access */
             return true;
@@ -173,13 +174,12 @@ static void add_steps(const struct register_model *model, const unsigned char *s
                       unsigned who)
 {
     const struct passage_head *my = model_passage(model, state, who);
-    bool waits = my->watched != 0;
-    if (!waits) {
+    bool waits = my->watched != 0 || my->again;
+    if (!my->watched) {
         const unsigned first = out->count;
         add(model, state, out, who, MOVE_STEP, 0);
-        waits = out->count == first + 1 && memcmp(state, out->states + first * out->size, out->size) == 0;
+        waits |= out->count == first + 1 && memcmp(state, out->states + first * out->size, out->size) == 0;
     }
-    waits |= model->protocol->rounds && my->queued;
     if (model->aborts && waits && model_process(model, state, who)->part == PART_ENTERING)
         add(model, state, out, who, MOVE_ABORT, 0);
 }
@@ -217,7 +217,19 @@ static void model_successors(const struct system *system, const unsigned char *s
 
 static void model_begin(const struct system *system, unsigned char *state)
 {
+    const struct register_model *model = model_of(system);
     memset(state, 0, system->size);
+    for (unsigned who = 0; who < system->processes; who++) {
+        struct process *process = model_process(model, state, who);
+        if (!(model->stopped >> who & 1))
+            continue;
+        process->halted = 1;
+        process->part = PART_ENTERING;
+        process->writing = model->left_writing[who];
+        for (unsigned index = 0; index < model->bits; index++)
+            state[who * model->stride + model->bits_at + index / 8] |=
+                (unsigned char)((model->left_bits[who] >> index & 1) << index % 8);
+    }
 }
 
 static enum status model_status(const struct system *system, const unsigned char *state, unsigned who)

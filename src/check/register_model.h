@@ -62,7 +62,6 @@ struct register_protocol {
     const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text, size_t room);
     unsigned default_requests; /* a bit each; 0: only request 0 */
     bool slots, modes, conditions, priorities;
-    bool rounds;         /* it waits by rounds of several accesses (AGAIN), and may give up at any of them */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
 
@@ -79,10 +78,13 @@ struct register_model {
     uint8_t place_of[PROCESSES_MOST];   /* by process */
 
     bool deaths, aborts, malfunction, tso;
-    unsigned halts;    /* how many may stop for ever, undetectably */
-    unsigned slots;    /* how many may be inside */
-    unsigned alive;    /* a bit each: the places that take part; 0: all */
-    unsigned requests; /* a bit each: what a process may ask for */
+    unsigned halts;   /* how many may stop for ever, undetectably */
+    unsigned stopped; /* a bit each: processes that stopped so before the beginning, in their passage */
+    uint64_t left_bits[PROCESSES_MOST];    /* and how they left their safe bits */
+    uint16_t left_writing[PROCESSES_MOST]; /* the bit they were writing, + 1 */
+    unsigned slots;                        /* how many may be inside */
+    unsigned alive;                        /* a bit each: the places that take part; 0: all */
+    unsigned requests;                     /* a bit each: what a process may ask for */
     enum problem problem;
     unsigned units;     /* the allocation problem's |T| */
     unsigned overtake;  /* the bound B */

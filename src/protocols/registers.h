@@ -77,7 +77,8 @@ typedef uint8_t place_set; /* a bit each */
 
 struct passage_head {
     uint16_t point;  /* where the passage stopped; 0: not begun */
-    uint8_t queued;  /* past the doorway */
+    uint8_t queued : 1; /* past the doorway */
+    uint8_t again : 1;  /* stands at AGAIN */
     uint8_t watched; /* asleep until one of these places wakes it, a bit each; 0: awake */
 };
 
@@ -172,7 +173,7 @@ struct part_head {
         STOP(label);                                                                                                   \
         (into) = registers_condition(at);                                                                              \
     } while (0)
-#define AGAIN ((void)0)
+#define AGAIN (my->head.again = 1)
 #define SLEEP(label)                                                                                                   \
     do {                                                                                                               \
         STOP(label);                                                                                                   \

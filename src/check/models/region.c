@@ -167,7 +167,6 @@ enum {
         .default_requests = asked,                                                                                     \
         .modes = true,                                                                                                 \
         .conditions = true,                                                                                            \
-        .rounds = true,                                                                                                \
         .refutes = found,                                                                                              \
     };
 
