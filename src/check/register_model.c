@@ -308,6 +308,10 @@ int register_model_open(struct register_model *model)
     lay_out(model);
     if (!model->slots)
         model->slots = 1;
+    if (protocol->allocates)
+        model->problem = PROBLEM_ALLOCATION;
+    if (!model->units)
+        model->units = 1;
     if (!model->requests)
         model->requests = protocol->default_requests ? protocol->default_requests : 1u << REQUEST_EXCLUSIVE;
     if (!model->alive)

@@ -62,6 +62,7 @@ struct register_protocol {
     const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text, size_t room);
     unsigned default_requests; /* a bit each; 0: only request 0 */
     bool slots, modes, conditions, priorities;
+    bool allocates;      /* it is to be judged by the allocation problem */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
 

@@ -26,11 +26,12 @@ enum fork_structure { FORK_GRAPH, FORK_RANGE, FORK_ID, FORK_STRUCTURES };
 
 /* The paper's text, where we depart from it, and what its footnotes warn of: for the checker to refute. */
 struct forks_rules {
-    bool redirect_idle; /* printed: "if not x_j then redirect(i,j,GRAPH)" */
-    bool read_twice;    /* printed: update(RANGE) and the test read the graph each for itself */
-    bool forgetful;     /* printed: what was read is not remembered */
-    bool swapped;       /* w is read before f: "The order of the reads of F and w_i, w_j is crucial!" */
-    bool no_range;      /* no RANGE: figure 3 */
+    bool redirect_idle;   /* printed: "if not x_j then redirect(i,j,GRAPH)" */
+    bool read_twice;      /* printed: update(RANGE) and the test read the graph each for itself */
+    bool forgetful;       /* printed: what was read is not remembered */
+    bool forget_at_leave; /* what was read is remembered for the passage only */
+    bool swapped;         /* w is read before f: "The order of the reads of F and w_i, w_j is crucial!" */
+    bool no_range;        /* no RANGE: figure 3 */
 };
 
 enum { FORK_F, FORK_WP, FORK_WQ, FORK_HALF };

@@ -219,7 +219,6 @@ static inline enum passage_result forks_run(struct forks_passage *my, struct reg
         my->blocked = 0;
         AGAIN;
     }
-    my->memory = (struct fork_memory){0};
     PASSAGE_END
 }
 
@@ -228,14 +227,26 @@ static inline enum passage_result forks_enter(struct forks_passage *my, struct r
     return forks_run(my, at, (struct forks_rules){0});
 }
 
-static inline enum passage_result forks_leave(struct forks_passage *my, struct registers *at)
+static inline enum passage_result forks_exit(struct forks_passage *my, struct registers *at, struct forks_rules rules)
 {
     PASSAGE_BEGIN
-    for (EACH_OTHER(my->j)) /* initialize_your(ID) */
-        CALL(fork_offer, &my->mutation, at, FORK_ID, my->j, &my->memory, (struct forks_rules){0});
+    if (rules.forget_at_leave)
+        my->memory = (struct fork_memory){0};
+    for (EACH_OTHER(my->j)) {
+        if (fork_has(my->memory.offered[FORK_GRAPH], my->j))
+            CALL(fork_redirect, &my->redirect, at, FORK_GRAPH, my->j, &my->memory, rules);
+        if (fork_has(my->memory.offered[FORK_ID], my->j))
+            CALL(fork_redirect, &my->redirect, at, FORK_ID, my->j, &my->memory, rules);
+        CALL(fork_offer, &my->mutation, at, FORK_ID, my->j, &my->memory, rules); /* initialize_your(ID) */
+    }
     my->j = 0;
     WRITE_BIT(x, X(registers_self(at)), false);
     PASSAGE_END
+}
+
+static inline enum passage_result forks_leave(struct forks_passage *my, struct registers *at)
+{
+    return forks_exit(my, at, (struct forks_rules){0});
 }
 
 #undef X

@@ -79,6 +79,14 @@ static inline unsigned region_mode(word w)
     return (unsigned)(w >> REGION_MODE_SHIFT) & 7;
 }
 
+/* What R(i) is once i has left: mode and number stay. One who finds precede[j,i] true, and then looks for the conflict,
+ * must not find j's mode changed by a departure: readers that come and go would keep another reader waiting for ever.
+ */
+static inline word region_outside(word w)
+{
+    return region_word(0, region_mode(w), region_number(w));
+}
+
 static inline word pair_word(unsigned flags, unsigned number)
 {
     return (word)(flags | number << PAIR_NUMBER_SHIFT);
@@ -254,7 +262,7 @@ static inline enum passage_result region_withdraw(struct region_passage *my, str
                                                   struct region_rules rules)
 {
     PASSAGE_BEGIN
-    WRITE_LATE(leave, R(registers_self(at)), region_word(0, 0, region_number(OWN(R(registers_self(at))))));
+    WRITE_LATE(leave, R(registers_self(at)), region_outside(OWN(R(registers_self(at)))));
     if (!rules.keep_precede)
         for (EACH_OTHER(my->j))
             WRITE_LATE(leave_precede, PAIR(registers_self(at), my->j), 0);

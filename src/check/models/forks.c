@@ -16,6 +16,7 @@ MODEL_PASSAGE(enter_forgetful, forks, forks_run(my, at, RULES(.forgetful = true)
 MODEL_PASSAGE(enter_swapped, forks, forks_run(my, at, RULES(.swapped = true)))
 MODEL_PASSAGE(enter_without_range, forks, forks_run(my, at, RULES(.no_range = true)))
 MODEL_PASSAGE(leave, forks, forks_leave(my, at))
+MODEL_PASSAGE(leave_forgetting, forks, forks_exit(my, at, RULES(.forget_at_leave = true)))
 
 static unsigned no_words(unsigned places)
 {
@@ -42,7 +43,7 @@ static const char *name_register(unsigned places, unsigned place, unsigned index
     return text;
 }
 
-#define FORKS_MODEL(identifier, title, text, run, found)                                                               \
+#define FORKS_MODEL(identifier, title, text, run, exit, found)                                                         \
     const struct register_protocol identifier = {                                                                      \
         .name = title,                                                                                                 \
         .summary = text,                                                                                               \
@@ -52,22 +53,25 @@ static const char *name_register(unsigned places, unsigned place, unsigned index
         .words = no_words,                                                                                             \
         .bits = forks_bits,                                                                                            \
         .enter = run,                                                                                                  \
-        .leave = leave,                                                                                                \
+        .leave = exit,                                                                                                 \
         .dead_bit = dead_bit,                                                                                          \
         .name_register = name_register,                                                                                \
         .slots = true,                                                                                                 \
         .refutes = found,                                                                                              \
     };
 
-FORKS_MODEL(model_forks, "forks", "Dolev, Gafni & Shavit 1988, repaired: l-exclusion from safe bits", enter, NULL)
+FORKS_MODEL(model_forks, "forks", "Dolev, Gafni & Shavit 1988, repaired: l-exclusion from safe bits", enter, leave,
+            NULL)
 FORKS_MODEL(model_forks_printed, "forks-printed", "construction 8 as printed: with one stopped, others are locked out",
-            enter_printed, "progress")
+            enter_printed, leave, "lockout")
 FORKS_MODEL(model_forks_redirect_idle, "forks-redirect-idle",
-            "update(GRAPH) also redirects to those in their Remainder", enter_redirect_idle, "lockout")
+            "update(GRAPH) also redirects to those in their Remainder", enter_redirect_idle, leave, "lockout")
 FORKS_MODEL(model_forks_read_twice, "forks-read-twice", "update(RANGE) and the test read the graph each for itself",
-            enter_read_twice, "lockout")
+            enter_read_twice, leave, "lockout")
 FORKS_MODEL(model_forks_forgetful, "forks-forgetful", "a fork once read as offered may be read otherwise",
-            enter_forgetful, "lockout")
-FORKS_MODEL(model_forks_swapped, "forks-swapped", "w is read before f", enter_swapped, "exclusion")
+            enter_forgetful, leave, "lockout")
+FORKS_MODEL(model_forks_swapped, "forks-swapped", "w is read before f", enter_swapped, leave, "exclusion")
 FORKS_MODEL(model_forks_without_range, "forks-without-range", "without RANGE: figure 3 of the paper",
-            enter_without_range, "lockout")
+            enter_without_range, leave, "lockout")
+FORKS_MODEL(model_forks_forget_at_leave, "forks-forget-at-leave",
+            "what was read as offered is forgotten with the passage", enter, leave_forgetting, "lockout")

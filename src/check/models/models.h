@@ -18,8 +18,10 @@ extern const struct register_protocol model_races, model_races_printed;
 extern const struct register_protocol model_clock, model_clock_unpadded, model_clock_without_step_1,
     model_clock_without_step_3, model_clock_without_ok, model_clock_without_keep, model_clock_without_maximum;
 extern const struct register_protocol model_region, model_region_writers_first, model_region_allocation,
-    model_region_printed, model_region_without_pair, model_region_stale_mode, model_region_keep_precede;
+    model_region_allocation_in_order, model_region_printed, model_region_without_pair, model_region_stale_mode,
+    model_region_keep_precede;
 extern const struct register_protocol model_forks, model_forks_printed, model_forks_redirect_idle,
-    model_forks_read_twice, model_forks_forgetful, model_forks_swapped, model_forks_without_range;
+    model_forks_read_twice, model_forks_forgetful, model_forks_swapped, model_forks_without_range,
+    model_forks_forget_at_leave;
 
 #endif

@@ -23,10 +23,9 @@ static unsigned words(unsigned places)
     return 1 + places;
 }
 
-/* What fails is outside; its number is not forgotten. */
 static word dead(unsigned index, word value)
 {
-    return index == 0 ? region_word(0, 0, region_number(value)) : 0;
+    return index == 0 ? region_outside(value) : 0;
 }
 
 static bool active(word first)
@@ -148,7 +147,7 @@ enum {
     ALLOCATE = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_RELEASE
 };
 
-#define REGION_MODEL(identifier, title, text, run, withdraw, turn, asked, found)                                       \
+#define REGION_MODEL(identifier, title, text, run, withdraw, turn, problem, found)                                     \
     const struct register_protocol identifier = {                                                                      \
         .name = title,                                                                                                 \
         .summary = text,                                                                                               \
@@ -164,23 +163,27 @@ enum {
         .in_turn = turn,                                                                                               \
         .write_value = write_value,                                                                                    \
         .name_register = name_register,                                                                                \
-        .default_requests = asked,                                                                                     \
+        .default_requests = problem == PROBLEM_ALLOCATION ? ALLOCATE : MODES,                                          \
         .modes = true,                                                                                                 \
         .conditions = true,                                                                                            \
+        .allocates = problem == PROBLEM_ALLOCATION,                                                                    \
         .refutes = found,                                                                                              \
     };
 
 REGION_MODEL(model_region, "region", "Lamport 1976, the general algorithm: modes, when, in order", enter, leave,
-             in_order, MODES, NULL)
+             in_order, PROBLEM_EXCLUSION, NULL)
 REGION_MODEL(model_region_writers_first, "region-writers-first", "a writer should precede a reader",
-             enter_writers_first, leave, in_order_of_writers, MODES, NULL)
+             enter_writers_first, leave, in_order_of_writers, PROBLEM_EXCLUSION, NULL)
 REGION_MODEL(model_region_allocation, "region-allocation", "who can should precede who cannot: the allocation problem",
-             enter_able_first, leave, NULL, ALLOCATE, NULL)
+             enter_able_first, leave, NULL, PROBLEM_ALLOCATION, NULL)
+REGION_MODEL(model_region_allocation_in_order, "region-allocation-in-order",
+             "a release waits behind an acquire that waits for it", enter, leave, in_order, PROBLEM_ALLOCATION,
+             "progress")
 REGION_MODEL(model_region_printed, "region-printed", "as printed, without choosing: D3 is false", enter_printed, leave,
-             in_order, MODES, "turn")
+             in_order, PROBLEM_EXCLUSION, "turn")
 REGION_MODEL(model_region_without_pair, "region-without-pair", "precede[i,j] is set outside region(i,j)", enter_no_pair,
-             leave, in_order_of_writers, MODES, "exclusion")
+             leave, in_order_of_writers, PROBLEM_EXCLUSION, "exclusion")
 REGION_MODEL(model_region_stale_mode, "region-stale-mode", "conflict(i,j) is not read inside region(i,j)",
-             enter_stale_mode, leave, in_order, MODES, "progress")
+             enter_stale_mode, leave, in_order, PROBLEM_EXCLUSION, "lockout")
 REGION_MODEL(model_region_keep_precede, "region-keep-precede", "the epilogue leaves precede[i,j] true", enter,
-             leave_precede, in_order, MODES, "progress")
+             leave_precede, in_order, PROBLEM_EXCLUSION, "progress")
