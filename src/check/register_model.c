@@ -134,6 +134,11 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
     }
 }
 
+static bool same(const struct register_model *model, const unsigned char *a, const unsigned char *b)
+{
+    return memcmp(a, b, model->system.size) == 0;
+}
+
 /* All outcomes of one move. */
 static void add(const struct register_model *model, const unsigned char *state, struct successors *out, unsigned who,
                 enum move_kind kind, unsigned request)
@@ -155,7 +160,9 @@ static void add(const struct register_model *model, const unsigned char *state, 
         }
         outcomes = at.outcomes;
         out->overflow |= at.overflow;
-        if (model->protocol->normalise)
+        if (at.access.kind == ACCESS_READ && same(model, state, next))
+            out->stays[out->count - 1] = true;
+        else if (model->protocol->normalise)
             model->protocol->normalise(model, next);
     }
 }
@@ -178,7 +185,7 @@ static void add_steps(const struct register_model *model, const unsigned char *s
     if (!my->watched) {
         const unsigned first = out->count;
         add(model, state, out, who, MOVE_STEP, 0);
-        waits |= out->count == first + 1 && memcmp(state, out->states + first * out->size, out->size) == 0;
+        waits |= out->stays[first];
     }
     if (model->aborts && waits && model_process(model, state, who)->part == PART_ENTERING)
         add(model, state, out, who, MOVE_ABORT, 0);
@@ -316,6 +323,8 @@ int register_model_open(struct register_model *model)
         model->requests = protocol->default_requests ? protocol->default_requests : 1u << REQUEST_EXCLUSIVE;
     if (!model->alive)
         model->alive = (1u << model->places) - 1;
+    if (model->places > PROCESSES_MOST)
+        return -EINVAL;
     unsigned processes = 0;
     memset(model->process_of, PLACE_UNUSED, sizeof model->process_of);
     for (unsigned place = 0; place < model->places; place++)
@@ -328,6 +337,7 @@ int register_model_open(struct register_model *model)
         .size = model->stride * processes,
         .part_size = model->stride,
         .processes = processes,
+        .all_conflict = !(model->requests & (1u << REQUEST_SHARED | 1u << (REQUEST_SHARED | REQUEST_URGENT))),
         .context = model,
         .begin = model_begin,
         .successors = model_successors,

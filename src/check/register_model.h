@@ -63,6 +63,7 @@ struct register_protocol {
     unsigned default_requests; /* a bit each; 0: only request 0 */
     bool slots, modes, conditions, priorities;
     bool allocates;      /* it is to be judged by the allocation problem */
+    bool sleeps;         /* uses SLEEP and WAKE */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
 
@@ -91,6 +92,7 @@ struct register_model {
     unsigned overtake;  /* the bound B */
     unsigned padding;   /* `clock` */
     bool writers_first; /* `should precede` */
+    bool express;       /* `courtesy`: its express lane is tried as well */
 };
 
 enum { PLACE_UNUSED = 0xff };

@@ -61,8 +61,14 @@ void registers_begin_bit(struct registers *at, unsigned index, bool value);
 void registers_end_bit(struct registers *at, unsigned index, bool value);
 bool registers_own_bit(const struct registers *at, unsigned index);
 bool registers_condition(struct registers *at);
+bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch, bool *woken);
+/* The model's settings, as the protocol asks for them. */
+bool registers_rival(const struct registers *at, unsigned place);
+int registers_precedence(const struct registers *at, unsigned place);
 unsigned registers_slots(const struct registers *at);
-bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch);
+unsigned registers_overtake(const struct registers *at);
+bool registers_conditional(const struct registers *at);
+bool registers_calm(struct registers *at);
 void registers_wake(struct registers *at);
 
 static inline unsigned registers_self(const struct registers *at)
@@ -95,6 +101,12 @@ static inline unsigned registers_next(const struct registers *at, unsigned place
     while (place < at->places && (place == at->self || at->process_of[place] == 0xff))
         place++;
     return place;
+}
+
+/* Nobody is left out: the fetch that tells is tried. */
+static inline unsigned registers_next_rival(const struct registers *at, unsigned place)
+{
+    return registers_next(at, place);
 }
 
 static inline word *registers_of_process(const struct registers *at, unsigned process)

@@ -24,4 +24,9 @@ extern const struct register_protocol model_forks, model_forks_printed, model_fo
     model_forks_read_twice, model_forks_forgetful, model_forks_swapped, model_forks_without_range,
     model_forks_forget_at_leave;
 
+extern const struct register_protocol model_bakery, model_bakery_without_choosing, model_bakery_without_incarnation;
+extern const struct register_protocol model_courtesy, model_courtesy_without_look, model_courtesy_without_choosing,
+    model_courtesy_without_incarnation, model_courtesy_without_step_back, model_courtesy_without_withdrawal,
+    model_courtesy_without_bound, model_courtesy_without_raise, model_courtesy_without_numbers;
+
 #endif

@@ -84,7 +84,7 @@ static void collect(struct renumber *numbers, word *first)
 
 static void put_back(struct renumber *numbers, word *first)
 {
-    *first = with_number(*first, numbers->value[numbers->count++]);
+    *first = with_number(*first, numbers->fresh[region_number(*first)]);
 }
 
 static void forget_outside(struct renumber *numbers, word *first)
@@ -109,12 +109,12 @@ static void normalise(const struct register_model *model, unsigned char *state)
     if (!doorways)
         each_word(model, state, forget_outside, &numbers);
     each_word(model, state, collect, &numbers);
-    renumber_close_gaps(&numbers, doorways + 1);
-    numbers.count = 0;
+    if (!renumber_close_gaps(&numbers, doorways + 1))
+        return;
     for (unsigned who = 0; who < model->system.processes; who++)
         if (in_doorway(model, state, who)) {
             struct region_passage *my = model_passage(model, state, who);
-            my->number = numbers.value[numbers.count++];
+            my->number = numbers.fresh[my->number];
         }
     each_word(model, state, put_back, &numbers);
 }
