@@ -160,7 +160,7 @@ static void add(const struct register_model *model, const unsigned char *state, 
         }
         outcomes = at.outcomes;
         out->overflow |= at.overflow;
-        if (at.access.kind == ACCESS_READ && same(model, state, next))
+        if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) && same(model, state, next))
             out->stays[out->count - 1] = true;
         else if (model->protocol->normalise)
             model->protocol->normalise(model, next);

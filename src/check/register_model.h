@@ -64,6 +64,8 @@ struct register_protocol {
     bool slots, modes, conditions, priorities;
     bool allocates;      /* it is to be judged by the allocation problem */
     bool sleeps;         /* uses SLEEP and WAKE */
+    bool alarms;         /* uses AWAKE: one that dies sets everybody's alarm */
+    size_t asked_at;     /* uses ASK: where its passage keeps `asked`; 0: it does not */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
 

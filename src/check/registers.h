@@ -24,6 +24,8 @@ enum access_kind {
     ACCESS_BEGIN,
     ACCESS_SLEEP,
     ACCESS_WAKE,
+    ACCESS_AWAKE,
+    ACCESS_ASK,
     ACCESS_WHEN
 };
 
@@ -70,6 +72,9 @@ unsigned registers_overtake(const struct registers *at);
 bool registers_conditional(const struct registers *at);
 bool registers_calm(struct registers *at);
 void registers_wake(struct registers *at);
+void registers_awake(struct registers *at, unsigned place);
+bool registers_asked(struct registers *at, struct asked *mine, unsigned place);
+void registers_answer(struct registers *at, struct asked *mine);
 
 static inline unsigned registers_self(const struct registers *at)
 {
@@ -166,6 +171,15 @@ static inline bool registers_conflict(const struct registers *at, unsigned place
 {
     (void)place;
     return request_conflict(at->request, mode);
+}
+
+static inline bool registers_conflict_between(const struct registers *at, unsigned j, unsigned mode_j, unsigned k,
+                                              unsigned mode_k)
+{
+    (void)at;
+    (void)j;
+    (void)k;
+    return request_conflict(mode_j, mode_k);
 }
 
 /* The number after `largest`, in a field of `bits` bits. */

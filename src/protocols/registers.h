@@ -36,6 +36,11 @@
  *   unsigned registers_mode(at)                            the mode in which I enter
  *   bool     registers_conflict(at, place, mode)           whether a passage of that place in that mode conflicts with
  *                                                          mine
+ *   bool     registers_conflict_between(at, j, mode_j, k, mode_k)          likewise of two others
+ *   bool     registers_await_alarm(at), void registers_reset_alarm(at)     (engines that run) false: give up
+ *   bool     registers_ask(at, place, &into)               (engines that run) false: give up
+ *   void     registers_defer(at), registers_answer(at)     (engines that run) defer answers; answer who asked
+ *   void     registers_awake(at, place)                    set that place's alarm
  *   unsigned registers_slots(at)                           how many may be inside at once
  *   bool     registers_again(at)                           (engines that run) a round of busy waiting was in vain: let
  *                                                          others run; false: give up
@@ -52,6 +57,9 @@
  * at all if one differs from what was seen WAKE(label)             wake those who watch me R is written
  * `place, index`; protocols name their registers by macros of that shape.
  *   OWN(R), OWN_BIT(R)      what my own R holds: nobody else can change it, so to look is no event
+ *   AWAIT_ALARM(label), RESET_ALARM(label), AWAKE(label, place)   Lamport's alarms: anyone may set mine, only I reset it
+ *   ASK(label, into, place) into := register 0 of that place, as it is when the owner answers: at once, unless between its
+ *                           DEFER and its ANSWER; then with the latter. The passage has a struct asked `asked`
  *   AGAIN                   a round of busy waiting was in vain; the next may begin, or the passage be given up
  *
  * Rules for the writer of a protocol: locals live in `my` and are zeroed once dead (the searching engine
@@ -79,6 +87,7 @@ struct passage_head {
     uint16_t point;     /* where the passage stopped; 0: not begun */
     uint8_t queued : 1; /* past the doorway */
     uint8_t again : 1;  /* stands at AGAIN */
+    uint8_t alarm : 1;  /* somebody said AWAKE */
     uint8_t woken : 1;  /* was asleep, and one of the watched woke it */
     uint8_t watched;    /* asleep until one of these places wakes it, a bit each; 0: awake */
 };
@@ -113,6 +122,14 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
     watch->places = (uint8_t)(watch->places | 1u << place);
     watch->seen[place] = seen;
 }
+
+/* ASK: whom I asked and await, what was answered; and whether I let others wait for my answers. */
+struct asked {
+    uint8_t place : 4; /* + 1 */
+    uint8_t answered : 1;
+    uint8_t defers : 1;
+    word answer;
+};
 
 struct part_head {
     uint16_t point;
@@ -209,6 +226,37 @@ struct part_head {
         STOP(label);                                                                                                   \
         registers_wake(at);                                                                                            \
     } while (0)
+#define ASK(label, into, which)                                                                                        \
+    do {                                                                                                               \
+        (into) = 0;                                                                                                    \
+        STOP(label);                                                                                                   \
+        if (registers_asked(at, &my->asked, which)) {                                                                  \
+            STOP(label);                                                                                               \
+            if (!my->asked.answered)                                                                                   \
+                return STOPPED;                                                                                        \
+        }                                                                                                              \
+        (into) = my->asked.answer;                                                                                     \
+        my->asked.answered = 0;                                                                                        \
+        my->asked.answer = 0;                                                                                          \
+    } while (0)
+#define DEFER  (my->asked.defers = 1)
+#define ANSWER registers_answer(at, &my->asked)
+#define AWAIT_ALARM(label)                                                                                             \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        if (!my->head.alarm)                                                                                           \
+            return STOPPED;                                                                                            \
+    } while (0)
+#define RESET_ALARM(label)                                                                                             \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        my->head.alarm = 0;                                                                                            \
+    } while (0)
+#define AWAKE(label, place)                                                                                            \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        registers_awake(at, place);                                                                                    \
+    } while (0)
 
 #else
 
@@ -224,6 +272,10 @@ struct watch {
     bool overflow;
     uint16_t place[WATCH_MOST];
     word seen[WATCH_MOST];
+};
+
+struct asked {
+    bool unused; /* an engine that runs keeps its own record of requests */
 };
 
 static inline void watch_clear(struct watch *watch)
@@ -300,6 +352,20 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
             return ABANDONED;                                                                                          \
     } while (0)
 #define WAKE(label) registers_wake(at)
+#define ASK(label, into, which)                                                                                        \
+    do {                                                                                                               \
+        if (!registers_ask(at, which, &(into)))                                                                        \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define DEFER  registers_defer(at)
+#define ANSWER registers_answer(at)
+#define AWAIT_ALARM(label)                                                                                             \
+    do {                                                                                                               \
+        if (!registers_await_alarm(at))                                                                                \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define RESET_ALARM(label)  registers_reset_alarm(at)
+#define AWAKE(label, place) registers_awake(at, place)
 
 #endif
 

@@ -29,4 +29,7 @@ extern const struct register_protocol model_courtesy, model_courtesy_without_loo
     model_courtesy_without_incarnation, model_courtesy_without_step_back, model_courtesy_without_withdrawal,
     model_courtesy_without_bound, model_courtesy_without_raise, model_courtesy_without_numbers;
 
+extern const struct register_protocol model_network, model_network_undeferred, model_network_no_urgent,
+    model_network_silent, model_network_late_reset, model_network_hasty;
+
 #endif
