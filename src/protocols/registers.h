@@ -323,7 +323,7 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
 
 #define PASSAGE_HEAD
 #define PART_HEAD
-#define PASSAGE_BEGIN
+#define PASSAGE_BEGIN                           (void)my;
 #define PASSAGE_END                             return PASSED;
 #define READ(label, into, ...)                  ((into) = registers_read(at, __VA_ARGS__))
 #define WRITE_(label, place, index, value)      registers_write(at, index, value)
@@ -331,9 +331,11 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
 #define READ_BIT(label, into, ...)              ((into) = registers_read_bit(at, __VA_ARGS__))
 #define WRITE_BIT_(label, place, index, value)  registers_write_bit(at, index, value)
 #define AWAIT_(label, into, place, index, test)                                                                        \
-    while ((into) = registers_read(at, place, index), !(test))                                                         \
-        if (!registers_pause(at, place, index, into))                                                                  \
-    return ABANDONED
+    do {                                                                                                               \
+        while ((into) = registers_read(at, place, index), !(test))                                                     \
+            if (!registers_pause(at, place, index, into))                                                              \
+                return ABANDONED;                                                                                      \
+    } while (0)
 #define CALL(passage, part, ...)                                                                                       \
     do {                                                                                                               \
         if (passage(part, __VA_ARGS__) != PASSED)                                                                      \

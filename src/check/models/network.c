@@ -117,7 +117,7 @@ static void write_value(unsigned index, word value, char *text, size_t room)
 NETWORK_MODEL(model_network, "network", "Lamport 1976: the bakery with deferred and urgent reads, sleep and awake",
               enter, leave, NULL)
 NETWORK_MODEL(model_network_undeferred, "network-undeferred", "a doorway answers reads", enter_undeferred, leave,
-              "turn")
+              "exclusion")
 NETWORK_MODEL(model_network_no_urgent, "network-no-urgent", "a doorway's own reads are deferred by another doorway",
               enter_no_urgent, leave, "progress")
 NETWORK_MODEL(model_network_silent, "network-silent", "the epilogue awakens nobody", enter, leave_silent, "progress")
