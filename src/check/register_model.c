@@ -222,21 +222,32 @@ static void model_successors(const struct system *system, const unsigned char *s
     }
 }
 
+/* The process begins, and goes on past its doorway, alone. */
+static void pass_doorway(const struct register_model *model, unsigned char *state, unsigned who)
+{
+    const struct passage_head *my = model_passage(model, state, who);
+    struct move move = {.process = (uint8_t)who, .kind = MOVE_START};
+    struct registers at;
+    move.choice = (uint8_t)__builtin_ctz(model->requests);
+    while (!my->queued && !register_model_make(model, state, move, &at))
+        move = (struct move){.process = (uint8_t)who, .kind = MOVE_STEP};
+}
+
 static void model_begin(const struct system *system, unsigned char *state)
 {
     const struct register_model *model = model_of(system);
     memset(state, 0, system->size);
-    for (unsigned who = 0; who < system->processes; who++) {
-        struct process *process = model_process(model, state, who);
-        if (!(model->stopped >> who & 1))
-            continue;
-        process->halted = 1;
-        process->part = PART_ENTERING;
-        process->writing = model->left_writing[who];
-        for (unsigned index = 0; index < model->bits; index++)
-            state[who * model->stride + model->bits_at + index / 8] |=
-                (unsigned char)((model->left_bits[who] >> index & 1) << index % 8);
-    }
+    if (model->stopped && model->stopped_late)
+        for (unsigned who = 0; who < system->processes; who++)
+            if (!(model->stopped >> who & 1))
+                pass_doorway(model, state, who);
+    for (unsigned who = 0; who < system->processes; who++)
+        if (model->stopped >> who & 1) {
+            struct process *process = model_process(model, state, who);
+            process->part = PART_ENTERING;
+            process->halted = 1;
+            model->protocol->stop(model, state, who, model->stopped_how[who]);
+        }
 }
 
 static enum status model_status(const struct system *system, const unsigned char *state, unsigned who)
@@ -311,6 +322,8 @@ int register_model_open(struct register_model *model)
 {
     const struct register_protocol *protocol = model->protocol;
     if (model->places < protocol->places_least || model->places > protocol->places_most)
+        return -EINVAL;
+    if (model->stopped && !protocol->stop)
         return -EINVAL;
     lay_out(model);
     if (!model->slots)

@@ -60,7 +60,9 @@ struct register_protocol {
     bool (*in_turn)(const struct register_model *model, const unsigned char *state, unsigned i, unsigned j);
     void (*write_value)(unsigned index, word value, char *text, size_t room); /* a word, for people */
     const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text, size_t room);
-    unsigned default_requests; /* a bit each; 0: only request 0 */
+    unsigned default_requests;                             /* a bit each; 0: only request 0 */
+    uint64_t (*stops)(const struct register_model *model); /* in how many ways a process may have stopped */
+    void (*stop)(const struct register_model *model, unsigned char *state, unsigned who, uint64_t how);
     bool slots, modes, conditions, priorities;
     bool allocates;      /* it is to be judged by the allocation problem */
     bool sleeps;         /* uses SLEEP and WAKE */
@@ -84,11 +86,11 @@ struct register_model {
     bool deaths, aborts, malfunction, tso;
     unsigned halts;   /* how many may stop for ever, undetectably */
     unsigned stopped; /* a bit each: processes that stopped so before the beginning, in their passage */
-    uint64_t left_bits[PROCESSES_MOST];    /* and how they left their safe bits */
-    uint16_t left_writing[PROCESSES_MOST]; /* the bit they were writing, + 1 */
-    unsigned slots;                        /* how many may be inside */
-    unsigned alive;                        /* a bit each: the places that take part; 0: all */
-    unsigned requests;                     /* a bit each: what a process may ask for */
+    uint64_t stopped_how[PROCESSES_MOST]; /* which of the protocol's ways to stop */
+    bool stopped_late;                    /* and the others had passed their doorways by then */
+    unsigned slots;                       /* how many may be inside */
+    unsigned alive;                       /* a bit each: the places that take part; 0: all */
+    unsigned requests;                    /* a bit each: what a process may ask for */
     enum problem problem;
     unsigned units;     /* the allocation problem's |T| */
     unsigned overtake;  /* the bound B */
@@ -122,6 +124,19 @@ static inline struct buffer *model_buffer(const struct register_model *model, co
                                           unsigned process)
 {
     return (struct buffer *)(uintptr_t)(state + process * model->stride + model->buffer_at);
+}
+
+static inline bool model_bit(const struct register_model *model, const unsigned char *state, unsigned process,
+                             unsigned index)
+{
+    return state[process * model->stride + model->bits_at + index / 8] >> index % 8 & 1;
+}
+
+static inline void model_set_bit(const struct register_model *model, unsigned char *state, unsigned process,
+                                 unsigned index, bool value)
+{
+    unsigned char *byte = state + process * model->stride + model->bits_at + index / 8;
+    *byte = (unsigned char)((*byte & ~(1u << index % 8)) | (unsigned)value << index % 8);
 }
 
 /* Makes the move in place; `at` tells what access it was. True if with it the process is inside. */

@@ -56,27 +56,11 @@ void registers_write_buffered(struct registers *at, unsigned index, word value, 
     buffer->store[buffer->count++] = (struct buffered){.index = (uint16_t)index, .value = value};
 }
 
-static unsigned char *bit_byte(const struct registers *at, unsigned process, unsigned index)
-{
-    return at->state + process * at->model->stride + at->model->bits_at + index / 8;
-}
-
-static bool bit_get(const struct registers *at, unsigned process, unsigned index)
-{
-    return *bit_byte(at, process, index) >> index % 8 & 1;
-}
-
-static void bit_set(const struct registers *at, unsigned process, unsigned index, bool value)
-{
-    unsigned char *byte = bit_byte(at, process, index);
-    *byte = (unsigned char)((*byte & ~(1u << index % 8)) | (unsigned)value << index % 8);
-}
-
 /* Safe: a read that overlaps a write returns anything. */
 bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
 {
     const unsigned process = at->process_of[place];
-    bool value = bit_get(at, process, index);
+    bool value = model_bit(at->model, at->state, process, index);
     if (model_process(at->model, at->state, process)->writing == index + 1) {
         at->outcomes = 2;
         value = at->choice;
@@ -87,7 +71,7 @@ bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
 
 bool registers_own_bit(const struct registers *at, unsigned index)
 {
-    return bit_get(at, at->process, index);
+    return model_bit(at->model, at->state, at->process, index);
 }
 
 void registers_begin_bit(struct registers *at, unsigned index, bool value)
@@ -99,7 +83,7 @@ void registers_begin_bit(struct registers *at, unsigned index, bool value)
 void registers_end_bit(struct registers *at, unsigned index, bool value)
 {
     model_process(at->model, at->state, at->process)->writing = 0;
-    bit_set(at, at->process, index, value);
+    model_set_bit(at->model, at->state, at->process, index, value);
     registers_note(at, ACCESS_WRITE, at->self, index, value);
 }
 
@@ -253,8 +237,9 @@ void registers_kill(struct registers *at)
         *value = protocol->dead ? protocol->dead(index, *value) : 0;
     }
     for (unsigned index = 0; index < model->bits; index++)
-        bit_set(at, at->process, index,
-                protocol->dead_bit && protocol->dead_bit(index, bit_get(at, at->process, index)));
+        model_set_bit(model, at->state, at->process, index,
+                      protocol->dead_bit &&
+                          protocol->dead_bit(index, model_bit(at->model, at->state, at->process, index)));
     if (protocol->sleeps)
         registers_wake(at);
     if (protocol->asked_at)

@@ -33,6 +33,24 @@ static bool active(word first)
     return first & (REGION_IN | REGION_CHOOSING);
 }
 
+/* A malfunctioning process: R as anything, with a number that somebody has; PAIR as anything. */
+static unsigned domain(const struct registers *at, unsigned index, unsigned value, word *out)
+{
+    if (index != 0) {
+        *out = pair_word(value & 3, value >> 2);
+        return 16;
+    }
+    static const unsigned char flags[] = {0, REGION_CHOOSING, REGION_IN, REGION_IN | REGION_ABLE};
+    word most = 0;
+    for (unsigned who = 0; who < at->model->system.processes; who++) {
+        const word number = region_number(model_words(at->model, at->state, who)[0]);
+        most = number > most ? number : most;
+    }
+    const unsigned mode = value >> 2 & 1 ? REGION_SHARED : REGION_EXCLUSIVE;
+    *out = region_word(flags[value & 3], mode, (word)(value >> 3));
+    return 8 * (most + 1u);
+}
+
 /* D3: "process i cannot enter its critical section if #(j) < #(i) and should·precede(i,j) = false", where that does
  * not depend on what may change: so it says nothing where conditions decide. */
 static bool in_turn(const struct register_model *model, const unsigned char *state, unsigned i, unsigned j,
@@ -158,6 +176,7 @@ enum {
         .enter = run,                                                                                                  \
         .leave = withdraw,                                                                                             \
         .dead = dead,                                                                                                  \
+        .domain = domain,                                                                                              \
         .active = active,                                                                                              \
         .normalise = normalise,                                                                                        \
         .in_turn = turn,                                                                                               \
