@@ -25,6 +25,7 @@ static struct registers registers_of(const struct register_model *model, unsigne
         .places = model->places,
         .request = model_process(model, state, process)->request,
         .buffered = model->tso,
+        .checks_draws = model->protocol->checks_draws,
         .outcomes = 1,
     };
     if (model->malfunction)
@@ -76,7 +77,7 @@ static bool advance(const struct register_model *model, struct registers *at)
  * then release. */
 static bool may_request(const struct register_model *model, const struct process *process, unsigned request)
 {
-    if (!(model->requests >> request & 1))
+    if (!(model->requests >> request & 1) || (model->passages && process->begun == model->passages))
         return false;
     if (model->problem == PROBLEM_ALLOCATION)
         return process->held ? (request & 3) == REQUEST_RELEASE : (request & 3) != REQUEST_RELEASE;
@@ -107,8 +108,11 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
                          struct registers *at)
 {
     struct process *process = model_process(model, state, move.process);
-    if (move.kind == MOVE_START)
-        process->request = move.choice & (REQUESTS_MOST - 1);
+    if (move.kind == MOVE_START) {
+        process->request = move.choice & 7u;
+        if (model->passages)
+            process->begun = (process->begun + 1u) & 31u;
+    }
     *at = registers_of(model, state, move.process);
     at->choice = move.kind == MOVE_START ? move.choice >> CHOICE_SHIFT : move.choice;
     switch (move.kind) {
@@ -122,14 +126,14 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
     case MOVE_DEATH:
         registers_kill(at);
         return false;
-    case MOVE_SYSTEM:
-        registers_drain(at);
-        return false;
-    default: /* MOVE_FAULT */
+    case MOVE_SYSTEM: /* one that malfunctions falls quiet; else a store leaves the buffer */
         if (process->part == PART_MALFUNCTION)
             process->part = PART_IDLE;
         else
-            process->halted = 1;
+            registers_drain(at);
+        return false;
+    default: /* MOVE_FAULT */
+        process->halted = 1;
         return false;
     }
 }
@@ -150,13 +154,16 @@ static void add(const struct register_model *model, const unsigned char *state, 
         unsigned char *next = successors_add(out, move);
         memcpy(next, state, model->system.size);
         struct registers at;
+        const char *complaint = NULL;
         if (register_model_make(model, next, move, &at)) {
             out->move[out->count - 1].enters = 1;
-            const char *complaint = entered_wrongly(model, next, who);
-            if (complaint && !out->complaint) {
-                out->complaint = complaint;
-                out->complaining = out->count - 1;
-            }
+            complaint = entered_wrongly(model, next, who);
+        }
+        if (at.complaint)
+            complaint = at.complaint;
+        if (complaint && !out->complaint) {
+            out->complaint = complaint;
+            out->complaining = out->count - 1;
         }
         outcomes = at.outcomes;
         out->overflow |= at.overflow;
@@ -202,12 +209,12 @@ static void model_successors(const struct system *system, const unsigned char *s
         const struct process *process = model_process(model, state, who);
         if (process->halted)
             continue;
-        if (model->tso && model_buffer(model, state, who)->count)
-            add(model, state, out, who, MOVE_SYSTEM, 0);
         if (process->part == PART_MALFUNCTION) {
-            add(model, state, out, who, MOVE_FAULT, 0);
+            add(model, state, out, who, MOVE_SYSTEM, 0);
             continue;
         }
+        if (model->tso && model_buffer(model, state, who)->count)
+            add(model, state, out, who, MOVE_SYSTEM, 0);
         if (process->part == PART_IDLE) {
             add_starts(model, state, out, who);
             if (model->deaths && process->held) /* it dies between two passages, and what it holds is free */
@@ -328,10 +335,6 @@ int register_model_open(struct register_model *model)
     lay_out(model);
     if (!model->slots)
         model->slots = 1;
-    if (protocol->allocates)
-        model->problem = PROBLEM_ALLOCATION;
-    if (!model->units)
-        model->units = 1;
     if (!model->requests)
         model->requests = protocol->default_requests ? protocol->default_requests : 1u << REQUEST_EXCLUSIVE;
     if (!model->alive)

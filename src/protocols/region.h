@@ -36,9 +36,9 @@
 
 /* should·precede(i,j): when i may pass j although j is ahead of it. */
 enum region_precedence {
-    REGION_IN_ORDER,      /* never */
-    REGION_WRITERS_FIRST, /* "process i wants to write and process j wants to read" */
-    REGION_ABLE_FIRST     /* "process i's when condition is true and process j's when condition is false" */
+    REGION_IN_ORDER, /* never */
+    REGION_BY_CLASS, /* by mode or priority, as the space says: "process i wants to write and process j wants to read" */
+    REGION_ABLE_FIRST /* "process i's when condition is true and process j's when condition is false" */
 };
 
 struct region_rules {
@@ -48,8 +48,6 @@ struct region_rules {
     bool stale_mode;   /* conflict(i,j) is not looked at again inside region(i,j): likewise */
     bool keep_precede; /* the epilogue leaves precede[i,j] true: likewise */
 };
-
-enum { REGION_EXCLUSIVE = 0, REGION_SHARED = 1 }; /* modes; what conflicts is for the engine to say */
 
 /* R(i), least significant bits first. */
 enum {
@@ -115,16 +113,17 @@ static inline bool region_before(word a, unsigned i, word b, unsigned j)
     return region_number(a) < region_number(b) || (region_number(a) == region_number(b) && i < j);
 }
 
-/* should·precede of the one that showed `a` over the one that showed `b`. */
-static inline bool region_should(enum region_precedence precedence, word a, word b)
+/* 1: should·precede(i,j); -1: should·precede(j,i). `mine` and `its` are R(i) and R(j), the latter just fetched. */
+static inline int region_should(struct registers *at, enum region_precedence precedence, word mine, word its,
+                                unsigned j)
 {
     switch (precedence) {
-    case REGION_WRITERS_FIRST:
-        return region_mode(a) != REGION_SHARED && region_mode(b) == REGION_SHARED;
+    case REGION_BY_CLASS:
+        return registers_precedence(at, j);
     case REGION_ABLE_FIRST:
-        return (a & REGION_ABLE) && !(b & REGION_ABLE);
+        return ((mine & REGION_ABLE) != 0) - ((its & REGION_ABLE) != 0);
     default:
-        return false;
+        return 0;
     }
 }
 
@@ -135,8 +134,8 @@ static inline bool region_may(struct registers *at, enum region_precedence prece
 {
     if (!(its & REGION_IN) || !registers_conflict(at, j, region_mode(its)))
         return true;
-    return region_before(mine, i, its, j) ? !region_should(precedence, its, mine)
-                                          : region_should(precedence, mine, its);
+    const int should = region_should(at, precedence, mine, its, j);
+    return region_before(mine, i, its, j) ? should >= 0 : should > 0;
 }
 
 struct region_pair {

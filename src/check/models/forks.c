@@ -132,6 +132,8 @@ static const char *name_register(unsigned places, unsigned place, unsigned index
         .stops = stops,                                                                                                \
         .stop = stop,                                                                                                  \
         .name_register = name_register,                                                                                \
+        .default_places = 2,                                                                                           \
+        .promises = 1u << PROPERTY_LOCKOUT,                                                                            \
         .slots = true,                                                                                                 \
         .refutes = found,                                                                                              \
     };

@@ -108,6 +108,8 @@ static void write_value(unsigned index, word value, char *text, size_t room)
         .in_turn = in_turn,                                                                                            \
         .write_value = write_value,                                                                                    \
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                                            \
+        .default_places = 2,                                                                                           \
+        .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,                                  \
         .modes = true,                                                                                                 \
         .asked_at = offsetof(struct network_passage, asked),                                                           \
         .alarms = true,                                                                                                \

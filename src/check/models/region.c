@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* `region` under the checker: in order, writers first, the allocation problem; as printed, and broken. */
+/* `region` under the checker: in order, by class, the allocation problem; as printed, and broken. */
 #include <stdio.h>
 
 #include "check/models/models.h"
 #include "check/models/renumber.h"
 #include "protocols/region.h"
 
-#define RULES(...) ((struct region_rules){__VA_ARGS__})
+static enum region_precedence precedence_of(const struct register_model *model)
+{
+    if (model->problem == PROBLEM_ALLOCATION)
+        return REGION_ABLE_FIRST;
+    return model->writers_first || model->by_priority ? REGION_BY_CLASS : REGION_IN_ORDER;
+}
 
-MODEL_PASSAGE(enter, region, region_enter(my, at))
-MODEL_PASSAGE(enter_writers_first, region, region_run(my, at, RULES(.precedence = REGION_WRITERS_FIRST)))
-MODEL_PASSAGE(enter_able_first, region, region_run(my, at, RULES(.precedence = REGION_ABLE_FIRST)))
+#define RULES(...) ((struct region_rules){.precedence = precedence_of(at->model), __VA_ARGS__})
+
+MODEL_PASSAGE(enter, region, region_run(my, at, RULES()))
 MODEL_PASSAGE(enter_printed, region, region_run(my, at, RULES(.no_choosing = true)))
-MODEL_PASSAGE(enter_no_pair, region, region_run(my, at, RULES(.precedence = REGION_WRITERS_FIRST, .no_pair = true)))
+MODEL_PASSAGE(enter_no_pair, region, region_run(my, at, RULES(.no_pair = true)))
 MODEL_PASSAGE(enter_stale_mode, region, region_run(my, at, RULES(.stale_mode = true)))
+MODEL_PASSAGE(enter_in_order, region, region_enter(my, at))
 MODEL_PASSAGE(leave, region, region_leave(my, at))
 MODEL_PASSAGE(leave_precede, region, region_withdraw(my, at, RULES(.keep_precede = true)))
 
@@ -46,28 +52,26 @@ static unsigned domain(const struct registers *at, unsigned index, unsigned valu
         const word number = region_number(model_words(at->model, at->state, who)[0]);
         most = number > most ? number : most;
     }
-    const unsigned mode = value >> 2 & 1 ? REGION_SHARED : REGION_EXCLUSIVE;
+    const unsigned mode = value >> 2 & 1 ? REQUEST_SHARED : REQUEST_EXCLUSIVE;
     *out = region_word(flags[value & 3], mode, (word)(value >> 3));
     return 8 * (most + 1u);
 }
 
+static bool should_precede(const struct register_model *model, const struct process *i, const struct process *j)
+{
+    if (model->by_priority)
+        return i->request & REQUEST_URGENT && !(j->request & REQUEST_URGENT);
+    return model->writers_first && (i->request & 3) != REQUEST_SHARED && (j->request & 3) == REQUEST_SHARED;
+}
+
 /* D3: "process i cannot enter its critical section if #(j) < #(i) and should·precede(i,j) = false", where that does
  * not depend on what may change: so it says nothing where conditions decide. */
-static bool in_turn(const struct register_model *model, const unsigned char *state, unsigned i, unsigned j,
-                    enum region_precedence precedence)
+static bool in_turn(const struct register_model *model, const unsigned char *state, unsigned i, unsigned j)
 {
-    const word mine = model_words(model, state, i)[0], its = model_words(model, state, j)[0];
-    return region_before(mine, model->place_of[i], its, model->place_of[j]) || region_should(precedence, mine, its);
-}
-
-static bool in_order(const struct register_model *model, const unsigned char *state, unsigned i, unsigned j)
-{
-    return in_turn(model, state, i, j, REGION_IN_ORDER);
-}
-
-static bool in_order_of_writers(const struct register_model *model, const unsigned char *state, unsigned i, unsigned j)
-{
-    return in_turn(model, state, i, j, REGION_WRITERS_FIRST);
+    return model->problem == PROBLEM_ALLOCATION ||
+           region_before(model_words(model, state, i)[0], model->place_of[i], model_words(model, state, j)[0],
+                         model->place_of[j]) ||
+           should_precede(model, model_process(model, state, i), model_process(model, state, j));
 }
 
 static word with_number(word first, word number)
@@ -160,17 +164,13 @@ static const char *name_register(unsigned places, unsigned place, unsigned index
     return text;
 }
 
-enum {
-    MODES = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,
-    ALLOCATE = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_RELEASE
-};
-
-#define REGION_MODEL(identifier, title, text, run, withdraw, turn, problem, found)                                     \
+#define REGION_MODEL(identifier, title, text, run, withdraw, found)                                                    \
     const struct register_protocol identifier = {                                                                      \
         .name = title,                                                                                                 \
         .summary = text,                                                                                               \
         .places_least = 2,                                                                                             \
         .places_most = PROCESSES_MOST,                                                                                 \
+        .default_places = 2,                                                                                           \
         .passage_size = sizeof(struct region_passage),                                                                 \
         .words = words,                                                                                                \
         .enter = run,                                                                                                  \
@@ -179,30 +179,28 @@ enum {
         .domain = domain,                                                                                              \
         .active = active,                                                                                              \
         .normalise = normalise,                                                                                        \
-        .in_turn = turn,                                                                                               \
+        .in_turn = in_turn,                                                                                            \
         .write_value = write_value,                                                                                    \
         .name_register = name_register,                                                                                \
-        .default_requests = problem == PROBLEM_ALLOCATION ? ALLOCATE : MODES,                                          \
+        .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                                            \
+        .promises = 1u << PROPERTY_LOCKOUT | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,                         \
         .modes = true,                                                                                                 \
         .conditions = true,                                                                                            \
-        .allocates = problem == PROBLEM_ALLOCATION,                                                                    \
+        .priorities = true,                                                                                            \
         .refutes = found,                                                                                              \
     };
 
-REGION_MODEL(model_region, "region", "Lamport 1976, the general algorithm: modes, when, in order", enter, leave,
-             in_order, PROBLEM_EXCLUSION, NULL)
-REGION_MODEL(model_region_writers_first, "region-writers-first", "a writer should precede a reader",
-             enter_writers_first, leave, in_order_of_writers, PROBLEM_EXCLUSION, NULL)
-REGION_MODEL(model_region_allocation, "region-allocation", "who can should precede who cannot: the allocation problem",
-             enter_able_first, leave, NULL, PROBLEM_ALLOCATION, NULL)
-REGION_MODEL(model_region_allocation_in_order, "region-allocation-in-order",
-             "a release waits behind an acquire that waits for it", enter, leave, in_order, PROBLEM_ALLOCATION,
-             "progress")
+REGION_MODEL(model_region, "region", "Lamport 1976, the general algorithm: modes, when, should precede", enter, leave,
+             NULL)
 REGION_MODEL(model_region_printed, "region-printed", "as printed, without choosing: D3 is false", enter_printed, leave,
-             in_order, PROBLEM_EXCLUSION, "turn")
-REGION_MODEL(model_region_without_pair, "region-without-pair", "precede[i,j] is set outside region(i,j)", enter_no_pair,
-             leave, in_order_of_writers, PROBLEM_EXCLUSION, "exclusion")
+             "exclusion")
+REGION_MODEL(model_region_without_pair, "region-without-pair",
+             "precede[i,j] is set outside region(i,j); with --precedence writers-first", enter_no_pair, leave,
+             "exclusion")
 REGION_MODEL(model_region_stale_mode, "region-stale-mode", "conflict(i,j) is not read inside region(i,j)",
-             enter_stale_mode, leave, in_order, PROBLEM_EXCLUSION, "lockout")
+             enter_stale_mode, leave, "lockout")
 REGION_MODEL(model_region_keep_precede, "region-keep-precede", "the epilogue leaves precede[i,j] true", enter,
-             leave_precede, in_order, PROBLEM_EXCLUSION, "progress")
+             leave_precede, "progress")
+REGION_MODEL(model_region_in_order, "region-in-order",
+             "conditions decide nothing: with --units, a release waits behind an acquire that waits for it",
+             enter_in_order, leave, "progress")
