@@ -246,14 +246,14 @@ static void model_begin(const struct system *system, unsigned char *state)
     memset(state, 0, system->size);
     if (model->stopped && model->stopped_late)
         for (unsigned who = 0; who < system->processes; who++)
-            if (!(model->stopped >> who & 1))
+            if (!(model->stopped >> model->place_of[who] & 1))
                 pass_doorway(model, state, who);
     for (unsigned who = 0; who < system->processes; who++)
-        if (model->stopped >> who & 1) {
+        if (model->stopped >> model->place_of[who] & 1) {
             struct process *process = model_process(model, state, who);
             process->part = PART_ENTERING;
             process->halted = 1;
-            model->protocol->stop(model, state, who, model->stopped_how[who]);
+            model->protocol->stop(model, state, who, model->stopped_how[model->place_of[who]]);
         }
 }
 

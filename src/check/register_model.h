@@ -87,9 +87,9 @@ struct register_model {
     uint8_t place_of[PROCESSES_MOST];   /* by process */
 
     bool deaths, aborts, malfunction, tso;
-    unsigned halts;   /* how many may stop for ever, undetectably */
-    unsigned stopped; /* a bit each: processes that stopped so before the beginning, in their passage */
-    uint64_t stopped_how[PROCESSES_MOST]; /* which of the protocol's ways to stop */
+    unsigned halts;                       /* how many may stop for ever, undetectably */
+    unsigned stopped;                     /* a bit each: places whose processes stopped so before the beginning */
+    uint64_t stopped_how[PROCESSES_MOST]; /* by place: which of the protocol's ways to stop */
     bool stopped_late;                    /* and the others had passed their doorways by then */
     unsigned slots;                       /* how many may be inside */
     unsigned alive;                       /* a bit each: the places that take part; 0: all */
