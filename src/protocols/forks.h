@@ -12,11 +12,12 @@
  * let j go before them for i's sake. ID     how many forks a process has in use is its id; it takes them while it
  * waits, and offers them when it leaves.
  *
- * As printed it deadlocks (`afteryou check forks-printed`). Three repairs, each of them needed:
+ * As printed it locks processes out (`afteryou check forks-printed`). Three repairs, each of them needed:
  * 1. update(GRAPH) leaves out "if not x_j then redirect(i,j,GRAPH)".
- * 2. One reading of the reachable set serves both update(RANGE) and the test.
- * 3. What was once read as offered is remembered (fork.h), until the passage ends: the next one looks at every fork
- * anew.
+ * 2. One reading of the reachable set serves both update(RANGE) and the test: an arrow between two that stopped may read
+ *    otherwise the second time.
+ * 3. What was once read as offered is remembered (fork.h), and not forgotten with the passage: who leaves takes first, and
+ *    offers, what it remembers.
  *
  * A process that dies (and is seen to) is one that stopped in its Remainder: x reads as 0, its forks stay.
  */
