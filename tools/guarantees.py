@@ -81,7 +81,7 @@ ROWS = [
         Row("region --units 1 --aborts", note="the allocation problem"),
         Row("region -n 3", quick=SLOW),
         Row("region -n 3 --precedence writers-first", quick=SLOW),
-        Row("region -n 3 --units 1 --property exclusion", quick=SLOW),
+        Row("region -n 3 --units 1 --memory 5G", quick=SLOW),
         Row("region-printed", "exclusion", note="D3 is false without choosing"),
         Row("region-without-pair --precedence writers-first", "exclusion"),
         Row("region-stale-mode", "lockout"),
@@ -92,7 +92,7 @@ ROWS = [
     ("Lamport 1976, between computers", [
         Row("network"),
         Row("network --aborts"),
-        Row("network -n 3 --property exclusion,progress,lockout", quick=SLOW),
+        Row("network -n 3", quick=SLOW),
         Row("network-undeferred", "exclusion"),
         Row("network-no-urgent", "progress"),
         Row("network-silent", "progress", note="nobody is awakened"),
