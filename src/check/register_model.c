@@ -101,6 +101,15 @@ static const char *entered_wrongly(const struct register_model *model, const uns
     return NULL;
 }
 
+/* Fences grow: whoever enters has a greater one than all before. */
+static const char *fenced_wrongly(const struct register_model *model, unsigned char *state, unsigned who)
+{
+    const unsigned fence = fence_of(model->protocol->fence(model_words(model, state, who)[0]), model->place_of[who]);
+    const char *complaint = fence > model_fence(model, state)->fence ? NULL : "fence";
+    model_fence(model, state)->fence = (uint16_t)fence;
+    return complaint;
+}
+
 /* A request that starts a passage shares the move's `choice` with the outcome of its first access. */
 enum { CHOICE_SHIFT = 3 };
 
@@ -158,6 +167,8 @@ static void add(const struct register_model *model, const unsigned char *state, 
         if (register_model_make(model, next, move, &at)) {
             out->move[out->count - 1].enters = 1;
             complaint = entered_wrongly(model, next, who);
+            if (model->fences && !complaint)
+                complaint = fenced_wrongly(model, next, who);
         }
         if (at.complaint)
             complaint = at.complaint;

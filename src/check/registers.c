@@ -264,7 +264,9 @@ void registers_kill(struct registers *at)
     if (protocol->alarms)
         awake_all(at);
     const bool malfunctions = model->malfunction && process->part != PART_IDLE;
-    const struct process survivor = {.begun = process->begun};
+    struct process survivor = {.begun = process->begun};
+    if (model->fences)
+        survivor.fence = process->fence;
     *process = survivor;
     memset(process + 1, 0, protocol->passage_size);
     if (malfunctions)

@@ -34,6 +34,8 @@ void check_describe(const struct check_words *asked, char *text, size_t room)
         PART("%d stopped for ever%s", __builtin_popcount(model->stopped), model->stopped_late ? ", late" : "");
     if (model->aborts)
         PART("aborts");
+    if (model->fences)
+        PART("fences judged");
     if (model->tso)
         PART("TSO store buffers");
 #undef PART

@@ -22,6 +22,7 @@ enum {
     WORD_PADDING,
     WORD_PRECEDENCE,
     WORD_NO_EXPRESS,
+    WORD_FENCES,
     WORD_PASSAGES,
     WORD_PROPERTY,
     WORD_MEMORY,
@@ -53,6 +54,7 @@ static const struct option options[] = {
     {"padding", required_argument, NULL, WORD_PADDING},
     {"precedence", required_argument, NULL, WORD_PRECEDENCE},
     {"no-express", no_argument, NULL, WORD_NO_EXPRESS},
+    {"fences", no_argument, NULL, WORD_FENCES},
     {"passages", required_argument, NULL, WORD_PASSAGES},
     {"property", required_argument, NULL, WORD_PROPERTY},
     {"memory", required_argument, NULL, WORD_MEMORY},
@@ -83,6 +85,7 @@ static void print_help(void)
          "      --precedence P   in-order, writers-first or priority\n"
          "      --padding D      clock: positions of the clock for each place\n"
          "      --no-express     courtesy: without its express lane\n"
+         "      --fences         judge as well that fences grow\n"
          "      --passages K     each place begins at most K passages\n\n"
          "What may go wrong:\n"
          "      --no-deaths      nobody dies\n"
@@ -238,6 +241,9 @@ static const char *take_option(int option, const char *value, struct check_words
     case WORD_NO_EXPRESS:
         model->express = false;
         return NULL;
+    case WORD_FENCES:
+        model->fences = true;
+        return NULL;
     case WORD_PASSAGES:
         return parse_count(value, 1, 30, &model->passages) ? NULL : "--passages takes 1 to 30 passages";
     case WORD_PROPERTY:
@@ -301,6 +307,10 @@ static const char *contradiction(const struct check_words *asked)
     for (unsigned place = 0; place < model->places; place++)
         if (model->stopped >> place & 1 && model->stopped_how[place] >= protocol->stops(model))
             return "cannot have stopped in so many ways; lower the HOW of --stopped";
+    if (model->fences && (!protocol->fence || model->slots > 1 ||
+                          !(model->requests == 1u << REQUEST_EXCLUSIVE ||
+                            (!model->requests && !protocol->default_requests) || model->problem == PROBLEM_ALLOCATION)))
+        return "has no fences to judge so; --fences works with bakery and courtesy, one slot, --modes exclusive";
     if (model->alive >> model->places)
         return "has fewer places than --alive names; raise -n";
     if (asked->sample.depth && !asked->sample.runs)

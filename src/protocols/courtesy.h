@@ -136,7 +136,6 @@ struct courtesy_without {
     bool withdrawal;  /* steps back without waking who slept on the claim */
     bool bound;       /* passes sleepers without limit */
     bool raise;       /* keeps its number when it enters */
-    bool numbers;     /* one aside is roused by any change of state */
 };
 
 #define W(process) (process), 0
@@ -167,6 +166,14 @@ static inline enum passage_result courtesy_doorway(struct courtesy_doorway *my, 
     PASSAGE_END
 }
 
+/* Nothing follows from a rival that is idle with a number not above mine: it is in nobody's way, asleep on nobody, and its number raises
+ * no fence. (One that has a `when` notes it all the same, to watch it.) */
+static inline bool courtesy_quiet(const struct registers *at, word w, word own)
+{
+    return courtesy_state(w) == COURTESY_IDLE && courtesy_number(w) <= courtesy_number(own) &&
+           !registers_conditional(at);
+}
+
 /* Scan: counts the rivals that block me, and watches them. */
 struct courtesy_scan {
     PART_HEAD
@@ -175,8 +182,8 @@ struct courtesy_scan {
     word oldest; /* the sleeper before me with the least number, as seen; 0: none */
     place_number j;
     place_number sleeper; /* its place */
-    uint8_t blockers;
-    uint8_t sleepers; /* those before me, which I might pass */
+    place_number blockers;
+    place_number sleepers; /* those before me, which I might pass */
 };
 
 /* With one slot all that block me must go, so it is enough to watch one, the last before me: a departure then wakes one.
@@ -217,7 +224,7 @@ static inline void courtesy_weigh_sleepers(struct courtesy_scan *my, struct regi
     const word own = courtesy_number(registers_own(at, 0));
     const word fence = my->most > own ? my->most : (word)(own + 1u);
     if (my->oldest && !without.bound && fence > courtesy_number(my->oldest) + registers_overtake(at)) {
-        my->blockers = (uint8_t)(my->blockers + my->sleepers);
+        my->blockers = (place_number)(my->blockers + my->sleepers);
         courtesy_watch(at, watch, my->sleeper, my->oldest);
     }
     my->most = my->oldest = 0;
@@ -230,7 +237,7 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
     word w = 0;
     PASSAGE_BEGIN
     my->blockers = 0;
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet)) {
         READ(scan, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -258,7 +265,7 @@ struct courtesy_look {
     word oldest; /* one above the least number of those who wait and are before me; 0: nobody */
     place_number j;
     place_number claimant;         /* the last seen that claims and is after me */
-    uint8_t inside, before, after; /* those inside; those that claim and are before me, and after me */
+    place_number inside, before, after; /* those inside; those that claim and are before me, and after me */
     uint8_t busy;                  /* some rival is not idle */
 };
 
@@ -269,6 +276,8 @@ static inline void courtesy_regard(struct courtesy_look *my, struct registers *a
 {
     if (courtesy_number(w) >= my->most)
         my->most = (word)(courtesy_number(w) + 1u);
+    if (courtesy_state(w) == COURTESY_IDLE && (again || !registers_conditional(at)))
+        return;
     if (courtesy_state(w) != COURTESY_IDLE && courtesy_state(w) != COURTESY_HOLDING)
         my->busy = 1;
     const bool before = courtesy_before_me(at, my->j, w);
@@ -302,7 +311,7 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
     word w = 0;
     PASSAGE_BEGIN
     memset(my, 0, sizeof *my);
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet)) {
         READ(look, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -322,7 +331,7 @@ static inline enum passage_result courtesy_release(struct courtesy_release *my, 
 {
     word w = 0;
     PASSAGE_BEGIN
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet)) {
         READ(concern, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -436,11 +445,10 @@ struct courtesy_passage {
 static inline enum passage_result courtesy_run(struct courtesy_passage *my, struct registers *at,
                                                struct courtesy_without without)
 {
-    const word own = registers_own(at, 0);
     bool woken = false, holds = false;
     PASSAGE_BEGIN
     if (registers_calm(at) && registers_slots(at) == 1 && !registers_conditional(at)) {
-        WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, own));
+        WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, registers_own(at, 0)));
         CALL(courtesy_look, &my->claim.look, at, &my->watch, false);
         if (!my->claim.look.busy)
             goto inside;
@@ -453,10 +461,10 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         CALL(courtesy_scan, &my->scan, at, &my->watch, without);
         if (my->scan.blockers >= registers_slots(at)) {
             my->scan.blockers = 0;
-            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, own));
+            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
             SLEEP(sleep, woken);
             watch_clear(&my->watch);
-            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             continue;
         }
         my->scan.blockers = 0;
@@ -465,7 +473,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         if (courtesy_judge(&my->claim.look, at, without) == COURTESY_STEP_BACK) {
             memset(&my->claim.look, 0, sizeof my->claim.look);
             watch_clear(&my->watch);
-            WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+            WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             if (!without.withdrawal)
                 CALL(courtesy_release, &my->release, at, false);
             continue;
@@ -476,17 +484,17 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         if (holds)
             break;
         memset(&my->claim.look, 0, sizeof my->claim.look);
-        WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, own));
+        WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, registers_own(at, 0)));
         CALL(courtesy_release, &my->release, at, false);
         do {
             CALL(courtesy_survey, &my->survey, at, &my->watch);
             if (my->survey.changed)
                 break;
             SLEEP(slumber, woken);
-        } while (!woken && !without.numbers);
+        } while (!woken);
         my->survey.changed = 0;
         watch_clear(&my->watch);
-        WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+        WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
     }
 inside:
     watch_clear(&my->watch);

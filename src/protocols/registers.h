@@ -288,6 +288,7 @@ struct asked {
 static inline void watch_clear(struct watch *watch)
 {
     watch->count = 0;
+    watch->overflow = false;
 }
 
 static inline bool watch_any(const struct watch *watch)
@@ -396,6 +397,17 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
     (j) = (place_number)registers_next_rival(at, 0);                                                                   \
     (j) < registers_places(at);                                                                                        \
     (j) = (place_number)registers_next_rival(at, (j) + 1u)
+
+/* Every other place in use whose word may matter to me. quiet(at, word, own word) says of which words nothing follows: an engine that runs
+ * may fetch such a word and leave its place out; one that searches fetches them all. */
+#ifdef REGISTERS_STOP_AT_ACCESS
+#define EACH_STIRRING(j, quiet) EACH_RIVAL(j)
+#else
+#define EACH_STIRRING(j, quiet)                                                                                        \
+    (j) = (place_number)registers_next_stirring(at, 0, quiet);                                                         \
+    (j) < registers_places(at);                                                                                        \
+    (j) = (place_number)registers_next_stirring(at, (j) + 1u, quiet)
+#endif
 
 /* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told
  * apart. */
