@@ -68,8 +68,12 @@ struct register_protocol {
     unsigned default_requests; /* a bit each; 0: only request 0 */
     unsigned default_places;   /* for the command line; 0: 3 */
     unsigned promises;         /* a bit for each enum property, beyond safety and progress */
+    uint64_t (*stops)(const struct register_model *model); /* in how many ways a process may have stopped */
+    void (*stop)(const struct register_model *model, unsigned char *state, unsigned who, uint64_t how);
     bool slots, modes, conditions, priorities;
     bool sleeps;         /* uses SLEEP and WAKE */
+    bool alarms;         /* uses AWAKE: one that dies sets everybody's alarm */
+    size_t asked_at;     /* uses ASK: where its passage keeps `asked`; 0: it does not */
     bool checks_draws;   /* its last register notes the greatest number it drew: numbers are checked against them */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
@@ -87,10 +91,13 @@ struct register_model {
     uint8_t place_of[PROCESSES_MOST];   /* by process */
 
     bool deaths, aborts, malfunction, tso;
-    unsigned halts;    /* how many may stop for ever, undetectably */
-    unsigned slots;    /* how many may be inside */
-    unsigned alive;    /* a bit each: the places that take part; 0: all */
-    unsigned requests; /* a bit each: what a process may ask for */
+    unsigned halts;                       /* how many may stop for ever, undetectably */
+    unsigned stopped;                     /* a bit each: places whose processes stopped so before the beginning */
+    uint64_t stopped_how[PROCESSES_MOST]; /* by place: which of the protocol's ways to stop */
+    bool stopped_late;                    /* and the others had passed their doorways by then */
+    unsigned slots;                       /* how many may be inside */
+    unsigned alive;                       /* a bit each: the places that take part; 0: all */
+    unsigned requests;                    /* a bit each: what a process may ask for */
     enum problem problem;
     unsigned units;     /* the allocation problem's |T| */
     unsigned overtake;  /* the bound B */
@@ -127,6 +134,19 @@ static inline struct buffer *model_buffer(const struct register_model *model, co
                                           unsigned process)
 {
     return (struct buffer *)(uintptr_t)(state + process * model->stride + model->buffer_at);
+}
+
+static inline bool model_bit(const struct register_model *model, const unsigned char *state, unsigned process,
+                             unsigned index)
+{
+    return state[process * model->stride + model->bits_at + index / 8] >> index % 8 & 1;
+}
+
+static inline void model_set_bit(const struct register_model *model, unsigned char *state, unsigned process,
+                                 unsigned index, bool value)
+{
+    unsigned char *byte = state + process * model->stride + model->bits_at + index / 8;
+    *byte = (unsigned char)((*byte & ~(1u << index % 8)) | (unsigned)value << index % 8);
 }
 
 /* The greatest fence so far: one above its number, and the place, of whoever entered last. 0: nobody has. */

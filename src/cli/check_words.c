@@ -13,6 +13,8 @@ enum {
     WORD_ABORTS,
     WORD_MALFUNCTION,
     WORD_HALTS,
+    WORD_STOPPED,
+    WORD_LATE,
     WORD_TSO,
     WORD_MODES,
     WORD_UNITS,
@@ -43,6 +45,8 @@ static const struct option options[] = {
     {"aborts", no_argument, NULL, WORD_ABORTS},
     {"malfunction", no_argument, NULL, WORD_MALFUNCTION},
     {"halts", required_argument, NULL, WORD_HALTS},
+    {"stopped", required_argument, NULL, WORD_STOPPED},
+    {"late", no_argument, NULL, WORD_LATE},
     {"tso", no_argument, NULL, WORD_TSO},
     {"modes", required_argument, NULL, WORD_MODES},
     {"units", required_argument, NULL, WORD_UNITS},
@@ -88,6 +92,8 @@ static void print_help(void)
          "      --aborts         who waits may give up\n"
          "      --malfunction    the words of one that died read as anything for a while\n"
          "      --halts K        up to K processes stop for ever, and nobody can tell\n"
+         "      --stopped P:HOW  the process at place P has stopped so, in way HOW; several with commas between\n"
+         "      --late           and the others had passed their doorways by then\n"
          "      --tso            stores wait in a buffer, as on x86\n\n"
          "How:\n"
          "      --property LIST  judge only these: exclusion,progress,lockout,reliability,order,overtaking\n"
@@ -125,6 +131,25 @@ static bool parse_places(const char *text, unsigned *bits)
         if (!parse_number(item, 0, PROCESSES_MOST - 1, &place))
             return false;
         *bits |= 1u << place;
+    }
+    return true;
+}
+
+/* "1:853,2:0": places, and the ways in which their processes stopped. */
+static bool parse_stopped(const char *text, struct register_model *model)
+{
+    char copy[160], *rest = copy, *item;
+    if (strlen(text) >= sizeof copy)
+        return false;
+    strcpy(copy, text);
+    while ((item = strsep(&rest, ","))) {
+        char *how = item;
+        const char *name = strsep(&how, ":");
+        uint64_t place;
+        if (!how || !parse_number(name, 0, PROCESSES_MOST - 1, &place) ||
+            !parse_number(how, 0, UINT64_MAX, &model->stopped_how[place]))
+            return false;
+        model->stopped |= 1u << place;
     }
     return true;
 }
@@ -194,6 +219,11 @@ static const char *take_option(int option, const char *value, struct check_words
         return NULL;
     case WORD_HALTS:
         return parse_count(value, 0, PROCESSES_MOST, &model->halts) ? NULL : "--halts takes 0 to 8 processes";
+    case WORD_STOPPED:
+        return parse_stopped(value, model) ? NULL : "--stopped takes PLACE:HOW, as in 1:853, with commas between";
+    case WORD_LATE:
+        model->stopped_late = true;
+        return NULL;
     case WORD_TSO:
         model->tso = true;
         return NULL;
@@ -270,6 +300,13 @@ static const char *contradiction(const struct check_words *asked)
         return "has no precedence but its own; --precedence works with region and courtesy";
     if (model->malfunction && !protocol->domain)
         return "is not meant for malfunction; --malfunction works with bakery-words";
+    if (model->stopped && !protocol->stop)
+        return "has no list of ways to stop; --stopped works with forks";
+    if (model->stopped >> model->places)
+        return "has fewer places than --stopped names; raise -n";
+    for (unsigned place = 0; place < model->places; place++)
+        if (model->stopped >> place & 1 && model->stopped_how[place] >= protocol->stops(model))
+            return "cannot have stopped in so many ways; lower the HOW of --stopped";
     if (model->fences && (!protocol->fence || model->slots > 1 ||
                           !(model->requests == 1u << REQUEST_EXCLUSIVE ||
                             (!model->requests && !protocol->default_requests) || model->problem == PROBLEM_ALLOCATION)))
