@@ -21,33 +21,33 @@ struct acquaintance {
 
 struct registers {
     /* fixed while the region is open */
-    const char *first;    /* place 0, read-only */
+    const char *first; /* place 0, read-only */
     size_t place_size;
     unsigned self, places;
-    struct hot *own;      /* writable */
+    struct hot *own; /* writable */
     struct cold *own_cold;
     struct registers_page *own_page;
     const struct public_spec *spec;
     const struct protocol *protocol;
     ay_space *space;
     struct acquaintance *acquaintances; /* of every place */
-    uint64_t floor;       /* the greatest number found at a place when its owner changed or died */
-    bool news;            /* somebody died inside, or left such a death behind: see after entering */
+    uint64_t floor;                     /* the greatest number found at a place when its owner changed or died */
+    bool news;                          /* somebody died inside, or left such a death behind: see after entering */
     /* of the present passage */
-    bool waited;          /* this passage, or if it is over the last */
-    bool calm;            /* it did not have to wait last time */
-    bool asleep;          /* `waiting` and so on are public */
+    bool waited; /* this passage, or if it is over the last */
+    bool calm;   /* it did not have to wait last time */
+    bool asleep; /* `waiting` and so on are public */
     int64_t nap_ns;
-    bool doubts;          /* this time, ask the second witness about those slept on */
-    int64_t doubted_ns;   /* when it last did */
-    int reason;           /* why it was given up: a negative errno */
-    int give_up;          /* -EBUSY, -ETIMEDOUT: what to say when time is over */
+    bool doubts;        /* this time, ask the second witness about those slept on */
+    int64_t doubted_ns; /* when it last did */
+    int reason;         /* why it was given up: a negative errno */
+    int give_up;        /* -EBUSY, -ETIMEDOUT: what to say when time is over */
     unsigned spins;
-    uint64_t cycle;       /* the cycle of waiting threads that it last found; 0: none */
-    int64_t cycle_ns;     /* since when */
-    uint32_t passage;     /* its number */
-    int64_t deadline;     /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
-    bool conditional;     /* has a `when`, or takes units */
+    uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
+    int64_t cycle_ns; /* since when */
+    uint32_t passage; /* its number */
+    int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
+    bool conditional; /* has a `when`, or takes units */
     bool (*when)(void *);
     void *when_arg;
 };
@@ -63,7 +63,8 @@ struct ay_region {
 };
 
 /* registers.c */
-bool ay__meet(struct registers *at, unsigned place); /* its life has changed: see who it is now; false: nobody ever was */
+bool ay__meet(struct registers *at,
+              unsigned place); /* its life has changed: see who it is now; false: nobody ever was */
 word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
@@ -128,7 +129,8 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
     if (place >= at->places)
         return at->places;
     const struct acquaintance *other = &at->acquaintances[place];
-    if (__builtin_expect(other->known == 0 || atomic_load(&other->hot->life) != other->known, 0) && !ay__meet(at, place))
+    if (__builtin_expect(other->known == 0 || atomic_load(&other->hot->life) != other->known, 0) &&
+        !ay__meet(at, place))
         return at->places;
     return place;
 }
@@ -143,7 +145,8 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
 
 /* The next rival whose word is not quiet: the same fetches as those of registers_next_rival and registers_read, in one short loop, for this is
  * the path alone. */
-static inline unsigned registers_next_stirring(struct registers *at, unsigned place, bool (*quiet)(const struct registers *, word, word))
+static inline unsigned registers_next_stirring(struct registers *at, unsigned place,
+                                               bool (*quiet)(const struct registers *, word, word))
 {
     const struct acquaintance *const all = at->acquaintances;
     const unsigned places = at->places;

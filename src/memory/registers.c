@@ -14,7 +14,8 @@ void ay__access_point(void)
 
 static int class_of(unsigned precedence, const struct public_spec *spec)
 {
-    const bool writes = spec->mode == AY_EXCLUSIVE || spec->mode == AY_PROTECTED_WRITE || spec->mode == AY_CONCURRENT_WRITE;
+    const bool writes =
+        spec->mode == AY_EXCLUSIVE || spec->mode == AY_PROTECTED_WRITE || spec->mode == AY_CONCURRENT_WRITE;
     switch (precedence) {
     case AY_WRITERS_FIRST:
         return writes;
