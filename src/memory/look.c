@@ -20,9 +20,9 @@ struct sight {
 };
 
 struct viewer {
-    ay_space space; /* never registered: read-only, without claims */
     struct sight *sights;
     unsigned used;
+    ay_space space; /* never registered: read-only, without claims */
 };
 
 static void copy_sight(const ay_space *space, unsigned place, struct sight *sight)
