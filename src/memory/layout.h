@@ -109,7 +109,8 @@ struct public_spec {
 /* A death inside that nobody has been told of: kept by the place's next owner. */
 struct inherited_death {
     uint32_t generation;
-    uint32_t names;
+    uint32_t pid;
+    uint64_t names;
     uint64_t name[NAMES_MOST]; /* hashes */
 };
 
@@ -120,11 +121,11 @@ struct acknowledged_death {
 struct cold {
     struct identity owner;
     struct public_spec spec;
-    _Atomic uint64_t thread;   /* who enters, or is inside: a number no two threads share */
+    _Atomic uint64_t thread; /* who enters, or is inside: a number no two threads share */
     _Atomic uint32_t tid;
     _Atomic uint32_t conditional; /* asleep until its `when` may have changed */
     _Atomic int64_t since_ns;
-    _Atomic uint32_t waiting;  /* from the doorway until inside */
+    _Atomic uint32_t waiting; /* from the doorway until inside */
     uint32_t unused;
     _Atomic uint64_t units[AY_UNITS_MOST / 64];
     struct inherited_death inherited[INHERITED_MOST];

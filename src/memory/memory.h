@@ -16,11 +16,11 @@
 struct protocol;
 
 struct ay_space {
-    ay_space *next;      /* in ay__process.spaces; under the mutex */
-    ay_region *regions;  /* under the mutex */
-    uint64_t mark;       /* the process that opened it */
-    int fd;              /* -1 in a child after fork */
-    const char *base;    /* the whole file, read-only */
+    ay_space *next;     /* in ay__process.spaces; under the mutex */
+    ay_region *regions; /* under the mutex */
+    uint64_t mark;      /* the process that opened it */
+    int fd;             /* -1 in a child after fork */
+    const char *base;   /* the whole file, read-only */
     size_t size, place_size;
     unsigned places;
     unsigned precedence, overtake;
@@ -48,33 +48,35 @@ extern struct process ay__process;
 int ay__fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* process.c */
-int ay__process_begin(void);                      /* before anything is opened */
-uint64_t ay__process_mark(void);                  /* 0 if this process has opened nothing */
+int ay__process_begin(void);     /* before anything is opened */
+uint64_t ay__process_mark(void); /* 0 if this process has opened nothing */
 void ay__identify(struct identity *self);
-uint64_t ay__thread(void);                        /* a number that no other thread of this machine has */
+uint64_t ay__thread_anew(void);
+/* A number that no other thread of this machine has; 0, or a parent's, before ay__thread_anew() is called. */
+extern _Thread_local uint64_t ay__thread __attribute__((tls_model("initial-exec")));
 bool ay__same_process(const struct identity *a, const struct identity *b);
 
 /* keeper.c: all under the mutex */
-int ay__keeper_add(char *node, uint32_t *tid);    /* starts the keeper if need be */
+int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */
 void ay__keeper_remove(char *node);
-void ay__keeper_end(void);                        /* once no place is left */
-void ay__keeper_forget(void);                     /* in a child after fork: the thread is not there */
+void ay__keeper_end(void);    /* once no place is left */
+void ay__keeper_forget(void); /* in a child after fork: the thread is not there */
 
 /* path.c */
 int ay__path(const char *space, char *path, size_t room);
-int ay__private_directory(const char *path);     /* makes /dev/shm/afteryou-UID, and refuses somebody else's */
+int ay__private_directory(const char *path); /* makes /dev/shm/afteryou-UID, and refuses somebody else's */
 
 /* file.c */
 int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode, int *fd,
                   struct header *found);
 int ay__file_lock(int fd, off_t byte, bool wait); /* 0, -EAGAIN if not `wait`, or an error */
 void ay__file_unlock(int fd, off_t byte);
-bool ay__file_locked(int fd, off_t byte);         /* by another open file description */
+bool ay__file_locked(int fd, off_t byte); /* by another open file description */
 
 /* claim.c: under the mutex */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
 void ay__release(ay_space *space, const struct claim *claim);
-bool ay__bury(ay_space *space, unsigned place);  /* says it is alive, but nobody holds its claim: marked dead */
+bool ay__bury(ay_space *space, unsigned place); /* says it is alive, but nobody holds its claim: marked dead */
 
 /* spec.c */
 int ay__spec_read(const struct protocol *protocol, const ay_spec *from, struct public_spec *spec);
@@ -82,8 +84,14 @@ int ay__spec_agree(const ay_space *space, const struct public_spec *spec);
 bool ay__spec_meets(const struct public_spec *a, const struct public_spec *b); /* a resource in common */
 uint64_t ay__name_hash(const struct name *name);
 
+/* trace.c */
+extern int ay__trace_file; /* -1: nobody wants one */
+void ay__trace_begin(void);
+void ay__trace(const ay_region *region, const char *event);
+void ay__trace_death(unsigned pid, unsigned place, unsigned generation);
+
 /* deaths.c */
-bool ay__deaths_tell(ay_region *region);          /* true: this passage is told of one */
+bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */
 bool ay__deaths_is_told(const ay_space *space, unsigned place, uint32_t generation);
 void ay__deaths_inherit(const ay_space *space, unsigned place, struct hot *hot, struct cold *cold);
 
@@ -114,6 +122,16 @@ static inline struct registers_page *ay__claim_registers(const struct claim *cla
 
 /* How many places were ever used: they are the first ones (L2). */
 unsigned ay__used(const ay_space *space);
+
+/* Earlier loads before later ones. x86 keeps loads in order by itself: there only the compiler is told, for ThreadSanitizer knows no fences. */
+static inline void ay__order_loads(void)
+{
+#if defined(__x86_64__)
+    atomic_signal_fence(memory_order_seq_cst);
+#else
+    atomic_thread_fence(memory_order_acquire);
+#endif
+}
 
 static inline int64_t ay__now(void)
 {

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory/annotate.h"
 #include "memory/region.h"
 
 static int refuse_stranger(void)
@@ -24,9 +25,10 @@ static int64_t coarse_now(void)
     return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void change_thread(ay_region *region, uint64_t thread)
+/* The number is made anew: this may be a child, with its parent's. */
+static void change_thread(ay_region *region)
 {
-    region->thread = thread;
+    const uint64_t thread = region->thread = ay__thread_anew();
     atomic_store(&region->at.own_cold->tid, (uint32_t)syscall(SYS_gettid));
     atomic_store(&region->at.own_cold->thread, thread);
 }
@@ -54,10 +56,10 @@ static uint64_t greatest_fence(struct registers *at)
 }
 
 /* The number of a protocol that has one grows with every conflicting passage, if the place is counted in. */
-static uint64_t next_fence(struct registers *at)
+static inline uint64_t next_fence(struct registers *at)
 {
-    if (at->protocol->number)
-        return at->protocol->number(registers_own(at, 0)) * AY_PLACES_MOST + at->self;
+    if (at->protocol->number_shift)
+        return (registers_own(at, 0) >> at->protocol->number_shift) * AY_PLACES_MOST + at->self;
     return greatest_fence(at) + 1;
 }
 
@@ -68,6 +70,8 @@ static int give_up(ay_region *region)
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     stop_waiting(at);
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "abandon");
     return at->reason;
 }
 
@@ -75,6 +79,7 @@ static int entered(ay_region *region)
 {
     struct registers *at = &region->at;
     const bool had_to_wait = at->asleep;
+    annotate_enter(at->spec);
     atomic_store_explicit(&at->own->fence, next_fence(at), memory_order_release);
     if (at->spec->take > 0)
         ay__units_choose(at);
@@ -87,9 +92,10 @@ static int entered(ay_region *region)
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
     region->inside = true;
-    if (__builtin_expect(at->news, 0) && ay__deaths_tell(region))
-        return AY_AFTER_DEATH;
-    return 0;
+    const int result = __builtin_expect(at->news, 0) && ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "enter");
+    return result;
 }
 
 static int enter(ay_region *region, int64_t deadline, int reason)
@@ -99,9 +105,8 @@ static int enter(ay_region *region, int64_t deadline, int reason)
         return refuse_stranger();
     if (region->inside)
         return ay__fail(-EDEADLK, "this region is already entered");
-    const uint64_t thread = ay__thread();
-    if (thread != region->thread)
-        change_thread(region, thread);
+    if (__builtin_expect(ay__thread == 0 || ay__thread != region->thread, 0))
+        change_thread(region);
     at->deadline = deadline;
     at->give_up = reason;
     at->reason = reason;
@@ -111,6 +116,8 @@ static int enter(ay_region *region, int64_t deadline, int reason)
     at->conditional = at->when || at->spec->take > 0;
     at->cycle = 0;
     at->passage++;
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "request");
     return at->protocol->enter(at) ? entered(region) : give_up(region);
 }
 
@@ -155,7 +162,10 @@ int ay_leave(ay_region *region)
         return refuse_stranger();
     if (!region->inside)
         return ay__fail(-EPERM, "not inside");
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "leave");
     region->inside = false;
+    annotate_leave(at->spec);
     access_point();
     atomic_store_explicit(&at->own->inside, 0, memory_order_release);
     if (at->spec->take > 0)

@@ -37,10 +37,8 @@ static int claim(ay_region *region, ay_space *space)
 
 static void free_region(ay_region *region)
 {
-    if (region) {
-        free(region->at.known);
+    if (region)
         free(region->at.acquaintances);
-    }
     free(region);
 }
 
@@ -54,9 +52,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     region->mark = space->mark;
     int error = ay__spec_read(space->protocol, spec, &region->spec);
     if (!error) {
-        region->at.known = calloc(space->places, sizeof *region->at.known);
         region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
-        if (!region->at.known || !region->at.acquaintances)
+        if (!region->at.acquaintances)
             error = ay__fail(-ENOMEM, "out of memory");
     }
     if (!error)

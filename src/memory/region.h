@@ -9,44 +9,46 @@
 #include "protocols/modes.h"
 #include "protocols/registers.h"
 
-/* What the owner of another place is to me: it does not change while it lives. */
+/* What this region last found at another place. */
 struct acquaintance {
-    bool meets;         /* a resource in common */
-    bool rival;         /* and modes that conflict */
-    int8_t precedence;  /* < 0: its class goes before mine; > 0: after it */
+    const struct hot *hot;
+    uint64_t known;    /* (life, generation); 0: never met */
+    bool alive;        /* by that life */
+    bool meets;        /* a resource in common */
+    bool rival;        /* and modes that conflict */
+    int8_t precedence; /* < 0: its class goes before mine; > 0: after it */
 };
 
 struct registers {
     /* fixed while the region is open */
-    const char *first;    /* place 0, read-only */
+    const char *first; /* place 0, read-only */
     size_t place_size;
     unsigned self, places;
-    struct hot *own;      /* writable */
+    struct hot *own; /* writable */
     struct cold *own_cold;
     struct registers_page *own_page;
     const struct public_spec *spec;
     const struct protocol *protocol;
     ay_space *space;
-    /* what this region last found at each place */
-    uint64_t *known;      /* (life, generation), each bit inverted: 0 is never met */
-    struct acquaintance *acquaintances; /* in that generation */
-    uint64_t floor;       /* the greatest number found at a place when its owner changed or died */
-    bool news;            /* somebody died inside, or left such a death behind: see after entering */
+    struct acquaintance *acquaintances; /* of every place */
+    uint64_t floor;                     /* the greatest number found at a place when its owner changed or died */
+    bool news;                          /* somebody died inside, or left such a death behind: see after entering */
+    uint64_t kept[4];     /* what the protocol keeps from entering to leaving, and beyond */
     /* of the present passage */
-    bool waited;          /* this passage, or if it is over the last */
-    bool calm;            /* it did not have to wait last time */
-    bool asleep;          /* `waiting` and so on are public */
+    bool waited; /* this passage, or if it is over the last */
+    bool calm;   /* it did not have to wait last time */
+    bool asleep; /* `waiting` and so on are public */
     int64_t nap_ns;
-    bool doubts;          /* this time, ask the second witness about those slept on */
-    int64_t doubted_ns;   /* when it last did */
-    int reason;           /* why it was given up: a negative errno */
-    int give_up;          /* -EBUSY, -ETIMEDOUT: what to say when time is over */
+    bool doubts;        /* this time, ask the second witness about those slept on */
+    int64_t doubted_ns; /* when it last did */
+    int reason;         /* why it was given up: a negative errno */
+    int give_up;        /* -EBUSY, -ETIMEDOUT: what to say when time is over */
     unsigned spins;
-    uint64_t cycle;       /* the cycle of waiting threads that it last found; 0: none */
-    int64_t cycle_ns;     /* since when */
-    uint32_t passage;     /* its number */
-    int64_t deadline;     /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
-    bool conditional;     /* has a `when`, or takes units */
+    uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
+    int64_t cycle_ns; /* since when */
+    uint32_t passage; /* its number */
+    int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
+    bool conditional; /* has a `when`, or takes units */
     bool (*when)(void *);
     void *when_arg;
 };
@@ -62,10 +64,13 @@ struct ay_region {
 };
 
 /* registers.c */
-void ay__meet(struct registers *at, unsigned place); /* its life has changed: see who it is now */
+bool ay__meet(struct registers *at,
+              unsigned place); /* its life has changed: see who it is now; false: nobody ever was */
+word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken);
+bool ay__nap(struct registers *at); /* a while, or until the deadline: false */
 void ay__wake_own(struct registers *at, unsigned index);
 void ay__rouse(struct registers *at); /* wakes those who say that they sleep on a register of mine */
 /* units.c */
@@ -125,12 +130,10 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
         place++;
     if (place >= at->places)
         return at->places;
-    const uint64_t life = atomic_load(&registers_hot(at, place)->life);
-    if (__builtin_expect(~life != at->known[place], 0)) {
-        if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
-            return at->places;
-        ay__meet(at, place);
-    }
+    const struct acquaintance *other = &at->acquaintances[place];
+    if (__builtin_expect(other->known == 0 || atomic_load(&other->hot->life) != other->known, 0) &&
+        !ay__meet(at, place))
+        return at->places;
     return place;
 }
 
@@ -142,21 +145,49 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
     return place;
 }
 
-/* L4: between two equal fetches of (life, generation) the value is of that life. A place that is not alive reads as its
- * protocol's dead value, whenever in its death it was fetched: the rewriting of a claimer does not change that value. */
+/* The next rival whose word is not quiet: the same fetches as those of registers_next_rival and registers_read, in one short loop, for this is
+ * the path alone. */
+static inline unsigned registers_next_stirring(struct registers *at, unsigned place,
+                                               bool (*quiet)(const struct registers *, word, word))
+{
+    const struct acquaintance *const all = at->acquaintances;
+    const unsigned places = at->places;
+    const word own = atomic_load_explicit(&at->own->word, memory_order_relaxed);
+    for (; place < places; place++) {
+        const struct acquaintance *other = &all[place];
+        access_point();
+        if (__builtin_expect(other->known == 0, 0)) {
+            if (place == at->self)
+                continue;
+            if (life_generation(atomic_load(&registers_hot(at, place)->life)) == 0)
+                return places;
+            ay__meet(at, place);
+        } else {
+            const word value = atomic_load(&other->hot->word);
+            if (__builtin_expect(atomic_load(&other->hot->life) != other->known, 0))
+                ay__meet(at, place);
+            else if (__builtin_expect(quiet(at, value, own), 1))
+                continue;
+        }
+        if (other->rival)
+            return place;
+    }
+    return places;
+}
+
+/* L4. What is known of a place was its life at some time before; a (life, generation) that has passed never comes again; so if
+ * it still is its life after the fetch, it was so all the time between. A place that is not alive reads as its protocol's dead value, whenever in
+ * its death it was fetched: the rewriting of a claimer does not change that value. */
 static inline word registers_read(struct registers *at, unsigned place, unsigned index)
 {
-    const struct hot *hot = registers_hot(at, place);
-    for (;;) {
-        access_point();
-        const uint64_t life = atomic_load(&hot->life);
-        if (__builtin_expect(~life != at->known[place], 0))
-            ay__meet(at, place);
-        const word value = atomic_load(registers_word(at, place, index));
-        if (__builtin_expect(atomic_load(&hot->life) != life, 0))
-            continue;
-        return __builtin_expect(life_alive(life), 1) ? value : at->protocol->dead(index, value);
+    const struct acquaintance *other = &at->acquaintances[place];
+    access_point();
+    if (__builtin_expect(other->known != 0, 1)) {
+        const word value = atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
+        if (__builtin_expect(atomic_load(&other->hot->life) == other->known, 1))
+            return __builtin_expect(other->alive, 1) ? value : at->protocol->dead(index, value);
     }
+    return ay__read_anew(at, place, index);
 }
 
 static inline word registers_own(struct registers *at, unsigned index)
@@ -184,6 +215,36 @@ static inline bool registers_pause(struct registers *at, unsigned place, unsigne
         return true;
     }
     return ay__pause(at, place, index, seen);
+}
+
+/* A round of busy waiting was in vain. */
+static inline bool registers_again(struct registers *at)
+{
+    at->waited = true;
+    return ay__nap(at);
+}
+
+static inline const _Atomic uint8_t *registers_bit(const struct registers *at, unsigned place, unsigned index)
+{
+    return &((const struct registers_page *)(at->first + place * at->place_size + 2 * PAGE))->bit[index];
+}
+
+static inline bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
+{
+    access_point();
+    const bool value = atomic_load(registers_bit(at, place, index));
+    return life_alive(atomic_load(&registers_hot(at, place)->life)) ? value : at->protocol->dead_bit(index, value);
+}
+
+static inline void registers_write_bit(struct registers *at, unsigned index, bool value)
+{
+    access_point();
+    atomic_store(&at->own_page->bit[index], value);
+}
+
+static inline bool registers_own_bit(const struct registers *at, unsigned index)
+{
+    return atomic_load_explicit(&at->own_page->bit[index], memory_order_relaxed);
 }
 
 static inline bool registers_sleep(struct registers *at, const struct watch *watch, bool *woken)

@@ -73,8 +73,7 @@ static int check_features(const struct protocol *protocol, const struct public_s
     };
     for (size_t at = 0; at < sizeof wants / sizeof *wants; at++)
         if (wants[at].wanted && !(protocol->features & wants[at].feature))
-            return ay__fail(-ENOTSUP, "the protocol '%s' of this space hasn't got %s", protocol->name,
-                            wants[at].words);
+            return ay__fail(-ENOTSUP, "the protocol '%s' of this space hasn't got %s", protocol->name, wants[at].words);
     return 0;
 }
 
