@@ -2,6 +2,7 @@
 /* ay_look: shows a space to somebody who only reads it. Takes no place, no lock, and believes nothing beyond its limits. */
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,16 +157,38 @@ static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place
     return result;
 }
 
+static pthread_key_t path_key;
+static bool path_key_made;
+
+static void make_path_key(void)
+{
+    path_key_made = pthread_key_create(&path_key, free) == 0;
+}
+
+/* Room for a path, one a thread, NULL without memory. Not thread-local storage: the linker has little of that for a library that
+ * is loaded at run time. */
+static char *path_room(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_path_key);
+    char *room = path_key_made ? pthread_getspecific(path_key) : NULL;
+    if (!room && path_key_made && (room = malloc(PATH_MAX)) && pthread_setspecific(path_key, room) != 0) {
+        free(room);
+        room = NULL;
+    }
+    return room;
+}
+
 static void describe(ay_view *view, int fd, const struct header *header)
 {
-    static _Thread_local char path[PATH_MAX];
-    char link[64];
+    char link[64], *path = path_room();
     struct stat status = {0};
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    const ssize_t length = readlink(link, path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
+    const ssize_t length = path ? readlink(link, path, PATH_MAX - 1) : 0;
+    if (path)
+        path[length > 0 ? length : 0] = '\0';
     (void)!fstat(fd, &status);
-    *view = (ay_view){.path = path,
+    *view = (ay_view){.path = path ? path : "",
                       .protocol = ay__protocol(header->protocol)->name,
                       .places = header->places,
                       .precedence = (ay_precedence)header->precedence,
