@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// libafteryou for C++17: objects that close and leave by themselves, and errors as std::system_error.
+//
+//     afteryou::space space;
+//     auto region = space.open({"deploy"});
+//     {
+//         afteryou::passage inside(region);          // waits for its turn
+//         if (inside.after_death()) repair();
+//         work(inside.fence());
+//     }                                              // leaves
+//
+// afteryou::region is a TimedLockable, so std::unique_lock and std::scoped_lock work with it too (they cannot tell of a
+// death inside; region.after_death() can).
+#ifndef AFTERYOU_HPP
+#define AFTERYOU_HPP
+
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <afteryou.h>
+
+namespace afteryou {
+
+// Throws the library's message; e.g. code() == std::errc::device_or_resource_busy.
+inline int check(int result)
+{
+    if (result < 0)
+        throw std::system_error(-result, std::generic_category(), ay_message());
+    return result;
+}
+
+// Whole milliseconds, rounded up, as far as an int goes; not negative, which would be for ever.
+template <class Rep, class Period> int milliseconds(std::chrono::duration<Rep, Period> duration)
+{
+    if (duration <= duration.zero())
+        return 0;
+    if (duration >= std::chrono::milliseconds(INT_MAX))
+        return INT_MAX;
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
+}
+
+struct spec {
+    std::string name;
+    ay_mode mode = AY_EXCLUSIVE;
+    unsigned slots = 0, take = 0, of = 0;
+    int priority = 0;
+    std::vector<std::string> also = {};
+};
+
+// A named resource in a mode. One thread at a time. Outlived by its space.
+class region {
+public:
+    region(region &&other) noexcept
+        : handle_(std::exchange(other.handle_, nullptr)), of_(other.of_), after_death_(other.after_death_)
+    {
+    }
+    region &operator=(region &&other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        std::swap(of_, other.of_);
+        std::swap(after_death_, other.after_death_);
+        return *this;
+    }
+    region(const region &) = delete;
+    region &operator=(const region &) = delete;
+    ~region() { ay_region_close(handle_); }
+
+    void lock() { after_death_ = check(ay_enter(handle_)) == AY_AFTER_DEATH; }
+    bool try_lock() { return entered(ay_try(handle_)); }
+    template <class Rep, class Period> bool try_lock_for(std::chrono::duration<Rep, Period> duration)
+    {
+        return entered(ay_enter_for(handle_, milliseconds(duration)));
+    }
+    template <class Clock, class Duration> bool try_lock_until(std::chrono::time_point<Clock, Duration> moment)
+    {
+        return try_lock_for(moment - Clock::now());
+    }
+    // Until when() is true, for ever or so long. when() must not throw, wait, or change anything.
+    void lock_when(const std::function<bool()> &when)
+    {
+        after_death_ = check(ay_enter_when(handle_, ask, argument(when), -1)) == AY_AFTER_DEATH;
+    }
+    template <class Rep, class Period>
+    bool try_lock_when(const std::function<bool()> &when, std::chrono::duration<Rep, Period> duration)
+    {
+        return entered(ay_enter_when(handle_, ask, argument(when), milliseconds(duration)));
+    }
+    void unlock() { check(ay_leave(handle_)); }
+
+    bool after_death() const { return after_death_; } // somebody died inside before the present passage
+    std::uint64_t fence() const { return ay_fence(handle_); }
+    std::vector<unsigned> units() const
+    {
+        std::vector<unsigned> units(of_);
+        units.resize(ay_units(handle_, units.data(), units.size()));
+        return units;
+    }
+    ay_region *handle() const { return handle_; }
+
+private:
+    friend class space;
+    region(ay_region *handle, unsigned of) : handle_(handle), of_(of) {}
+
+    bool entered(int result)
+    {
+        if (result == -EBUSY || result == -ETIMEDOUT)
+            return false;
+        after_death_ = check(result) == AY_AFTER_DEATH;
+        return true;
+    }
+    static bool ask(void *when) { return (*static_cast<const std::function<bool()> *>(when))(); }
+    static void *argument(const std::function<bool()> &when) { return const_cast<std::function<bool()> *>(&when); }
+
+    ay_region *handle_;
+    unsigned of_;
+    bool after_death_ = false;
+};
+
+// One journey through a region, as long as the object lives.
+class passage {
+public:
+    explicit passage(region &through) : region_(through) { region_.lock(); }
+    passage(region &through, const std::function<bool()> &when) : region_(through) { region_.lock_when(when); }
+    passage(const passage &) = delete;
+    passage &operator=(const passage &) = delete;
+    ~passage() { ay_leave(region_.handle()); }
+
+    bool after_death() const { return region_.after_death(); }
+    std::uint64_t fence() const { return region_.fence(); }
+    std::vector<unsigned> units() const { return region_.units(); }
+
+private:
+    region &region_;
+};
+
+// Where processes meet. Made if there is none.
+class space {
+public:
+    explicit space(const std::string &name = "", const ay_options &options = {})
+    {
+        check(ay_open(name.c_str(), &options, &handle_));
+    }
+    space(space &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    space &operator=(space &&other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    space(const space &) = delete;
+    space &operator=(const space &) = delete;
+    ~space() { ay_close(handle_); }
+
+    region open(const spec &wanted)
+    {
+        std::vector<const char *> also;
+        for (const auto &name : wanted.also)
+            also.push_back(name.c_str());
+        also.push_back(nullptr);
+        ay_spec plain = {};
+        plain.name = wanted.name.c_str();
+        plain.also = also.data();
+        plain.mode = wanted.mode;
+        plain.slots = wanted.slots;
+        plain.take = wanted.take;
+        plain.of = wanted.of;
+        plain.priority = wanted.priority;
+        ay_region *handle;
+        check(ay_region_open(handle_, &plain, &handle));
+        return region(handle, wanted.of);
+    }
+    int repair() { return check(ay_repair(handle_)); }
+    ay_space *handle() const { return handle_; }
+
+private:
+    ay_space *handle_ = nullptr;
+};
+
+// Calls each(const ay_place &) for every place ever used. each must not throw.
+template <class Each> ay_view look(const std::string &name, Each each)
+{
+    ay_view view = {};
+    check(ay_look(
+        name.c_str(), &view,
+        [](const ay_place *place, void *argument) {
+            (*static_cast<Each *>(argument))(*place);
+            return 0;
+        },
+        &each));
+    return view;
+}
+
+inline void remove(const std::string &name)
+{
+    check(ay_remove(name.c_str()));
+}
+
+} // namespace afteryou
+#endif

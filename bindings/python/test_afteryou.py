@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Tests of the Python module, between real processes."""
+import os
+import pathlib
+import shutil
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+import afteryou
+
+
+class Binding(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
+        self.name = str(pathlib.Path(directory) / "space")
+        self.space = afteryou.Space(self.name)
+        self.addCleanup(self.space.close)
+
+    def in_child(self, work):
+        """Runs work(space) in a child that opens its own; the pid, once it says so."""
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                space = afteryou.Space(self.name)
+                work(space)
+                os.write(write, b".")
+                signal.pause()
+            finally:
+                os._exit(1)
+        os.close(write)
+        self.assertEqual(os.read(read, 1), b".")
+        os.close(read)
+        self.addCleanup(self.end, pid)
+        return pid
+
+    @staticmethod
+    def end(pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+    def test_with(self):
+        region = self.space.region("x")
+        with region as entered:
+            self.assertIs(entered, region)
+            self.assertTrue(region.inside)
+            first = region.fence
+        self.assertFalse(region.inside)
+        with region:
+            self.assertGreater(region.fence, first)
+
+    def test_excludes_and_names_errors(self):
+        self.in_child(lambda space: space.region("x").enter())
+        region = self.space.region("x")
+        with self.assertRaises(afteryou.Busy):
+            region.try_enter()
+        with self.assertRaises(TimeoutError):
+            region.enter(timeout=0.01)
+        with self.assertRaises(afteryou.Disagreement):
+            self.space.region("x", slots=3)
+        with self.assertRaises(afteryou.Busy):
+            afteryou.remove(self.name)
+        with self.assertRaises(OSError):
+            self.space.region("")
+        with self.assertRaises(ValueError):
+            self.space.region("a\0b")
+        with self.assertRaises(FileNotFoundError):
+            afteryou.look(self.name + "-none")
+
+    def test_after_death(self):
+        pid = self.in_child(lambda space: space.region("x").enter())
+        os.kill(pid, signal.SIGKILL)
+        region = self.space.region("x")
+        self.assertTrue(region.enter(timeout=60))
+        self.assertTrue(region.after_death)
+        region.leave()
+        self.assertFalse(region.enter())
+
+    def test_shared_slots_units_also(self):
+        readers = [self.space.region("r", mode=afteryou.Mode.SHARED) for _ in range(2)]
+        for reader in readers:
+            reader.try_enter()
+        slots = [self.space.region("s", slots=2) for _ in range(3)]
+        slots[0].try_enter()
+        slots[1].try_enter()
+        with self.assertRaises(afteryou.Busy):
+            slots[2].try_enter()
+        units = [self.space.region("u", take=2, of=5) for _ in range(2)]
+        held = []
+        for region in units:
+            region.try_enter()
+            held += region.units
+        self.assertEqual(sorted(held), [0, 1, 2, 3])
+        both = self.space.region("a", also=["b"])
+        both.try_enter()
+        with self.assertRaises(afteryou.Busy):
+            self.space.region("b").try_enter()
+
+    def test_when(self):
+        items = []
+        region, other = self.space.region("x"), self.space.region("x")
+
+        def produce():
+            time.sleep(0.05)
+            with other:
+                items.append(1)
+
+        thread = threading.Thread(target=produce)
+        thread.start()
+        region.enter(when=lambda: bool(items), timeout=60)
+        self.assertEqual(items, [1])
+        region.leave()
+        thread.join()
+        with self.assertRaises(ZeroDivisionError):
+            region.enter(when=lambda: 1 // 0 > 0)
+        self.assertFalse(region.inside)
+        region.try_enter()
+
+    def test_deadlock(self):
+        region = self.space.region("x")
+        region.enter()
+        with self.assertRaises(afteryou.Deadlock):
+            self.space.region("x").enter()
+
+    def test_child_owns_nothing(self):
+        region = self.space.region("x")
+        region.enter()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                region.leave()
+            except PermissionError:
+                os._exit(0)
+            os._exit(1)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertTrue(region.inside)
+
+    def test_look(self):
+        pid = self.in_child(lambda space: space.region("x", also=["y"]).enter())
+        view = afteryou.look(self.name)
+        self.assertEqual((view.protocol, view.alive, os.path.basename(view.path)), ("courtesy", 1, "space"))
+        place = view.seen[0]
+        self.assertEqual((place.pid, place.state, place.names), (pid, afteryou.State.INSIDE, ("x", "y")))
+        self.assertEqual(afteryou.path("abc"), f"/dev/shm/afteryou-{os.geteuid()}/abc")
+
+    def test_options_repair_close(self):
+        with self.assertRaises(afteryou.Disagreement):
+            afteryou.Space(self.name, protocol="bakery")
+        self.assertEqual(self.space.repair(), 0)
+        region = self.space.region("x")
+        self.space.close()
+        with self.assertRaises(ValueError):
+            region.enter()
+        region.close()
+        afteryou.remove(self.name)
+
+
+if __name__ == "__main__":
+    unittest.main()
