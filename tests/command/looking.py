@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""`status` and `spaces`: what they show, and that looking disturbs nobody."""
+import hashlib
+import json
+import os
+import pathlib
+import pwd
+import signal
+import subprocess
+import unittest
+
+from support import AFTERYOU, CommandTest, wait_until
+
+
+class Status(CommandTest):
+    def status(self, *words):
+        result = self.afteryou("status", "-S", self.space, *words)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout
+
+    def seen(self):
+        shown = json.loads(self.status("--json"))
+        self.assertEqual(shown["schema"], 1)
+        return shown["spaces"][0]
+
+    def states(self):
+        return sorted(place["state"] for place in self.seen()["seen"])
+
+    def test_table_and_json(self):
+        self.start("-c", "echo $$ > inside; sleep 60")
+        self.number_in("inside")
+        for number in range(2):
+            self.start("-s", "--", "true")
+            wait_until(lambda: self.states().count("waiting") == number + 1)
+        lines = self.status().splitlines()
+        self.assertEqual(lines[0].split(), ["SPACE", "REGION", "STATE", "MODE", "PID", "USER", "SINCE", "FOR", "FENCE", "COMMAND"])
+        self.assertIn(" inside ", lines[1])
+        self.assertIn("waits, 1", lines[2])
+        self.assertIn("waits, 2", lines[3])
+        self.assertIn(pwd.getpwuid(os.geteuid()).pw_name, lines[1])
+        inside, first, second = self.seen()["seen"]
+        self.assertEqual([inside["state"], first["order"], second["order"]], ["inside", 1, 2])
+        self.assertEqual(first["waits_for"], inside["place"])
+        self.assertEqual((inside["mode"], first["mode"], inside["names"]), ("exclusive", "shared", ["x"]))
+        self.assertGreater(inside["fence"], 0)
+        self.assertNotIn("\x1b", "\n".join(lines))
+
+    def test_only_some(self):
+        self.start("-c", "echo $$ > inside; sleep 60")
+        self.number_in("inside")
+        self.assertEqual(len(self.status("x").splitlines()), 2)
+        self.assertEqual(len(self.status("y").splitlines()), 1)
+
+    def test_dead_inside(self):
+        self.run_it("-c", "kill -9 $$")
+        self.assertIn("died inside", self.status())
+        self.assertEqual(self.states(), ["died-inside"])
+        self.run_it("--", "true")
+        self.assertEqual(self.states(), [])
+
+    def test_reads_only(self):
+        """The file is the same, byte for byte, after any looking."""
+        self.start("-c", "echo $$ > inside; sleep 60")
+        self.number_in("inside")
+        def digest():
+            return hashlib.sha256(pathlib.Path(self.space).read_bytes()[:1 << 20]).hexdigest()
+        before = digest()
+        self.status()
+        self.status("--json")
+        self.afteryou("spaces", "show", self.space)
+        self.assertEqual(digest(), before)
+
+    def test_hostile_names(self):
+        """What could upset a terminal, or JSON, comes out harmless."""
+        name = 'a"\\\x1b[31m\xff\n'.encode("latin-1")
+        process = subprocess.Popen([AFTERYOU, "run", "-S", self.space, name, "-c", "echo $$ > inside; sleep 60"],
+                                   cwd=self.directory, env=self.environment)
+        self.addCleanup(self.finish, process)
+        self.number_in("inside")
+        table = subprocess.run([AFTERYOU, "status", "-S", self.space], capture_output=True, check=True).stdout
+        self.assertNotIn(b"\x1b", table)
+        self.assertEqual(table.count(b"\n"), 2)
+        self.assertEqual(self.seen()["seen"][0]["names"], ['a"\\\x1b[31m\ufffd\n'])
+
+    def test_missing(self):
+        result = self.afteryou("status", "-S", self.space)
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (125, 1))
+        self.assertEqual(self.afteryou("status", "--bogus").returncode, 125)
+
+    def test_watch_without_a_terminal(self):
+        """A line of JSON a second, until a signal."""
+        self.run_it("--", "true")
+        watch = subprocess.Popen([AFTERYOU, "status", "--json", "--watch", "-S", self.space], stdout=subprocess.PIPE, text=True)
+        for _ in range(2):
+            self.assertEqual(json.loads(watch.stdout.readline())["schema"], 1)
+        watch.send_signal(signal.SIGINT)
+        self.assertEqual(watch.wait(), 0)
+        watch.stdout.close()
+
+
+class Cycle(CommandTest):
+    def test_cycle_through_commands(self):
+        """x holds and waits for y, y holds and waits for x: by nested runs nobody but a person can see it; both are shown."""
+        script = f"echo $$ > {{0}}; sleep 0.5; exec {AFTERYOU} run -S {self.space} -w 20 {{1}} -- true"
+        self.start("-c", script.format("a", "y"), name="x")
+        self.start("-c", script.format("b", "x"), name="y")
+        self.number_in("a")
+        self.number_in("b")
+        def waiting():
+            shown = json.loads(self.afteryou("status", "--json", "-S", self.space).stdout)
+            return sum(place["state"] == "waiting" for place in shown["spaces"][0]["seen"]) == 2
+        wait_until(waiting)
+        table = self.afteryou("status", "-S", self.space).stdout
+        self.assertEqual((table.count(" inside "), table.count("waits, 1")), (2, 2))
+
+
+class Spaces(CommandTest):
+    def spaces(self, *words, code=0):
+        result = self.afteryou("spaces", *words)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1 if code else 0, result.stderr)
+        return result.stdout if code == 0 else result.stderr
+
+    def test_create_show_remove(self):
+        self.spaces("create", self.space, "--places", "64", "--precedence", "writers-first", "--mode", "0660", "--overtake", "3")
+        shown = json.loads(self.spaces("show", self.space, "--json"))
+        self.assertEqual(shown["schema"], 1)
+        self.assertEqual({key: shown["space"][key] for key in ("places", "precedence", "mode", "overtake", "protocol")},
+                         {"places": 64, "precedence": "writers-first", "mode": "0660", "overtake": 3, "protocol": "courtesy"})
+        self.assertIn("writers-first", self.spaces("show", self.space))
+        self.assertIn("64 places", self.spaces("create", self.space, "--places", "65", code=125))
+        self.spaces("remove", self.space)
+        self.assertFalse(os.path.exists(self.space))
+        self.spaces("show", self.space, code=125)
+
+    def test_remove_refuses(self):
+        self.start("-c", "echo $$ > inside; sleep 60")
+        self.number_in("inside")
+        self.assertRegex(self.spaces("remove", self.space, code=125), r"in use.*pid \d+")
+        self.assertTrue(os.path.exists(self.space))
+
+    def test_repair(self):
+        self.start("-c", "echo $$ > inside; sleep 60")
+        self.number_in("inside")
+        self.assertIn("nothing was done", self.spaces("repair", self.space))
+        copy = self.space + "-copy"
+        subprocess.run(["cp", "--sparse=always", self.space, copy], check=True)
+        self.assertIn("1 place said to be alive", self.spaces("repair", copy))
+        self.assertIn("nothing was done", self.spaces("repair", copy))
+
+    def test_list(self):
+        name = f"test-{os.getpid()}"
+        self.spaces("create", name)
+        self.addCleanup(self.afteryou, "spaces", "remove", name)
+        self.assertIn(name, self.spaces())
+        self.assertIn(name, [space["name"] for space in json.loads(self.spaces("list", "--json"))["spaces"]])
+
+    def test_mistakes(self):
+        self.spaces("create", code=125)
+        self.spaces("create", "", code=125)
+        self.spaces("destroy", "x", code=125)
+        self.spaces("create", self.space, "--places", "0", code=125)
+        self.spaces("create", self.space, "--precedence", "mine", code=125)
+        self.spaces("create", self.space, "--mode", "9", code=125)
+        self.spaces("show", "a", "b", code=125)
+        self.spaces("list", "--places", "3", code=125)
+        self.spaces("--bogus", code=125)
+        self.spaces("remove", self.space, code=125)
+        self.spaces("repair", self.space, code=125)
+
+
+if __name__ == "__main__":
+    unittest.main()
