@@ -311,6 +311,8 @@ static const char *contradiction(const struct check_words *asked)
                           !(model->requests == 1u << REQUEST_EXCLUSIVE ||
                             (!model->requests && !protocol->default_requests) || model->problem == PROBLEM_ALLOCATION)))
         return "has no fences to judge so; --fences works with bakery and courtesy, one slot, --modes exclusive";
+    if (protocol->hold && !model->units)
+        return "is about units; say how many there are with --units";
     if (model->alive >> model->places)
         return "has fewer places than --alive names; raise -n";
     if (asked->sample.depth && !asked->sample.runs)
@@ -328,7 +330,7 @@ static int settle(struct check_words *asked)
         return usage_error("check", "%s takes %u to %u places here, not %u", protocol->name, protocol->places_least,
                            protocol->places_most, model->places);
     if (model->problem == PROBLEM_ALLOCATION)
-        model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_RELEASE;
+        model->requests = 1u << REQUEST_EXCLUSIVE | (protocol->hold ? 0 : 1u << REQUEST_RELEASE);
     if (model->by_priority)
         model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_URGENT;
     const char *wrong = contradiction(asked);
