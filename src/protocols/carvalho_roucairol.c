@@ -76,7 +76,7 @@ static void give_up(struct carvalho_roucairol my, uint64_t j, unsigned given)
 
 static void carvalho_roucairol_begin(uint64_t *state, const struct beginning *how)
 {
-    struct node *node = node_begin(state, carvalho_roucairol_words(how->nodes), how);
+    struct node *node = node_begin(state, how);
     if (how->view && how->without & WITHOUT_EMPTY_HANDS)
         for (uint32_t j = 0; j < how->nodes; j++)
             if (node_is_other_member(node, j))

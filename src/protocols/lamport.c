@@ -51,7 +51,7 @@ static struct lamport lamport_of(uint64_t *state)
 
 static void lamport_begin(uint64_t *state, const struct beginning *how)
 {
-    node_begin(state, lamport_words(how->nodes), how);
+    node_begin(state, how);
     struct lamport my = lamport_of(state);
     for (uint32_t j = 0; j < how->nodes; j++)
         my.q[j] = NONE; /* "s.q[1..n]: integer initially ∞" */
@@ -137,17 +137,19 @@ static void lamport_release(struct lamport my, struct effects *out)
               (struct message){.kind = MESSAGE_RELEASE, .number = *my.c, .about = about});
 }
 
+/* The request goes before the WELCOME: the latter's clock counts as an answer, and must not come before what
+ * it answers for. */
 static void lamport_joined(struct lamport my, const struct event *event, struct effects *out)
 {
     node_sees_joining(my.node, event);
     my.q[event->node] = NONE;
     my.v[event->node] = 0;
+    if (my.q[my.node->self] != NONE) {
+        const bool lowest = my.node->status == NODE_INSIDE && !(my.node->without & WITHOUT_LOWEST_NUMBER);
+        const uint64_t number = lowest ? (uint64_t)LOWEST : my.q[my.node->self] >> MODE_BITS;
+        node_send(my.node, out, event->node, lamport_request(my, number));
+    }
     node_welcomes(my.node, out, event->node, *my.c);
-    if (my.q[my.node->self] == NONE)
-        return;
-    const bool lowest = my.node->status == NODE_INSIDE && !(my.node->without & WITHOUT_LOWEST_NUMBER);
-    node_send(my.node, out, event->node,
-              lamport_request(my, lowest ? LOWEST : my.q[my.node->self] >> MODE_BITS));
 }
 
 static void lamport_step(uint64_t *state, const struct event *event, struct effects *out)

@@ -155,7 +155,9 @@ struct protocol {
     bool fair;           /* claims first come, first served by causality */
     size_t (*words)(uint32_t nodes);
     size_t (*room)(uint32_t nodes);
-    void (*begin)(uint64_t *state, const struct beginning *how);
+    void (*begin)(
+        uint64_t *state,
+        const struct beginning *how); /* `state` is all zeros: memory fresh from the kernel will do */
     void (*step)(uint64_t *state, const struct event *event, struct effects *out);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the four message protocols have in common: sets of nodes, sending, entering, and the changes of the
+/* What the four message protocols have in common: sending, entering, and the changes of the
  * group. */
 #ifndef AFTERYOU_PROTOCOLS_NODE_H
 #define AFTERYOU_PROTOCOLS_NODE_H
@@ -7,40 +7,7 @@
 #include <string.h>
 
 #include "messages.h"
-
-static inline size_t set_words(uint64_t nodes)
-{
-    return (size_t)(nodes + 63) / 64;
-}
-
-static inline bool set_has(const uint64_t *set, uint64_t j)
-{
-    return set[j / 64] >> (j % 64) & 1;
-}
-
-static inline void set_add(uint64_t *set, uint64_t j)
-{
-    set[j / 64] |= UINT64_C(1) << (j % 64);
-}
-
-static inline void set_remove(uint64_t *set, uint64_t j)
-{
-    set[j / 64] &= ~(UINT64_C(1) << (j % 64));
-}
-
-static inline uint64_t set_size(const uint64_t *set, uint64_t nodes)
-{
-    uint64_t size = 0;
-    for (size_t w = 0; w < set_words(nodes); w++)
-        size += (uint64_t)__builtin_popcountll(set[w]);
-    return size;
-}
-
-static inline void set_fill(uint64_t *set, uint64_t nodes)
-{
-    for (uint64_t j = 0; j < nodes; j++)
-        set_add(set, j);
-}
+#include "sets.h"
 
 static inline uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -74,10 +41,9 @@ static inline bool node_is_other_member(struct node *my, uint64_t j)
     return j != my->self && set_has(node_members(my), j);
 }
 
-/* Zeroes the state and fills in its head. */
-static inline struct node *node_begin(uint64_t *state, size_t words, const struct beginning *how)
+/* Fills in the head of a state that is all zeros. */
+static inline struct node *node_begin(uint64_t *state, const struct beginning *how)
 {
-    memset(state, 0, words * sizeof *state);
     struct node *my = (struct node *)state;
     my->self = how->self;
     my->nodes = how->nodes;

@@ -43,7 +43,7 @@ static struct ricart_agrawala ricart_agrawala_of(uint64_t *state)
 
 static void ricart_agrawala_begin(uint64_t *state, const struct beginning *how)
 {
-    node_begin(state, ricart_agrawala_words(how->nodes), how);
+    node_begin(state, how);
 }
 
 static void ricart_agrawala_try(struct ricart_agrawala my, struct effects *out)

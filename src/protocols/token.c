@@ -61,7 +61,7 @@ static struct token token_of(uint64_t *state)
 
 static void token_begin(uint64_t *state, const struct beginning *how)
 {
-    struct node *node = node_begin(state, token_words(how->nodes), how);
+    struct node *node = node_begin(state, how);
     struct token my = token_of(state);
     /* `welcome` means established here; a newcomer without elders is so at once, and begins anew with a
      * token. */
