@@ -55,6 +55,7 @@ void world_begin(struct world *world, uint32_t node)
     peer->floor = world->now;
     memset(peer->tallies, 0, sizeof peer->tallies);
     set_add(world->members, node);
+    peer->lives += world->view > 0;
     if (world->view)
         memset(world_state(world, node), 0, world->words * sizeof(uint64_t));
     world->protocol->begin(world_state(world, node), &(struct beginning){
