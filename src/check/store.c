@@ -11,7 +11,10 @@ enum { TABLE_FIRST = 1 << 16, ARRAY_FIRST = 1 << 20 };
 static void *map_fresh(size_t bytes)
 {
     void *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return fresh == MAP_FAILED ? NULL : fresh;
+    if (fresh == MAP_FAILED)
+        return NULL;
+    madvise(fresh, bytes, MADV_HUGEPAGE); /* look-ups are random: fewer pages are faster; a refusal costs nothing */
+    return fresh;
 }
 
 bool store_grow(struct store *store, struct grown *array, size_t bytes)
@@ -45,75 +48,158 @@ void store_release(struct store *store, struct grown *array)
     *array = (struct grown){0};
 }
 
-int store_open(struct store *store, size_t state_size, size_t budget)
+static uint64_t mix(uint64_t hash, uint64_t lane)
 {
-    *store = (struct store){.size = state_size, .budget = budget};
+    const unsigned __int128 product = (unsigned __int128)(hash ^ lane) * 0xd6e8feb86659fd93u;
+    return (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0xa0761d6478bd642fu;
+}
+
+int store_open(struct store *store, size_t state_size, size_t part_size, size_t budget)
+{
+    *store = (struct store){.size = state_size, .budget = budget, .parts = (unsigned)(state_size / part_size)};
+    store->dictionary.size = part_size;
     const size_t bytes = TABLE_FIRST * sizeof *store->table;
-    if (bytes > budget)
+    const size_t part_bytes = TABLE_FIRST * sizeof *store->dictionary.table;
+    if (store->parts > PARTS_MOST || bytes + part_bytes > budget)
         return -ENOMEM;
     store->table = map_fresh(bytes);
-    if (!store->table)
+    store->dictionary.table = map_fresh(part_bytes);
+    if (!store->table || !store->dictionary.table)
         return -ENOMEM;
-    store->table_room = TABLE_FIRST;
-    store->spent = bytes;
+    store->table_room = store->dictionary.table_room = TABLE_FIRST;
+    store->spent = bytes + part_bytes;
     return 0;
 }
 
 void store_close(struct store *store)
 {
-    store_release(store, &store->states);
+    store_release(store, &store->keys);
     store_release(store, &store->parents);
     store_release(store, &store->moves);
+    store_release(store, &store->dictionary.parts);
+    if (store->dictionary.table)
+        munmap(store->dictionary.table, store->dictionary.table_room * sizeof *store->dictionary.table);
     if (store->table)
         munmap(store->table, store->table_room * sizeof *store->table);
     *store = (struct store){0};
 }
 
-/* Multiply and fold, a lane at a time. States are compared whole, so a collision costs time, never an answer. */
-uint64_t store_hash(const struct store *store, const unsigned char *state)
+static uint64_t hash_part(const struct dictionary *dictionary, const unsigned char *part)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (size_t at = 0; at < store->size; at += sizeof hash) {
+    for (size_t at = 0; at < dictionary->size; at += sizeof hash) {
         uint64_t lane;
-        memcpy(&lane, state + at, sizeof lane);
-        const unsigned __int128 product = (unsigned __int128)(hash ^ lane) * 0xd6e8feb86659fd93u;
-        hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0xa0761d6478bd642fu;
+        memcpy(&lane, part + at, sizeof lane);
+        hash = mix(hash, lane);
     }
-    return hash * 0xe7037ed1a0b428dbu;
+    return hash;
 }
 
-void store_prefetch(const struct store *store, uint64_t hash)
+static bool dictionary_double(struct store *store)
 {
-    __builtin_prefetch(&store->table[hash >> 20 & (store->table_room - 1)]);
+    struct dictionary *dictionary = &store->dictionary;
+    const size_t old = dictionary->table_room * sizeof *dictionary->table;
+    if (store->spent + old > store->budget)
+        return false;
+    uint32_t *table = map_fresh(2 * old);
+    if (!table)
+        return false;
+    const size_t mask = dictionary->table_room * 2 - 1;
+    for (uint32_t number = 0; number < dictionary->count; number++) {
+        size_t at = hash_part(dictionary, dictionary->parts.bytes + number * dictionary->size) & mask;
+        while (table[at])
+            at = (at + 1) & mask;
+        table[at] = number + 1;
+    }
+    munmap(dictionary->table, old);
+    dictionary->table = table;
+    dictionary->table_room *= 2;
+    store->spent += old;
+    return true;
+}
+
+/* The part's number, new or known; false if there is no room. */
+static bool intern(struct store *store, const unsigned char *part, uint32_t *number)
+{
+    struct dictionary *dictionary = &store->dictionary;
+    const size_t mask = dictionary->table_room - 1;
+    size_t at = hash_part(dictionary, part) & mask;
+    for (; dictionary->table[at]; at = (at + 1) & mask) {
+        *number = dictionary->table[at] - 1;
+        if (memcmp(dictionary->parts.bytes + *number * dictionary->size, part, dictionary->size) == 0)
+            return true;
+    }
+    if (!store_grow(store, &dictionary->parts, dictionary->size))
+        return false;
+    memcpy(dictionary->parts.bytes + dictionary->parts.used, part, dictionary->size);
+    dictionary->parts.used += dictionary->size;
+    *number = dictionary->count++;
+    dictionary->table[at] = dictionary->count;
+    return dictionary->count <= dictionary->table_room / 2 || dictionary_double(store);
+}
+
+static uint64_t hash_key(const struct store *store, const uint32_t *parts)
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (unsigned at = 0; at < store->parts; at++)
+        hash = mix(hash, parts[at]);
+    return hash;
+}
+
+static size_t slot_of(const struct store *store, uint64_t hash)
+{
+    return hash & (store->table_room - 1);
+}
+
+bool store_key(struct store *store, const unsigned char *state, struct key *key)
+{
+    for (unsigned at = 0; at < store->parts; at++)
+        if (!intern(store, state + at * store->dictionary.size, &key->part[at]))
+            return false;
+    key->hash = hash_key(store, key->part);
+    __builtin_prefetch(&store->table[slot_of(store, key->hash)]);
+    return true;
+}
+
+static const uint32_t *key_of(const struct store *store, uint32_t number)
+{
+    return (const uint32_t *)(const void *)store->keys.bytes + (size_t)number * store->parts;
+}
+
+/* An entry: the upper half of the hash, so that most strangers are told apart without a look at their key. */
+static uint64_t entry_of(uint64_t hash, uint32_t number)
+{
+    return (hash & 0xffffffff00000000u) | (number + 1u);
 }
 
 static bool table_double(struct store *store)
 {
-    const size_t old_room = store->table_room, room = old_room * 2;
-    const size_t bytes = room * sizeof *store->table;
-    if (store->spent + bytes > store->budget)
+    const size_t old = store->table_room * sizeof *store->table;
+    if (store->spent + 2 * old > store->budget)
         return false;
-    uint64_t *table = map_fresh(bytes);
+    uint64_t *table = map_fresh(2 * old);
     if (!table)
         return false;
-    /* The upper half of the hash is not enough to place an entry in a large table, so states are hashed anew. */
-    for (uint32_t number = 0; number < store->count; number++) {
-        const uint64_t hash = store_hash(store, store_state(store, number));
-        size_t at = hash >> 20 & (room - 1);
-        while (table[at])
-            at = (at + 1) & (room - 1);
-        table[at] = (hash & 0xffffffff00000000u) | (number + 1u);
-    }
-    munmap(store->table, old_room * sizeof *store->table);
+    munmap(store->table, old);
     store->table = table;
-    store->table_room = room;
-    store->spent += bytes - old_room * sizeof *store->table;
+    store->table_room *= 2;
+    store->spent += old;
+    for (uint32_t number = 0; number < store->count; number++) {
+        const uint64_t hash = hash_key(store, key_of(store, number));
+        size_t at = slot_of(store, hash);
+        while (table[at])
+            at = (at + 1) & (store->table_room - 1);
+        table[at] = entry_of(hash, number);
+    }
     return true;
 }
 
-const unsigned char *store_state(const struct store *store, uint32_t number)
+void store_get(const struct store *store, uint32_t number, unsigned char *state)
 {
-    return store->states.bytes + (size_t)number * store->size;
+    const uint32_t *key = key_of(store, number);
+    const size_t size = store->dictionary.size;
+    for (unsigned at = 0; at < store->parts; at++)
+        memcpy(state + at * size, store->dictionary.parts.bytes + key[at] * size, size);
 }
 
 uint32_t store_parent(const struct store *store, uint32_t number)
@@ -130,33 +216,31 @@ struct move store_move(const struct store *store, uint32_t number)
     return move;
 }
 
-enum store_answer store_put(struct store *store, const unsigned char *state, uint64_t hash, uint32_t parent,
-                            struct move move, uint32_t *number)
+enum store_answer store_put(struct store *store, const struct key *key, uint32_t parent, struct move move,
+                            uint32_t *number)
 {
-    const size_t mask = store->table_room - 1;
-    size_t at = hash >> 20 & mask;
+    const size_t key_size = store->parts * sizeof *key->part, mask = store->table_room - 1;
+    size_t at = slot_of(store, key->hash);
     for (; store->table[at]; at = (at + 1) & mask) {
         const uint64_t entry = store->table[at];
-        if ((entry ^ hash) >> 32)
+        if ((entry ^ key->hash) >> 32)
             continue;
-        const uint32_t known = (uint32_t)entry - 1;
-        if (memcmp(store_state(store, known), state, store->size) == 0) {
-            *number = known;
+        *number = (uint32_t)entry - 1;
+        if (memcmp(key_of(store, *number), key->part, key_size) == 0)
             return STORE_KNOWN;
-        }
     }
-    if (store->count == STATE_NONE - 1 || !store_grow(store, &store->states, store->size) ||
+    if (store->count == STATE_NONE - 1 || !store_grow(store, &store->keys, key_size) ||
         !store_grow(store, &store->parents, sizeof parent) || !store_grow(store, &store->moves, sizeof move))
         return STORE_FULL;
-    memcpy(store->states.bytes + store->states.used, state, store->size);
+    memcpy(store->keys.bytes + store->keys.used, key->part, key_size);
     memcpy(store->parents.bytes + store->parents.used, &parent, sizeof parent);
     memcpy(store->moves.bytes + store->moves.used, &move, sizeof move);
-    store->states.used += store->size;
+    store->keys.used += key_size;
     store->parents.used += sizeof parent;
     store->moves.used += sizeof move;
     *number = store->count++;
-    store->table[at] = (hash & 0xffffffff00000000u) | store->count;
-    if (store->count > store->table_room / 8 * 5 && !table_double(store))
+    store->table[at] = entry_of(key->hash, *number);
+    if (store->count > store->table_room / 4 * 3 && !table_double(store))
         return STORE_FULL;
     return STORE_NEW;
 }

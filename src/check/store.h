@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The store of a search: every state seen, whole, numbered in the order found, and how it was first reached. */
+/* The store of a search: every state seen, whole, numbered in the order found, and how it was first reached.
+ *
+ * A state is cut into parts of equal size (a process each). Each distinct part is kept once, in a dictionary;
+ * a state is the list of its parts' numbers. States are compared whole: there are no fingerprints and no
+ * missed states.
+ */
 #ifndef AFTERYOU_CHECK_STORE_H
 #define AFTERYOU_CHECK_STORE_H
 
@@ -17,30 +22,49 @@ struct grown {
     size_t used, room;
 };
 
+/* Distinct parts, numbered. */
+struct dictionary {
+    size_t size; /* bytes of a part */
+    uint32_t count;
+    struct grown parts;
+    uint32_t *table; /* open addressing: the part's number + 1 */
+    size_t table_room;
+};
+
+enum { PARTS_MOST = 16 };
+
 struct store {
     size_t size;   /* bytes of a state */
     size_t budget; /* bytes the whole search may use */
     size_t spent;
     uint32_t count;
-    struct grown states;  /* count × size */
+    unsigned parts; /* of a state */
+    struct dictionary dictionary;
+    struct grown keys;    /* `parts` numbers for each state */
     struct grown parents; /* uint32_t each */
     struct grown moves;   /* struct move each: the one that led here from the parent */
     uint64_t *table;      /* open addressing: the hash's upper half, and the state's number + 1 */
     size_t table_room;    /* a power of two */
 };
 
-/* 0, or -ENOMEM when the budget does not even hold an empty store. */
-int store_open(struct store *store, size_t state_size, size_t budget);
+struct key {
+    uint32_t part[PARTS_MOST];
+    uint64_t hash;
+};
+
+/* A state is cut every `part_size` bytes (a multiple of 8 that divides the state). 0, or -ENOMEM when the
+ * budget does not even hold an empty store. */
+int store_open(struct store *store, size_t state_size, size_t part_size, size_t budget);
 void store_close(struct store *store);
 
-uint64_t store_hash(const struct store *store, const unsigned char *state);
-void store_prefetch(const struct store *store, uint64_t hash);
-
+/* Two halves of putting a state, so that the second's look-up can be prefetched. store_key is false if memory
+ * is full. */
+bool store_key(struct store *store, const unsigned char *state, struct key *key);
 enum store_answer { STORE_KNOWN, STORE_NEW, STORE_FULL };
-enum store_answer store_put(struct store *store, const unsigned char *state, uint64_t hash, uint32_t parent,
-                            struct move move, uint32_t *number);
+enum store_answer store_put(struct store *store, const struct key *key, uint32_t parent, struct move move,
+                            uint32_t *number);
 
-const unsigned char *store_state(const struct store *store, uint32_t number);
+void store_get(const struct store *store, uint32_t number, unsigned char *state);
 uint32_t store_parent(const struct store *store, uint32_t number);
 struct move store_move(const struct store *store, uint32_t number);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the search explores: a system of processes whose states are flat bytes, and the moves between them.
  *
- * The search knows nothing of registers or messages. It asks a system for its first state and for the successors of
- * a state, and judges what it finds by the status of each process.
+ * The search knows nothing of registers or messages. It asks a system for its first state and for the
+ * successors of a state, and judges what it finds by the status of each process.
  */
 #ifndef AFTERYOU_CHECK_SYSTEM_H
 #define AFTERYOU_CHECK_SYSTEM_H
@@ -11,12 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROCESSES_MOST = 8, SUCCESSORS_MOST = 512 };
+enum { PROCESSES_MOST = 8, SUCCESSORS_MOST = 512, STATE_SIZE_MOST = 2048 };
 
 /* Where a process is in its passage. */
 enum status {
     STATUS_IDLE,        /* outside: never began, left, or died */
-    STATUS_DOORWAY,     /* has begun, and is not yet in the queue */
+    STATUS_DOORWAY,     /* has begun; nothing of it is public yet */
+    STATUS_ACTIVE,      /* its public variable shows it; not yet in the queue */
     STATUS_QUEUED,      /* past the doorway, and not inside */
     STATUS_INSIDE,      /* in the critical section */
     STATUS_LEAVING,     /* in the epilogue */
@@ -45,14 +46,15 @@ struct successors {
     size_t size; /* bytes of a state */
     struct move move[SUCCESSORS_MOST];
     unsigned char *states;
-    bool overflow;        /* a number grew beyond its field: the search must say so */
+    bool overflow;         /* a number grew beyond its field: the search must say so */
     const char *complaint; /* a safety property that a move itself broke, or NULL */
     unsigned complaining;  /* the move that broke it */
 };
 
 struct system {
     const char *name;
-    size_t size; /* bytes of a state, a multiple of 8 */
+    size_t size;      /* bytes of a state: a whole number of parts, STATE_SIZE_MOST at most */
+    size_t part_size; /* a multiple of 8; the store keeps each distinct part once, so cut where processes end */
     unsigned processes;
     void *context;
 
@@ -72,7 +74,8 @@ struct system {
 static inline unsigned char *successors_add(struct successors *out, struct move move)
 {
     if (out->count == SUCCESSORS_MOST)
-        __builtin_trap(); /* a system with more outcomes than the search has room for is an error in the system */
+        __builtin_trap(); /* a system with more outcomes than the search has room for is an error in the
+                             system */
     out->move[out->count] = move;
     return out->states + out->size * out->count++;
 }

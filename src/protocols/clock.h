@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* `clock`: mutual exclusion for n processes with linear waiting.
  *
- * Rivest and Pratt 1977, figure 6, corrected: sysclock needs ≠ twice, step 4 needs ≠, step 2 calls twoprocess(j).
- * Every process in the system (R = Q) keeps a copy c of a clock whose single hand points at who may enter. At any moment the
- * copies differ by at most one (the paper's Window Hypothesis).
+ * Rivest and Pratt 1977, figure 6, corrected: sysclock needs ≠ twice, step 4 needs ≠, step 2 calls
+ * twoprocess(j). Every process in the system (R = Q) keeps a copy c of a clock whose single hand points at
+ * who may enter. At any moment the copies differ by at most one (the paper's Window Hypothesis).
  *
- * The clock has M = padding·n positions, and process i stands at padding·i. Unpadded, as in figure 6, linear waiting is false:
- * when the system empties its clock restarts at 0, and process 1 passes a stalled process 0 without bound. Padded
- * by 4 or more, a process is overtaken at most twice by each other from R ≠ D, once from R = Q. M < 5 breaks
- * exclusion or the window; the paper asks for n ≥ 7 unpadded.
+ * The clock has M = padding·n positions, and process i stands at padding·i. Unpadded, as in figure 6, linear
+ * waiting is false: when the system empties its clock restarts at 0, and process 1 passes a stalled process 0
+ * without bound. Padded by 4 or more, a process is overtaken at most twice by each other from R ≠ D, once
+ * from R = Q. M < 5 breaks exclusion or the window; the paper asks for n ≥ 7 unpadded.
  *
  * Public variable: (R, S, c) in one word (races.h), fetched and stored as one.
  */
@@ -24,25 +24,28 @@ struct clock_without {
     bool step_1, step_3, ok, keep_rule, maximum_rule;
 };
 
+typedef uint16_t clock_position;
+
 struct clock_rules {
     unsigned padding;
     struct clock_without without;
 };
 
 struct clock_scan {
-    PASSAGE_HEAD
-    uint16_t j;
-    uint16_t m; /* the clock seen, plus one; 0 is the paper's D */
+    PART_HEAD
     word w;
+    clock_position m; /* the clock seen, plus one; 0 is the paper's D */
+    place_number j;
 };
 
 struct clock_passage {
     PASSAGE_HEAD
-    uint8_t ok;
-    uint8_t s;
-    uint16_t j;
-    uint16_t c;
     word w;
+    clock_position c;
+    place_number j;
+    place_number R; /* the race last won, and the S with which */
+    uint8_t s;
+    uint8_t ok;
     union {
         struct clock_scan scan;
         struct races_race race;
@@ -67,13 +70,11 @@ static inline enum passage_result clock_scan(struct clock_scan *my, struct regis
     const unsigned M = rules.padding * registers_places(at);
     PASSAGE_BEGIN
     my->m = 0;
-    for (my->j = 0; my->j < registers_places(at); my->j++) {
-        if (my->j == registers_self(at))
-            continue;
+    for (EACH_OTHER(my->j)) {
         READ(scan, my->w, P(my->j));
         if (races_R(my->w) == RACES_Q &&
             (my->m == 0 || rules.without.maximum_rule || clock_next(clock_c(my->w), M) != my->m - 1u))
-            my->m = (uint16_t)(clock_c(my->w) + 1);
+            my->m = (clock_position)(clock_c(my->w) + 1);
     }
     my->j = 0;
     my->w = 0;
@@ -81,9 +82,9 @@ static inline enum passage_result clock_scan(struct clock_scan *my, struct regis
 }
 
 /* The value of a finished scan; it forgets it. */
-static inline uint16_t clock_seen(struct clock_scan *scan)
+static inline clock_position clock_seen(struct clock_scan *scan)
 {
-    const uint16_t c = (uint16_t)(scan->m == 0 ? 0 : scan->m - 1);
+    const clock_position c = (clock_position)(scan->m == 0 ? 0 : scan->m - 1);
     scan->m = 0;
     return c;
 }
@@ -96,7 +97,7 @@ static inline bool clock_may_tick(word w, unsigned c, unsigned M)
 
 static inline enum passage_result clock_run(struct clock_passage *my, struct registers *at, struct clock_rules rules)
 {
-    const unsigned i = registers_self(at), n = registers_places(at), M = rules.padding * n;
+    const unsigned i = registers_self(at), M = rules.padding * registers_places(at);
     PASSAGE_BEGIN
     /* 1. R is still D, so nobody sees this c until it is stored with the first race. */
     if (!rules.without.step_1) {
@@ -104,10 +105,9 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
         my->c = clock_seen(&my->scan);
     }
     /* 2 */
-    for (my->j = 0; my->j < n; my->j++) {
-        if (my->j == i)
-            continue;
+    for (EACH_OTHER(my->j)) {
         CALL(races_race, &my->race, at, my->j, my->c, false);
+        my->R = my->j;
     }
     my->j = 0;
     my->s = my->race.s;
@@ -116,23 +116,21 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
     if (!rules.without.step_3) {
         CALL(clock_scan, &my->scan, at, rules);
         my->c = clock_seen(&my->scan);
-        WRITE(step_3, P(i), races_word(RACES_FIRST + (i == n - 1 ? n - 2 : n - 1), my->s, my->c));
+        WRITE(step_3, P(i), races_word(RACES_FIRST + my->R, my->s, my->c));
     }
-    my->s = 0;
+    my->s = my->R = 0;
     /* 4 */
     CALL(clock_scan, &my->scan, at, rules);
     my->w = clock_seen(&my->scan);
     if (rules.without.keep_rule || clock_next((unsigned)my->w, M) != my->c)
-        my->c = (uint16_t)my->w;
+        my->c = (clock_position)my->w;
     my->w = 0;
     WRITE(step_4, P(i), races_word(RACES_Q, 0, my->c));
     QUEUE;
     my->ok = rules.without.ok;
     for (;;) {
         /* 5 */
-        for (my->j = 0; my->j < n; my->j++) {
-            if (my->j == i)
-                continue;
+        for (EACH_OTHER(my->j)) {
             AWAIT(step_5, my->w, P(my->j), clock_may_tick(my->w, my->c, M));
             my->w = 0;
         }
@@ -140,7 +138,7 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
         /* 6 */
         if (my->c == rules.padding * i && my->ok)
             break;
-        my->c = (uint16_t)clock_next(my->c, M);
+        my->c = (clock_position)clock_next(my->c, M);
         WRITE(step_6, P(i), races_word(RACES_Q, 0, my->c));
         my->ok = true;
     }
@@ -157,7 +155,7 @@ static inline enum passage_result clock_enter(struct clock_passage *my, struct r
 static inline enum passage_result clock_leave(struct clock_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    WRITE(leave, P(registers_self(at)), races_word(RACES_D, 0, 0));
+    WRITE_LATE(leave, P(registers_self(at)), races_word(RACES_D, 0, 0));
     PASSAGE_END
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* `pair`: mutual exclusion for two processes.
  *
- * R. L. Rivest and V. R. Pratt, The Mutual Exclusion Problem for Unreliable Processes, MIT/LCS/TM-84, April 1977,
- * figure 2, line by line. "The act of setting S_i to 1+S_j is equivalent to saying 'After you' to process P_j."
+ * R. L. Rivest and V. R. Pratt, The Mutual Exclusion Problem for Unreliable Processes, MIT/LCS/TM-84, April
+ * 1977, figure 2, line by line. "The act of setting S_i to 1+S_j is equivalent to saying 'After you' to
+ * process P_j."
  *
  * Public variable S: 0, 1, 2 (all arithmetic modulo 3), or D: dead, or not interested.
  *
- * Holds (`afteryou check pair`): exclusion, no deadlock, no lockout, with deaths at every step. A waiting process is
- * overtaken at most twice from S_i ≠ D on, and at most once from its wait at E.
+ * Holds (`afteryou check pair`): exclusion, no deadlock, no lockout, with deaths at every step. A waiting
+ * process is overtaken at most twice from S_i ≠ D on, and at most once from its wait at E.
  */
 #ifndef AFTERYOU_PROTOCOLS_PAIR_H
 #define AFTERYOU_PROTOCOLS_PAIR_H
@@ -48,7 +49,7 @@ static inline enum passage_result pair_enter(struct pair_passage *my, struct reg
 static inline enum passage_result pair_leave(struct pair_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    WRITE(F, S(registers_self(at)), PAIR_D);
+    WRITE_LATE(F, S(registers_self(at)), PAIR_D);
     PASSAGE_END
 }
 

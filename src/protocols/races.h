@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* `races`: mutual exclusion for n processes, first version: a process races with each of the others in turn.
  *
- * Rivest and Pratt 1977, figure 4, corrected. In the print, lines A and C test R_j = D; they must test what the wait tests
- * (R_j = D or R_j < i), for else a process takes the S of a race with somebody else, and exclusion breaks with two
- * processes (`afteryou check races-printed`). The wait has ∧ for ∨; the prose above the figure has it right.
+ * Rivest and Pratt 1977, figure 4, corrected. In the print, lines A and C test R_j = D; they must test what
+ * the wait tests (R_j = D or R_j < i), for else a process takes the S of a race with somebody else, and
+ * exclusion breaks with two processes (`afteryou check races-printed`). The wait has ∧ for ∨; the prose above
+ * the figure has it right.
  *
- * Public variable: (R, S) in one word, fetched and stored as one. R is the process raced with, or D; S is a number modulo 3.
+ * Public variable: (R, S) in one word, fetched and stored as one. R is the process raced with, or D; S is a
+ * number modulo 3.
  *
- * Holds: exclusion, no deadlock, no lockout, with deaths at every step. Overtaking is unbounded: a process that
- * re-enters wins its races again while a slower one works its way up. `clock` mends that.
+ * Holds: exclusion, no deadlock, no lockout, with deaths at every step. Overtaking is unbounded: a process
+ * that re-enters wins its races again while a slower one works its way up. `clock` mends that.
  */
 #ifndef AFTERYOU_PROTOCOLS_RACES_H
 #define AFTERYOU_PROTOCOLS_RACES_H
 
 #include "registers.h"
 
-/* The word, least significant bits first: R (D is 0, the value of fresh memory; Q is 1; process j is j+2), S, c. */
+/* The word, least significant bits first: R (D is 0, the value of fresh memory; Q is 1; process j is j+2), S,
+ * c. */
 enum {
     RACES_D = 0,
     RACES_Q = 1, /* `clock` only: in the system */
@@ -34,14 +37,14 @@ static inline unsigned races_R(word w)
     return (unsigned)(w & ((1u << PLACE_BITS) - 1));
 }
 
-static inline unsigned races_S(word w)
+static inline uint8_t races_S(word w)
 {
-    return (unsigned)(w >> RACES_S_SHIFT & 3);
+    return (uint8_t)(w >> RACES_S_SHIFT & 3);
 }
 
-static inline unsigned races_plus(unsigned S)
+static inline uint8_t races_plus(uint8_t S)
 {
-    return S == 2 ? 0 : S + 1;
+    return S == 2 ? 0 : (uint8_t)(S + 1);
 }
 
 /* P_j is no rival of P_i: dead, not yet come as far as i, or (in `clock`) past its races and in the system. */
@@ -51,35 +54,38 @@ static inline bool races_absent(word w, unsigned i)
 }
 
 /* The test of the wait: P_i may go on past P_j. */
-static inline bool races_won(word w, unsigned s, unsigned i, unsigned j)
+static inline bool races_won(word w, uint8_t s, unsigned i, unsigned j)
 {
     if (races_absent(w, i))
         return true;
-    return races_R(w) == RACES_FIRST + i &&
-           (races_S(w) == races_plus(s) || (races_S(w) == s && i < j));
+    return races_R(w) == RACES_FIRST + i && (races_S(w) == races_plus(s) || (races_S(w) == s && i <= j));
 }
 
 #define P(process) (process), 0
 
 struct races_race {
-    PASSAGE_HEAD
-    uint8_t s;
+    PART_HEAD
     word w;
+    uint8_t s;
 };
 
-/* twoprocess(j): P_i races with P_j, and leaves in s the S with which it won. The word stored at B and D also carries c,
- * which only `clock` uses. `printed` is the figure as printed. */
+/* twoprocess(j): P_i races with P_j, and leaves in s the S with which it won. The word stored at B and D also
+ * carries c, which only `clock` uses. `printed` is the figure as printed. */
 static inline enum passage_result races_race(struct races_race *my, struct registers *at, unsigned j, unsigned c,
                                              bool printed)
 {
     const unsigned i = registers_self(at);
     PASSAGE_BEGIN
+    my->s = 0;
     READ(A, my->w, P(j));
-    my->s = (uint8_t)((printed ? races_R(my->w) == RACES_D : races_absent(my->w, i)) ? 0 : races_plus(races_S(my->w)));
+    if (!(printed ? races_R(my->w) == RACES_D : races_absent(my->w, i)))
+        my->s = races_plus(races_S(my->w));
+    my->w = 0;
     WRITE(B, P(i), races_word(RACES_FIRST + j, my->s, c));
     READ(C, my->w, P(j));
-    if (printed ? races_R(my->w) != RACES_D : !races_absent(my->w, i)) {
-        my->s = (uint8_t)races_plus(races_S(my->w));
+    if (!(printed ? races_R(my->w) == RACES_D : races_absent(my->w, i))) {
+        my->s = races_plus(races_S(my->w));
+        my->w = 0;
         WRITE(D, P(i), races_word(RACES_FIRST + j, my->s, c));
     }
     AWAIT(E, my->w, P(j), races_won(my->w, my->s, i, j));
@@ -89,19 +95,21 @@ static inline enum passage_result races_race(struct races_race *my, struct regis
 
 struct races_passage {
     PASSAGE_HEAD
-    uint16_t j;
     struct races_race race;
+    place_number j;
 };
 
 static inline enum passage_result races_run(struct races_passage *my, struct registers *at, bool printed)
 {
     PASSAGE_BEGIN
-    for (my->j = 0; my->j < registers_places(at); my->j++) {
-        if (my->j == registers_self(at))
-            continue;
+    for (EACH_OTHER(my->j)) {
+        if (printed && my->j > registers_self(at)) /* in print a process races with itself too, and wins */
+            CALL(races_race, &my->race, at, registers_self(at), 0, printed);
         CALL(races_race, &my->race, at, my->j, 0, printed);
     }
     my->j = 0;
+    if (printed && registers_next(at, registers_self(at)) == registers_places(at))
+        CALL(races_race, &my->race, at, registers_self(at), 0, printed);
     my->race.s = 0;
     PASSAGE_END
 }
@@ -114,7 +122,7 @@ static inline enum passage_result races_enter(struct races_passage *my, struct r
 static inline enum passage_result races_leave(struct races_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    WRITE(F, P(registers_self(at)), races_word(RACES_D, 0, 0));
+    WRITE_LATE(F, P(registers_self(at)), races_word(RACES_D, 0, 0));
     PASSAGE_END
 }
 

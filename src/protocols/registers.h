@@ -1,52 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* The language in which register protocols are written: one text, and the only file with two bodies.
  *
- * A protocol is a set of passages: functions over a flat struct `my` (every local of the passage) and over `at`
- * (the registers, as the engine sees them). Every access to a public variable goes through a word of this file, and
- * carries the label that the paper gives to that line.
+ * A protocol is a set of passages: functions over a flat struct `my` (every local of the passage) and over
+ * `at` (the registers, as the engine sees them). Every access to a public variable goes through a word of
+ * this file, and carries the label that the paper gives to that line.
  *
- * - Built for an engine that runs (the default), a word is the access itself: the passage is a plain inline function.
- * - Built with REGISTERS_STOP_AT_ACCESS, for an engine that searches, a passage stops *before* each access: it
- *   notes the place in `my->point`, returns STOPPED, and when called again makes that one access and runs on to
- *   the next. What an access does (interleave, buffer the store, let a safe bit flicker) is the engine's affair.
+ * - Built for an engine that runs (the default), a word is the access itself: the passage is a plain inline
+ * function.
+ * - Built with REGISTERS_STOP_AT_ACCESS, for an engine that searches, a passage stops *before* each access:
+ * it notes the place in `my->point`, returns STOPPED, and when called again makes that one access and runs on
+ * to the next. What an access does (interleave, buffer the store, let a safe bit flicker) is the engine's
+ * affair.
  *
- * The engine defines, before it includes a protocol, `struct registers` and these inline functions. A register is named
- * by its place and its index among the public variables of that place; a place writes its own registers only.
+ * The engine defines, before it includes a protocol, `struct registers` and these inline functions. A
+ * register is named by its place and its index among the public variables of that place; a place writes its
+ * own registers only.
  *
  *   unsigned registers_self(at), registers_places(at)      who I am, and how many places there are
- *   word     registers_read(at, place, index)              one fetch; the default value if the owner has failed
- *   void     registers_write(at, index, value)             one store to my own register, sequentially consistent
- *   void     registers_write_late(at, index, value)        one store that others may see later (release order)
- *   bool     registers_read_bit(at, place, index)          a safe bit: while it is being written, anything
- *   void     registers_write_bit(at, index, value)         (engines that run)
- *   void     registers_begin_bit / registers_end_bit       (engines that search: a write takes time)
- *   bool     registers_pause(at, place, index, seen)       sleep until that register may differ from `seen`;
- *                                                          false: give up (timeout, cancel, try)
- *   void     registers_watch(&watch, place, seen)          (engines that run) add a place to what SLEEP watches
- *   bool     registers_sleep(at, &watch)                   (engines that run) sleep until woken by a watched place,
- *                                                          unless one differs from what was seen; false: give up
- *   bool     registers_asleep(at, &head, &watch)           (engines that search) whether it sleeps on
- *   void     registers_wake(at)                            wake whoever watches me
- *   bool     registers_condition(at)                       the `when` of this passage
- *   word     registers_draw(at, largest)                   the number after `largest`; an engine may refuse overflow
+ *   unsigned registers_next(at, place)                     the next place in use from `place` on, mine left
+ * out word     registers_read(at, place, index)              one fetch; the default value if the owner has
+ * failed void     registers_write(at, index, value)             one store to my own register, sequentially
+ * consistent void     registers_write_late(at, index, value)        one store that others may see later
+ * (release order) bool     registers_read_bit(at, place, index)          a safe bit: while it is being
+ * written, anything void     registers_write_bit(at, index, value)         (engines that run) void
+ * registers_begin_bit / registers_end_bit       (engines that search: a write takes time) bool
+ * registers_pause(at, place, index, seen)       sleep until that register may differ from `seen`; false: give
+ * up (timeout, cancel, try) void     registers_watch(&watch, place, seen)          (engines that run) add a
+ * place to what SLEEP watches bool     registers_sleep(at, &watch)                   (engines that run) sleep
+ * until woken by a watched place, unless one differs from what was seen; false: give up bool
+ * registers_asleep(at, &head, &watch)           (engines that search) whether it sleeps on void
+ * registers_wake(at)                            wake whoever watches me bool     registers_condition(at) the
+ * `when` of this passage word     registers_draw(at, largest)                   the number after `largest`;
+ * an engine may refuse overflow
  *
  * Words:
- *   PASSAGE_HEAD            first member of every passage's struct
+ *   PASSAGE_HEAD            first member of every passage's struct; PART_HEAD, of a passage that is CALLed
  *   PASSAGE_BEGIN … PASSAGE_END   the body; falls out of the end as PASSED
- *   READ(label, into, R)    into := R                     WRITE(label, R, value)       own R := value, and a fence
- *   READ_BIT, WRITE_BIT     the same for safe bits        WRITE_LATE(label, R, value)  own R := value, no fence
- *   AWAIT(label, into, R, test)   fetch R into `into` until `test` holds
- *   CALL(passage, &my->part, …)   run a passage inside a passage
- *   QUEUE                   the doorway ends here
- *   CONDITION(label, into)  into := my `when`
- *   WATCH(place, seen)      register 0 of that place is to be watched, and was seen so
- *   SLEEP(label)            sleep until a watched place wakes me; not at all if one differs from what was seen
- *   WAKE(label)             wake those who watch me
- * R is written `place, index`; protocols name their registers by macros of that shape.
+ *   READ(label, into, R)    into := R                     WRITE(label, R, value)       own R := value, and a
+ * fence READ_BIT, WRITE_BIT     the same for safe bits        WRITE_LATE(label, R, value)  own R := value, no
+ * fence AWAIT(label, into, R, test)   fetch R into `into` until `test` holds for (EACH_OTHER(my->j)) every
+ * other place in use, ascending CALL(passage, &my->part, …)   run a passage inside a passage QUEUE the
+ * doorway ends here CONDITION(label, into)  into := my `when` WATCH(place, seen)      register 0 of that
+ * place is to be watched, and was seen so SLEEP(label)            sleep until a watched place wakes me; not
+ * at all if one differs from what was seen WAKE(label)             wake those who watch me R is written
+ * `place, index`; protocols name their registers by macros of that shape.
  *
- * Rules for the writer of a protocol: locals live in `my` and are zeroed once dead (the searching engine compares and
- * hashes the struct); between two accesses nothing may loop; a value computed before an access and used after it is
- * in `my`.
+ * Rules for the writer of a protocol: locals live in `my` and are zeroed once dead (the searching engine
+ * compares and hashes the struct); between two accesses nothing may loop; a value computed before an access
+ * and used after it is in `my`.
  */
 #ifndef AFTERYOU_PROTOCOLS_REGISTERS_H
 #define AFTERYOU_PROTOCOLS_REGISTERS_H
@@ -60,6 +61,7 @@ enum passage_result { PASSED, STOPPED, ABANDONED };
 
 /* A searching engine keeps words small, so that a state is small; a number that no longer fits is reported. */
 typedef uint16_t word;
+typedef uint8_t place_number;
 #define PLACE_BITS       4
 #define INCARNATION_BITS 3
 
@@ -77,7 +79,12 @@ struct watch {
 #define WATCH(place, value)                                                                                            \
     (my->watch.places = (uint8_t)(my->watch.places | 1u << (place)), my->watch.seen[place] = (value))
 
-#define PASSAGE_HEAD  struct passage_head head;
+struct part_head {
+    uint16_t point;
+};
+
+#define PASSAGE_HEAD struct passage_head head;
+#define PART_HEAD    struct part_head head;
 #define PASSAGE_BEGIN                                                                                                  \
     switch (my->head.point) {                                                                                          \
     case 0:
@@ -97,8 +104,10 @@ struct watch {
 #define STOP_AS(label, id) STOP_(label, id)
 #define STOP(label)        STOP_AS(label, __COUNTER__ + 1)
 
+/* A variable that is about to be fetched into is dead: zeroed, so that states differ only where it matters. */
 #define READ(label, into, ...)                                                                                         \
     do {                                                                                                               \
+        (into) = 0;                                                                                                    \
         STOP(label);                                                                                                   \
         (into) = registers_read(at, __VA_ARGS__);                                                                      \
     } while (0)
@@ -114,6 +123,7 @@ struct watch {
     } while (0)
 #define READ_BIT(label, into, ...)                                                                                     \
     do {                                                                                                               \
+        (into) = 0;                                                                                                    \
         STOP(label);                                                                                                   \
         (into) = registers_read_bit(at, __VA_ARGS__);                                                                  \
     } while (0)
@@ -126,6 +136,7 @@ struct watch {
     } while (0)
 #define AWAIT_(label, into, place, index, test)                                                                        \
     do {                                                                                                               \
+        (into) = 0;                                                                                                    \
         STOP(label);                                                                                                   \
         (into) = registers_read(at, place, index);                                                                     \
         if (!(test)) {                                                                                                 \
@@ -166,10 +177,11 @@ struct watch {
 #else
 
 typedef uint64_t word;
-#define PLACE_BITS       16
-#define INCARNATION_BITS 9
+typedef uint16_t place_number;
+#define PLACE_BITS          16
+#define INCARNATION_BITS    9
 
-#define WATCH_MOST 64 /* futex_waitv takes 128 words: the register and the life of each */
+#define WATCH_MOST          64 /* futex_waitv takes 128 words: the register and the life of each */
 struct watch {
     unsigned count;
     uint16_t place[WATCH_MOST];
@@ -178,13 +190,14 @@ struct watch {
 #define WATCH(which, value) registers_watch(&my->watch, which, value)
 
 #define PASSAGE_HEAD
+#define PART_HEAD
 #define PASSAGE_BEGIN
-#define PASSAGE_END                                             return PASSED;
-#define READ(label, into, ...)                                  ((into) = registers_read(at, __VA_ARGS__))
-#define WRITE_(label, place, index, value)                      registers_write(at, index, value)
-#define WRITE_LATE_(label, place, index, value)                 registers_write_late(at, index, value)
-#define READ_BIT(label, into, ...)                              ((into) = registers_read_bit(at, __VA_ARGS__))
-#define WRITE_BIT_(label, place, index, value)                  registers_write_bit(at, index, value)
+#define PASSAGE_END                             return PASSED;
+#define READ(label, into, ...)                  ((into) = registers_read(at, __VA_ARGS__))
+#define WRITE_(label, place, index, value)      registers_write(at, index, value)
+#define WRITE_LATE_(label, place, index, value) registers_write_late(at, index, value)
+#define READ_BIT(label, into, ...)              ((into) = registers_read_bit(at, __VA_ARGS__))
+#define WRITE_BIT_(label, place, index, value)  registers_write_bit(at, index, value)
 #define AWAIT_(label, into, place, index, test)                                                                        \
     while ((into) = registers_read(at, place, index), !(test))                                                         \
         if (!registers_pause(at, place, index, into))                                                                  \
@@ -198,14 +211,22 @@ struct watch {
 #define CONDITION(label, into) ((into) = registers_condition(at))
 #define SLEEP(label)                                                                                                   \
     do {                                                                                                               \
-        if (!registers_sleep(at, &my->watch))                                                                                 \
+        if (!registers_sleep(at, &my->watch))                                                                          \
             return ABANDONED;                                                                                          \
     } while (0)
 #define WAKE(label) registers_wake(at)
 
 #endif
 
-/* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told apart. */
+/* Every other place that is in use, in ascending order. A place that nobody uses need not be fetched: it
+ * would read as dead. */
+#define EACH_OTHER(j)                                                                                                  \
+    (j) = (place_number)registers_next(at, 0);                                                                         \
+    (j) < registers_places(at);                                                                                        \
+    (j) = (place_number)registers_next(at, (j) + 1u)
+
+/* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told
+ * apart. */
 #define WRITE(label, ...)      WRITE_(label, __VA_ARGS__)
 #define WRITE_LATE(label, ...) WRITE_LATE_(label, __VA_ARGS__)
 #define WRITE_BIT(label, ...)  WRITE_BIT_(label, __VA_ARGS__)

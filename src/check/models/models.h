@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Every protocol that the checker knows, the shipped ones and the broken ones it must refute. */
+#ifndef AFTERYOU_CHECK_MODELS_H
+#define AFTERYOU_CHECK_MODELS_H
+
+#include "check/register_model.h"
+
+/* Adapts a passage of a protocol to the model's type: my is the protocol's own struct. */
+#define MODEL_PASSAGE(function, protocol, call)                                                                        \
+    static enum passage_result function(void *passage, struct registers *at)                                           \
+    {                                                                                                                  \
+        struct protocol##_passage *my = passage;                                                                       \
+        return call;                                                                                                   \
+    }
+
+extern const struct register_protocol model_pair;
+extern const struct register_protocol model_races, model_races_printed;
+extern const struct register_protocol model_clock, model_clock_unpadded, model_clock_without_step_1,
+    model_clock_without_step_3, model_clock_without_ok, model_clock_without_keep, model_clock_without_maximum;
+
+#endif

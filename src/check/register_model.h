@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* A register protocol as a system to search: processes that begin, pass, leave, give up, die and return.
+ *
+ * A state is a part for each live place: where its process is, the passage's own struct, and what the place
+ * has public: its words, its safe bits and, under TSO, the stores that others do not see yet. Places that
+ * nobody ever uses are not in the state: their words read as dead. A live place's number in the search is its
+ * `process`.
+ */
+#ifndef AFTERYOU_CHECK_REGISTER_MODEL_H
+#define AFTERYOU_CHECK_REGISTER_MODEL_H
+
+#include "check/registers.h"
+#include "check/system.h"
+
+enum { BUFFER_MOST = 4, REQUESTS_MOST = 8 };
+
+/* The record of a process, in front of its passage's struct. */
+struct process {
+    uint8_t part : 4;   /* enum part */
+    uint8_t held : 3;   /* what it acquired and keeps between passages: the allocation problem */
+    uint8_t halted : 1; /* stopped for ever, undetectably */
+    uint8_t request;    /* which request it serves */
+    uint16_t writing;   /* a safe bit is being written: its index + 1 */
+};
+
+enum part { PART_IDLE, PART_ENTERING, PART_INSIDE, PART_LEAVING, PART_MALFUNCTION };
+
+/* A store that others do not see yet. */
+struct buffered {
+    uint16_t index;
+    word value;
+};
+
+struct buffer {
+    uint16_t count;
+    struct buffered store[BUFFER_MOST];
+};
+
+/* What a protocol is to the checker; one constant per protocol and per mutant, in models/. */
+struct register_protocol {
+    const char *name;
+    const char *summary;
+    unsigned places_least, places_most;
+    size_t passage_size;
+    unsigned (*words)(unsigned places); /* registers of a place; NULL: one */
+    unsigned (*bits)(unsigned places);  /* safe bits of a place; NULL: none */
+    enum passage_result (*enter)(void *my, struct registers *at);
+    enum passage_result (*leave)(void *my, struct registers *at);
+
+    /* All below may be NULL. */
+    word (*dead)(unsigned index, word value);     /* what a register becomes when its owner dies; NULL: 0 */
+    bool (*dead_bit)(unsigned index, bool value); /* likewise a safe bit; NULL: false */
+    bool (*active)(word first);                   /* register 0 shows that its owner takes part; NULL: not 0 */
+    unsigned (*domain)(const struct registers *at, unsigned index, unsigned value, word *out);
+    /* malfunction: how many values register `index` may read as, and the value-th of them */
+    void (*reborn)(struct registers *at); /* a process returns after it died */
+    void (*normalise)(const struct register_model *model, unsigned char *state);
+    const char *(*invariant)(const struct register_model *model, const unsigned char *state);
+    /* D3: false if `i` may not enter while `j` is queued */
+    bool (*in_turn)(const struct register_model *model, const unsigned char *state, unsigned i, unsigned j);
+    void (*write_value)(unsigned index, word value, char *text, size_t room); /* a word, for people */
+    const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text, size_t room);
+    unsigned default_requests; /* a bit each; 0: only request 0 */
+    bool slots, modes, conditions, priorities;
+    const char *refutes; /* the property that must be found broken: a mutant, or a published error */
+};
+
+enum problem { PROBLEM_EXCLUSION, PROBLEM_ALLOCATION };
+
+struct register_model {
+    struct system system;
+    const struct register_protocol *protocol;
+    unsigned places;
+    unsigned words, bits; /* per place */
+    size_t stride;        /* bytes of a live place: record, passage, words, bits, buffer, in this order */
+    size_t words_at, bits_at, buffer_at;
+    uint8_t process_of[PROCESSES_MOST]; /* by place; PLACE_UNUSED where nobody lives */
+    uint8_t place_of[PROCESSES_MOST];   /* by process */
+
+    bool deaths, aborts, malfunction, tso;
+    unsigned halts;    /* how many may stop for ever, undetectably */
+    unsigned slots;    /* how many may be inside */
+    unsigned alive;    /* a bit each: the places that take part; 0: all */
+    unsigned requests; /* a bit each: what a process may ask for */
+    enum problem problem;
+    unsigned units;     /* the allocation problem's |T| */
+    unsigned overtake;  /* the bound B */
+    unsigned padding;   /* `clock` */
+    bool writers_first; /* `should precede` */
+};
+
+enum { PLACE_UNUSED = 0xff };
+
+/* 0, or -EINVAL if the settings do not fit the protocol; fills in the sizes and the system. */
+int register_model_open(struct register_model *model);
+
+static inline struct process *model_process(const struct register_model *model, const unsigned char *state,
+                                            unsigned process)
+{
+    return (struct process *)(uintptr_t)(state + process * model->stride);
+}
+
+static inline void *model_passage(const struct register_model *model, const unsigned char *state, unsigned process)
+{
+    return (void *)(uintptr_t)(state + process * model->stride + sizeof(struct process));
+}
+
+static inline word *model_words(const struct register_model *model, const unsigned char *state, unsigned process)
+{
+    return (word *)(uintptr_t)(state + process * model->stride + model->words_at);
+}
+
+static inline struct buffer *model_buffer(const struct register_model *model, const unsigned char *state,
+                                          unsigned process)
+{
+    return (struct buffer *)(uintptr_t)(state + process * model->stride + model->buffer_at);
+}
+
+/* Makes the move in place; `at` tells what access it was. True if with it the process is inside. */
+bool register_model_make(const struct register_model *model, unsigned char *state, struct move move,
+                         struct registers *at);
+
+/* registers.c: what is done to registers from outside a passage. */
+void registers_kill(struct registers *at);
+void registers_drain(struct registers *at);
+bool model_condition(const struct register_model *model, const unsigned char *state, unsigned process);
+
+/* Requests: their first two bits are a mode, the third a priority. */
+enum { REQUEST_EXCLUSIVE = 0, REQUEST_SHARED = 1, REQUEST_RELEASE = 2, REQUEST_URGENT = 4 };
+
+bool request_conflict(unsigned a, unsigned b);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* What an access does beyond a plain fetch or store: flicker, malfunction, store buffers, sleep, death. */
+#include "check/registers.h"
+
+#include <string.h>
+
+#include "check/register_model.h"
+
+/* The words of a malfunctioning process read as anything in their domain (Lamport 1976, section 1). */
+word registers_read_unreliable(struct registers *at, unsigned place, unsigned index)
+{
+    (void)place;
+    word value = 0;
+    at->outcomes = (uint8_t)at->model->protocol->domain(at, index, at->choice, &value);
+    return value;
+}
+
+/* TSO: the newest of my own buffered stores, else memory. */
+word registers_read_buffered(struct registers *at, unsigned index)
+{
+    const struct buffer *buffer = model_buffer(at->model, at->state, at->process);
+    for (unsigned newest = buffer->count; newest-- > 0;)
+        if (buffer->store[newest].index == index)
+            return buffer->store[newest].value;
+    return registers_of_process(at, at->process)[index];
+}
+
+void registers_drain(struct registers *at)
+{
+    struct buffer *buffer = model_buffer(at->model, at->state, at->process);
+    registers_of_process(at, at->process)[buffer->store[0].index] = buffer->store[0].value;
+    registers_note(at, ACCESS_WRITE, at->self, buffer->store[0].index, buffer->store[0].value);
+    memmove(buffer->store, buffer->store + 1, sizeof buffer->store - sizeof *buffer->store);
+    memset(buffer->store + BUFFER_MOST - 1, 0, sizeof *buffer->store);
+    buffer->count--;
+}
+
+static void drain_all(struct registers *at)
+{
+    if (at->buffered)
+        while (model_buffer(at->model, at->state, at->process)->count)
+            registers_drain(at);
+}
+
+/* A fenced store waits until the buffer is empty. That the buffer drains store by store before it, with
+ * others looking on, is in the moves that drain; so here it may drain at once. */
+void registers_write_buffered(struct registers *at, unsigned index, word value, bool late)
+{
+    struct buffer *buffer = model_buffer(at->model, at->state, at->process);
+    if (!late || buffer->count == BUFFER_MOST) {
+        drain_all(at);
+        registers_note(at, ACCESS_WRITE, at->self, index, value);
+        registers_of_process(at, at->process)[index] = value;
+        return;
+    }
+    buffer->store[buffer->count++] = (struct buffered){.index = (uint16_t)index, .value = value};
+}
+
+static unsigned char *bit_byte(const struct registers *at, unsigned process, unsigned index)
+{
+    return at->state + process * at->model->stride + at->model->bits_at + index / 8;
+}
+
+static bool bit_get(const struct registers *at, unsigned process, unsigned index)
+{
+    return *bit_byte(at, process, index) >> index % 8 & 1;
+}
+
+static void bit_set(const struct registers *at, unsigned process, unsigned index, bool value)
+{
+    unsigned char *byte = bit_byte(at, process, index);
+    *byte = (unsigned char)((*byte & ~(1u << index % 8)) | (unsigned)value << index % 8);
+}
+
+/* Safe: a read that overlaps a write returns anything. */
+bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
+{
+    const unsigned process = at->process_of[place];
+    bool value = bit_get(at, process, index);
+    if (model_process(at->model, at->state, process)->writing == index + 1) {
+        at->outcomes = 2;
+        value = at->choice;
+    }
+    registers_note(at, ACCESS_BIT, place, index, value);
+    return value;
+}
+
+void registers_begin_bit(struct registers *at, unsigned index, bool value)
+{
+    model_process(at->model, at->state, at->process)->writing = (uint16_t)(index + 1);
+    registers_note(at, ACCESS_BEGIN, at->self, index, value);
+}
+
+void registers_end_bit(struct registers *at, unsigned index, bool value)
+{
+    model_process(at->model, at->state, at->process)->writing = 0;
+    bit_set(at, at->process, index, value);
+    registers_note(at, ACCESS_WRITE, at->self, index, value);
+}
+
+/* The allocation problem: an acquire needs a free unit; a release needs nothing. */
+bool model_condition(const struct register_model *model, const unsigned char *state, unsigned process)
+{
+    if (model->problem != PROBLEM_ALLOCATION || (model_process(model, state, process)->request & 3) == REQUEST_RELEASE)
+        return true;
+    unsigned held = 0;
+    for (unsigned other = 0; other < model->system.processes; other++)
+        held += model_process(model, state, other)->held;
+    return held < model->units;
+}
+
+bool registers_condition(struct registers *at)
+{
+    const bool holds = model_condition(at->model, at->state, at->process);
+    registers_note(at, ACCESS_WHEN, at->self, 0, holds);
+    return holds;
+}
+
+/* futex_waitv: compare and fall asleep are one act. Once asleep, only a watched place's WAKE or death ends
+ * it, and the process then goes on past its SLEEP. */
+bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch)
+{
+    drain_all(at);
+    registers_note(at, ACCESS_SLEEP, at->self, 0, watch->places);
+    bool sleeps = watch->places != 0; /* 0: it slept, and was woken */
+    for (unsigned place = 0; place < at->places; place++)
+        if (watch->places >> place & 1 && registers_of_process(at, at->process_of[place])[0] != watch->seen[place])
+            sleeps = false;
+    if (sleeps)
+        head->watched = watch->places;
+    memset(watch, 0, sizeof *watch);
+    return sleeps;
+}
+
+void registers_wake(struct registers *at)
+{
+    drain_all(at);
+    registers_note(at, ACCESS_WAKE, at->self, 0, 0);
+    for (unsigned process = 0; process < at->model->system.processes; process++) {
+        struct passage_head *other = model_passage(at->model, at->state, process);
+        if (process != at->process && other->watched >> at->self & 1)
+            other->watched = 0;
+    }
+}
+
+/* "A process may die after any step: its public word becomes D at once, its private state is lost." What was
+ * stored is stored: a buffer drains first. The kernel wakes who sleeps on the dead. */
+void registers_kill(struct registers *at)
+{
+    const struct register_model *model = at->model;
+    const struct register_protocol *protocol = model->protocol;
+    struct process *process = model_process(model, at->state, at->process);
+    drain_all(at);
+    for (unsigned index = 0; index < model->words; index++) {
+        word *value = &registers_of_process(at, at->process)[index];
+        *value = protocol->dead ? protocol->dead(index, *value) : 0;
+    }
+    for (unsigned index = 0; index < model->bits; index++)
+        bit_set(at, at->process, index,
+                protocol->dead_bit && protocol->dead_bit(index, bit_get(at, at->process, index)));
+    registers_wake(at);
+    const bool malfunctions = model->malfunction && process->part != PART_IDLE;
+    memset(process, 0, sizeof *process + protocol->passage_size);
+    if (malfunctions)
+        process->part = PART_MALFUNCTION;
+    registers_note(at, ACCESS_NONE, at->self, 0, 0);
+}

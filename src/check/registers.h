@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Registers as the checker sees them: what READ, WRITE and the other words of protocols/registers.h do in a
+ * search.
+ *
+ * Include this, and then the protocol. One call of a passage makes one access, on the state that is being
+ * made. Where an access has several outcomes (a safe bit that flickers, the words of a malfunctioning
+ * process), the call takes outcome number `choice` and says in `outcomes` how many there were.
+ */
+#ifndef AFTERYOU_CHECK_REGISTERS_H
+#define AFTERYOU_CHECK_REGISTERS_H
+
+#define REGISTERS_STOP_AT_ACCESS
+#include "protocols/registers.h"
+
+#include <stddef.h>
+
+struct register_model;
+
+enum access_kind {
+    ACCESS_NONE,
+    ACCESS_READ,
+    ACCESS_WRITE,
+    ACCESS_BIT,
+    ACCESS_BEGIN,
+    ACCESS_SLEEP,
+    ACCESS_WAKE,
+    ACCESS_WHEN
+};
+
+/* What the last access was, for the narrator. */
+struct access {
+    uint8_t kind, place;
+    uint16_t index;
+    word value;
+    const char *label;
+};
+
+struct registers {
+    const struct register_model *model;
+    unsigned char *state;
+    const uint8_t *process_of; /* by place */
+    unsigned char *words;      /* of process 0; the next one's are `stride` bytes on */
+    size_t stride;
+    unsigned process; /* who moves */
+    unsigned self;    /* its place */
+    unsigned places;
+    unsigned request;    /* what this passage asks for: a mode, a priority (register_model.h) */
+    unsigned unreliable; /* processes that malfunction, a bit each */
+    bool buffered;       /* TSO: stores wait in a buffer */
+    bool overflow;       /* a number outgrew its field */
+    uint8_t choice;
+    uint8_t outcomes;
+    struct access access;
+};
+
+word registers_read_unreliable(struct registers *at, unsigned place, unsigned index);
+word registers_read_buffered(struct registers *at, unsigned index);
+void registers_write_buffered(struct registers *at, unsigned index, word value, bool late);
+bool registers_read_bit(struct registers *at, unsigned place, unsigned index);
+void registers_begin_bit(struct registers *at, unsigned index, bool value);
+void registers_end_bit(struct registers *at, unsigned index, bool value);
+bool registers_condition(struct registers *at);
+bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch);
+void registers_wake(struct registers *at);
+
+static inline unsigned registers_self(const struct registers *at)
+{
+    return at->self;
+}
+
+static inline unsigned registers_places(const struct registers *at)
+{
+    return at->places;
+}
+
+static inline void registers_label(struct registers *at, const char *label)
+{
+    at->access.label = label;
+}
+
+static inline void registers_note(struct registers *at, enum access_kind kind, unsigned place, unsigned index,
+                                  word value)
+{
+    at->access.kind = (uint8_t)kind;
+    at->access.place = (uint8_t)place;
+    at->access.index = (uint16_t)index;
+    at->access.value = value;
+}
+
+/* The least live place from `place` on other than mine; registers_places() if there is none. */
+static inline unsigned registers_next(const struct registers *at, unsigned place)
+{
+    while (place < at->places && (place == at->self || at->process_of[place] == 0xff))
+        place++;
+    return place;
+}
+
+static inline word *registers_of_process(const struct registers *at, unsigned process)
+{
+    return (word *)(void *)(at->words + process * at->stride);
+}
+
+static inline word registers_read(struct registers *at, unsigned place, unsigned index)
+{
+    const unsigned process = at->process_of[place];
+    word value = registers_of_process(at, process)[index];
+    if (__builtin_expect(at->unreliable >> process & 1, 0))
+        value = registers_read_unreliable(at, place, index);
+    else if (at->buffered && place == at->self)
+        value = registers_read_buffered(at, index);
+    registers_note(at, ACCESS_READ, place, index, value);
+    return value;
+}
+
+static inline void registers_write(struct registers *at, unsigned index, word value)
+{
+    registers_note(at, ACCESS_WRITE, at->self, index, value);
+    if (at->buffered)
+        registers_write_buffered(at, index, value, false);
+    else
+        registers_of_process(at, at->process)[index] = value;
+}
+
+static inline void registers_write_late(struct registers *at, unsigned index, word value)
+{
+    registers_note(at, ACCESS_WRITE, at->self, index, value);
+    if (at->buffered)
+        registers_write_buffered(at, index, value, true);
+    else
+        registers_of_process(at, at->process)[index] = value;
+}
+
+/* The number after `largest`, in a field of `bits` bits. */
+static inline word registers_draw(struct registers *at, word largest, unsigned bits)
+{
+    if (largest + 1u >= 1u << bits)
+        at->overflow = true;
+    return (word)(largest + 1);
+}
+
+#endif

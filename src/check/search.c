@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The search: every reachable state of a system, breadth first, so that the first violation found is a
+ * shortest one. */
+#include "check/search.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { STATES_BETWEEN_LOOKS = 1 << 14 };
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+double search_seconds(const struct search *search)
+{
+    return (search->ended > 0 ? search->ended : now()) - search->started;
+}
+
+static bool put(struct search *search, const unsigned char *state, const struct key *key, uint32_t parent,
+                struct move move, uint32_t *number)
+{
+    switch (store_put(&search->store, key, parent, move, number)) {
+    case STORE_FULL:
+        search->end = SEARCH_MEMORY;
+        return false;
+    case STORE_NEW:
+        search->violated = search->system->judge(search->system, state);
+        if (search->violated) {
+            search->end = SEARCH_VIOLATED;
+            search->culprit = *number;
+            return false;
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+static bool begin_edges(struct search *search)
+{
+    struct graph *graph = &search->graph;
+    const uint64_t first = graph->labels.used;
+    if (!store_grow(&search->store, &graph->firsts, sizeof first)) {
+        search->end = SEARCH_MEMORY;
+        return false;
+    }
+    memcpy(graph->firsts.bytes + graph->firsts.used, &first, sizeof first);
+    graph->firsts.used += sizeof first;
+    return true;
+}
+
+static bool add_edge(struct search *search, uint32_t target, struct move move)
+{
+    struct graph *graph = &search->graph;
+    if (!store_grow(&search->store, &graph->targets, sizeof target) ||
+        !store_grow(&search->store, &graph->labels, sizeof(edge_label))) {
+        search->end = SEARCH_MEMORY;
+        return false;
+    }
+    memcpy(graph->targets.bytes + graph->targets.used, &target, sizeof target);
+    graph->targets.used += sizeof target;
+    graph->labels.bytes[graph->labels.used++] = label_of(move);
+    return true;
+}
+
+/* All moves out of one state. False if the search is over. */
+static bool expand(struct search *search, uint32_t number, struct successors *out, struct key *keys)
+{
+    unsigned char state[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    store_get(&search->store, number, state);
+    out->count = 0;
+    search->system->successors(search->system, state, out);
+    search->moves += out->count;
+    if (out->overflow) {
+        search->end = SEARCH_OVERFLOW;
+        search->culprit = number;
+        return false;
+    }
+    for (unsigned at = 0; at < out->count; at++)
+        if (!store_key(&search->store, out->states + at * out->size, &keys[at])) {
+            search->end = SEARCH_MEMORY;
+            return false;
+        }
+    if (search->keep_graph && !begin_edges(search))
+        return false;
+    for (unsigned at = 0; at < out->count; at++) {
+        uint32_t target;
+        if (!put(search, out->states + at * out->size, &keys[at], number, out->move[at], &target))
+            return false;
+        if (out->complaint && out->complaining == at) {
+            /* The move broke the property, whatever else leads to the same state: tell it by this move. */
+            search->violated = out->complaint;
+            search->end = SEARCH_VIOLATED;
+            search->culprit = target;
+            memcpy(search->store.parents.bytes + target * sizeof number, &number, sizeof number);
+            memcpy(search->store.moves.bytes + target * sizeof(struct move), &out->move[at], sizeof(struct move));
+            return false;
+        }
+        if (search->keep_graph && !add_edge(search, target, out->move[at]))
+            return false;
+    }
+    return true;
+}
+
+static bool within_limits(struct search *search)
+{
+    if (search->limits.states && search->store.count > search->limits.states) {
+        search->end = SEARCH_STATES;
+        return false;
+    }
+    if (search->expanded % STATES_BETWEEN_LOOKS)
+        return true;
+    if (search->progress)
+        search->progress(search);
+    if (search->limits.seconds > 0 && now() - search->started > search->limits.seconds) {
+        search->end = SEARCH_SECONDS;
+        return false;
+    }
+    return true;
+}
+
+static void explore(struct search *search, struct successors *out, struct key *keys)
+{
+    uint32_t number;
+    if (!store_key(&search->store, out->states, keys)) {
+        search->end = SEARCH_MEMORY;
+        return;
+    }
+    if (!put(search, out->states, keys, STATE_NONE, (struct move){0}, &number))
+        return;
+    uint32_t depth_ends = 0;
+    for (; search->expanded < search->store.count; search->expanded++) {
+        if (!within_limits(search) || !expand(search, search->expanded, out, keys))
+            return;
+        if (search->expanded == depth_ends) {
+            search->depth++;
+            depth_ends = search->store.count - 1;
+        }
+    }
+    search->end = SEARCH_EXHAUSTED;
+}
+
+int search_run(struct search *search)
+{
+    const struct system *system = search->system;
+    if (system->size > STATE_SIZE_MOST)
+        return -ENOMEM;
+    search->started = now();
+    int error = store_open(&search->store, system->size, system->part_size, search->limits.memory);
+    if (error)
+        return error;
+    struct successors *out = calloc(1, sizeof *out);
+    struct key *keys = calloc(SUCCESSORS_MOST, sizeof *keys);
+    unsigned char *states = calloc(SUCCESSORS_MOST, system->size);
+    if (out && keys && states) {
+        out->size = system->size;
+        out->states = states;
+        system->begin(system, states);
+        explore(search, out, keys);
+    } else {
+        error = -ENOMEM;
+    }
+    free(states);
+    free(keys);
+    free(out);
+    search->ended = now();
+    return error;
+}
+
+void search_close(struct search *search)
+{
+    store_release(&search->store, &search->graph.firsts);
+    store_release(&search->store, &search->graph.targets);
+    store_release(&search->store, &search->graph.labels);
+    store_close(&search->store);
+}
