@@ -133,9 +133,15 @@ static void enter(struct doing *doing, unsigned process, uint64_t fence)
 
 static void step(struct doing *doing, unsigned process, const struct event *event)
 {
+    struct model_node *node = &doing->state->node[process];
     uint64_t room[8 * (3 * MODEL_NODES_MOST + 1)];
     struct effects effects = {.room = room};
-    doing->model->options.variant->protocol->step(doing->state->node[process].words, event, &effects);
+    const bool requested = node_has_requested(model_head(node));
+    doing->model->options.variant->protocol->step(node->words, event, &effects);
+    if (!requested && node_has_requested(model_head(node))) { /* req_start: what it now sends comes after it */
+        node->after = (uint8_t)(node->knows & ~(1u << process));
+        node->knows = (uint8_t)(node->knows | 1u << process);
+    }
     for (unsigned i = 0; i < effects.count; i++) {
         if (effects.effect[i].kind == EFFECT_SEND)
             send(doing, process, &effects.effect[i]);
@@ -149,8 +155,6 @@ static void request(struct doing *doing, unsigned process, unsigned mode)
     struct model_node *node = &doing->state->node[process];
     node->requests_left--;
     node->tally = 0;
-    node->after = (uint8_t)(node->knows & ~(1u << process));
-    node->knows = (uint8_t)(node->knows | 1u << process);
     say(doing, "requests");
     if (mode != MODE_EXCLUSIVE)
         say(doing, " (%s)", mode_name(mode));

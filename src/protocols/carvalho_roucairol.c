@@ -118,8 +118,7 @@ static void carvalho_roucairol_ask(struct carvalho_roucairol my, struct effects 
 }
 
 /* TREAT-REQUEST-MESSAGE */
-static void carvalho_roucairol_asked(struct carvalho_roucairol my, const struct message *request,
-                                     struct effects *out)
+static void carvalho_roucairol_asked(struct carvalho_roucairol my, const struct message *request, struct effects *out)
 {
     const uint32_t j = request->from;
     *my.highest = larger(*my.highest, request->number);
@@ -153,8 +152,7 @@ static void carvalho_roucairol_replied(struct carvalho_roucairol my, uint64_t j,
     carvalho_roucairol_try(my, out);
 }
 
-static void carvalho_roucairol_message(struct carvalho_roucairol my, const struct message *message,
-                                       struct effects *out)
+static void carvalho_roucairol_message(struct carvalho_roucairol my, const struct message *message, struct effects *out)
 {
     if (!node_hears(my.node, message))
         return;
@@ -189,8 +187,7 @@ static void carvalho_roucairol_release(struct carvalho_roucairol my, struct effe
     memset(my.deferred, 0, my.width * sizeof(uint64_t));
 }
 
-static void carvalho_roucairol_died(struct carvalho_roucairol my, const struct event *event,
-                                    struct effects *out)
+static void carvalho_roucairol_died(struct carvalho_roucairol my, const struct event *event, struct effects *out)
 {
     const uint32_t j = event->node;
     const bool lacked = waits(my) && !permitted(my, j);
@@ -203,8 +200,7 @@ static void carvalho_roucairol_died(struct carvalho_roucairol my, const struct e
     carvalho_roucairol_ask(my, out);
 }
 
-static void carvalho_roucairol_joined(struct carvalho_roucairol my, const struct event *event,
-                                      struct effects *out)
+static void carvalho_roucairol_joined(struct carvalho_roucairol my, const struct event *event, struct effects *out)
 {
     node_sees_joining(my.node, event);
     node_welcomes(my.node, out, event->node, *my.highest);

@@ -68,8 +68,7 @@ static bool lamport_may_enter(struct lamport my)
             continue;
         if (!before(mine, i, my.v[j], j) && !(my.node->without & WITHOUT_ACKNOWLEDGEMENT))
             return false;
-        const bool waits_for =
-            my.q[j] != NONE && modes_conflict(my.node->mode, my.q[j] & ((1 << MODE_BITS) - 1));
+        const bool waits_for = my.q[j] != NONE && modes_conflict(my.node->mode, my.q[j] & ((1 << MODE_BITS) - 1));
         if (waits_for && !before(mine, i, my.q[j] >> MODE_BITS, j))
             return false;
     }
@@ -104,17 +103,16 @@ static void lamport_ask(struct lamport my, struct effects *out)
 
 static void lamport_message(struct lamport my, const struct message *message, struct effects *out)
 {
+    const uint32_t j = message->from;
+    *my.c = larger(*my.c, message->number); /* whomever it was meant for: what I ask from now on comes after it */
     if (!node_hears(my.node, message))
         return;
-    const uint32_t j = message->from;
-    *my.c = larger(*my.c, message->number);
     my.v[j] = larger(my.v[j], message->number);
     switch (message->kind) {
     case MESSAGE_REQUEST: /* "q[u.p] := u.q[u.p]; send ack to u.p" */
         *my.c += 1;
         my.q[j] = message->number << MODE_BITS | message->mode;
-        node_send(my.node, out, j,
-                  (struct message){.kind = MESSAGE_ACK, .number = *my.c, .about = message->about});
+        node_send(my.node, out, j, (struct message){.kind = MESSAGE_ACK, .number = *my.c, .about = message->about});
         break;
     case MESSAGE_RELEASE: /* "q[u.p] := ∞" */
         my.q[j] = NONE;
@@ -133,8 +131,7 @@ static void lamport_release(struct lamport my, struct effects *out)
     const uint64_t about = my.q[my.node->self] >> MODE_BITS;
     my.q[my.node->self] = NONE;
     node_leave(my.node);
-    node_send(my.node, out, TO_ALL,
-              (struct message){.kind = MESSAGE_RELEASE, .number = *my.c, .about = about});
+    node_send(my.node, out, TO_ALL, (struct message){.kind = MESSAGE_RELEASE, .number = *my.c, .about = about});
 }
 
 /* The request goes before the WELCOME: the latter's clock counts as an answer, and must not come before what

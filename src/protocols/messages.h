@@ -103,32 +103,29 @@ struct effects {
 
 /* Rules left out one by one, for the checker and the simulator to refute. None is left out in what ships. */
 enum without {
-    WITHOUT_INSIDE_TEST = 1 << 0, /* Ricart–Agrawala as published: inside is treated as waiting */
-    WITHOUT_FAIR_NUMBERS =
-        1 << 1, /* Ricart–Agrawala as published: own and replies' numbers are not remembered */
-    WITHOUT_ASKING_AGAIN =
-        1 << 2, /* Carvalho–Roucairol: a permission given up while waiting is not asked for again */
-    WITHOUT_EMPTY_HANDS = 1 << 3,    /* a newcomer starts with everybody's permission */
-    WITHOUT_GIFT = 1 << 4,           /* the members do not take a newcomer's permission */
-    WITHOUT_INCARNATIONS = 1 << 5,   /* messages to an earlier incarnation are taken */
-    WITHOUT_IMPLIED_REPLY = 1 << 6,  /* the dead are waited for */
-    WITHOUT_SENIORITY = 1 << 7,      /* token: every survivor makes a new token */
-    WITHOUT_TAKING_BACK = 1 << 8,    /* token: what was sent to the dead is lost */
-    WITHOUT_ESTABLISHING = 1 << 9,   /* token: a newcomer counts as established at once */
-    WITHOUT_LOWEST_NUMBER = 1 << 10, /* Lamport: who is inside tells a newcomer its number, not the lowest */
+    WITHOUT_INSIDE_TEST = 1 << 0,  /* Ricart–Agrawala as published: inside is treated as waiting */
+    WITHOUT_FAIR_NUMBERS = 1 << 1, /* Ricart–Agrawala as published: own and replies' numbers are not remembered */
+    WITHOUT_ASKING_AGAIN = 1 << 2, /* Carvalho–Roucairol: a permission given up while waiting is not asked for again */
+    WITHOUT_EMPTY_HANDS = 1 << 3,  /* a newcomer starts with everybody's permission */
+    WITHOUT_GIFT = 1 << 4,         /* the members do not take a newcomer's permission */
+    WITHOUT_INCARNATIONS = 1 << 5,     /* messages to an earlier incarnation are taken */
+    WITHOUT_IMPLIED_REPLY = 1 << 6,    /* the dead are waited for */
+    WITHOUT_SENIORITY = 1 << 7,        /* token: every survivor makes a new token */
+    WITHOUT_TAKING_BACK = 1 << 8,      /* token: what was sent to the dead is lost */
+    WITHOUT_ESTABLISHING = 1 << 9,     /* token: a newcomer counts as established at once */
+    WITHOUT_LOWEST_NUMBER = 1 << 10,   /* Lamport: who is inside tells a newcomer its number, not the lowest */
     WITHOUT_ACKNOWLEDGEMENT = 1 << 11, /* Lamport: v[j] is not looked at */
     WITHOUT_VIEW_IN_FENCE = 1 << 12,   /* a fence is F+1 alone */
-    WITHOUT_DEFERRING = 1 << 13, /* Ricart–Agrawala, Carvalho–Roucairol: who waits replies to everybody */
+    WITHOUT_DEFERRING = 1 << 13,       /* Ricart–Agrawala, Carvalho–Roucairol: who waits replies to everybody */
 };
 
 /* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change `view`. */
 struct beginning {
     uint32_t self, nodes;
-    bool agreed;   /* the group has agreed order, and may change */
-    uint64_t view; /* 0: founder */
-    const uint64_t
-        *members;     /* newcomer: the members after the change, itself included; founder: NULL for all */
-    uint64_t without; /* enum without */
+    bool agreed;             /* the group has agreed order, and may change */
+    uint64_t view;           /* 0: founder */
+    const uint64_t *members; /* newcomer: the members after the change, itself included; founder: NULL for all */
+    uint64_t without;        /* enum without */
 };
 
 enum node_status { NODE_OUTSIDE, NODE_WAITING, NODE_INSIDE };
@@ -143,10 +140,17 @@ struct node {
     uint64_t view;                         /* changes of the group seen */
     uint64_t joined;                       /* the change with which it joined; 0: founder */
     uint64_t fence;                        /* F: the highest fence known */
-    uint64_t sets[]; /* members, elders (those who were there before me, and still are), … */
+    uint64_t sets[];                       /* members, elders (those who were there before me, and still are), … */
 };
 
 enum { NODE_CONSTANT_WORDS = 4 };
+
+/* The passage's request has been made: put to the others, or granted without. (A newcomer's user may have to wait for
+ * it.) */
+static inline bool node_has_requested(const struct node *node)
+{
+    return node->asked || node->status == NODE_INSIDE;
+}
 
 struct protocol {
     const char *name;
@@ -155,14 +159,12 @@ struct protocol {
     bool fair;           /* claims first come, first served by causality */
     size_t (*words)(uint32_t nodes);
     size_t (*room)(uint32_t nodes);
-    void (*begin)(
-        uint64_t *state,
-        const struct beginning *how); /* `state` is all zeros: memory fresh from the kernel will do */
+    void (*begin)(uint64_t *state,
+                  const struct beginning *how); /* `state` is all zeros: memory fresh from the kernel will do */
     void (*step)(uint64_t *state, const struct event *event, struct effects *out);
 };
 
-extern const struct protocol lamport_protocol, ricart_agrawala_protocol, carvalho_roucairol_protocol,
-    token_protocol;
+extern const struct protocol lamport_protocol, ricart_agrawala_protocol, carvalho_roucairol_protocol, token_protocol;
 
 /* A fence is the view in the upper 24 bits and a count in the lower 40: 16 million changes of the group, and
  * 10^12 entries of one node between two messages. */
@@ -176,8 +178,7 @@ static inline bool message_serves_receiver(unsigned kind)
 
 static inline const char *message_name(unsigned kind)
 {
-    static const char *const names[MESSAGE_KINDS] = {"REQUEST", "REPLY",   "ACK",  "RELEASE",
-                                                     "TOKEN",   "WELCOME", "STATE"};
+    static const char *const names[MESSAGE_KINDS] = {"REQUEST", "REPLY", "ACK", "RELEASE", "TOKEN", "WELCOME", "STATE"};
     return kind < MESSAGE_KINDS ? names[kind] : "?";
 }
 

@@ -100,12 +100,12 @@ static void ricart_agrawala_replied(struct ricart_agrawala my, uint64_t j, struc
     ricart_agrawala_try(my, out);
 }
 
-static void ricart_agrawala_message(struct ricart_agrawala my, const struct message *message,
-                                    struct effects *out)
+static void ricart_agrawala_message(struct ricart_agrawala my, const struct message *message, struct effects *out)
 {
+    *my.highest =
+        larger(*my.highest, message->number); /* whomever it was meant for: what I ask from now on comes after it */
     if (!node_hears(my.node, message))
         return;
-    *my.highest = larger(*my.highest, message->number);
     switch (message->kind) {
     case MESSAGE_REQUEST:
         if (ricart_agrawala_defers(my, message))

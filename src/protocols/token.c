@@ -28,8 +28,7 @@ struct token {
     struct node *node;
     uint64_t *our, *have;
     uint64_t *holder; /* who has the token at this place in the order (agreed order only, else 0) */
-    uint64_t
-        *passed; /* newcomer, not yet established: a TOKEN passed since I joined, so t and holder are known */
+    uint64_t *passed; /* newcomer, not yet established: a TOKEN passed since I joined, so t and holder are known */
     uint64_t *t, *r, *joined, *established;
 };
 
@@ -126,6 +125,7 @@ static void token_ask(struct token my, struct effects *out)
     if (my.node->status != NODE_WAITING || my.node->asked || !my.node->welcome)
         return;
     *my.our += 1;
+    my.r[my.node->self] = *my.our; /* for STATE: a newcomer may not get this REQUEST */
     my.node->asked = 1;
     node_send(my.node, out, TO_ALL, (struct message){.kind = MESSAGE_REQUEST, .number = *my.our});
 }
@@ -149,9 +149,8 @@ static void token_release(struct token my, struct effects *out)
 /* STATE as I see it now establishes j. */
 static void token_tell(struct token my, uint64_t j, struct effects *out)
 {
-    struct effect *send =
-        node_send(my.node, out, TO_GROUP,
-                  (struct message){.kind = MESSAGE_STATE, .whom = (uint32_t)j, .number = *my.holder});
+    struct effect *send = node_send(my.node, out, TO_GROUP,
+                                    (struct message){.kind = MESSAGE_STATE, .whom = (uint32_t)j, .number = *my.holder});
     send->body = effects_keep(out, my.t, token_body(my.node->nodes));
     send->body_words = token_body(my.node->nodes);
 }
@@ -164,8 +163,7 @@ static void token_tell_next(struct token my, struct effects *out)
         return;
     uint64_t next = NOBODY;
     for (uint64_t j = 0; j < my.node->nodes; j++)
-        if (set_has(node_members(my.node), j) && !set_has(my.established, j) &&
-            (next == NOBODY || senior(my, j, next)))
+        if (set_has(node_members(my.node), j) && !set_has(my.established, j) && (next == NOBODY || senior(my, j, next)))
             next = j;
     if (next != NOBODY)
         token_tell(my, next, out);
@@ -184,8 +182,7 @@ static void token_settle(struct token my)
  * elders. */
 static void token_merge(struct token my, const struct event *event)
 {
-    const uint64_t n = my.node->nodes, *t = event->body, *r = t + n, *joined = r + n,
-                   *established = joined + n;
+    const uint64_t n = my.node->nodes, *t = event->body, *r = t + n, *joined = r + n, *established = joined + n;
     const uint64_t *elders = node_elders(my.node);
     if (!*my.passed) {
         memcpy(my.t, t, (size_t)n * sizeof *t);

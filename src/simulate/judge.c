@@ -43,7 +43,6 @@ void judge_request(struct world *world, uint32_t node, uint8_t mode)
     peer->later = NO_PEER;
     *(peer->earlier == NO_PEER ? &world->first_waiting : &world->peers[peer->earlier].later) = node;
     world->last_waiting = node;
-    trace_passage(world, node, "request");
 }
 
 static void violated(struct world *world, enum verdict verdict)
@@ -56,13 +55,12 @@ static void judge_exclusion(struct world *world, uint32_t node)
 {
     for (uint32_t other = 0; other < world->how->nodes; other++) {
         const struct peer *there = &world->peers[other];
-        if (other == node || !there->inside || !there->member ||
-            !modes_conflict(world->peers[node].mode, there->mode))
+        if (other == node || !there->inside || !there->member || !modes_conflict(world->peers[node].mode, there->mode))
             continue;
         snprintf(world->outcome->words, sizeof world->outcome->words,
-                 "node %u entered (%s, fence %" PRIu64 ") while node %u was inside (%s, fence %" PRIu64 ")",
-                 node, mode_name(world->peers[node].mode), world->peers[node].fence, other,
-                 mode_name(there->mode), there->fence);
+                 "node %u entered (%s, fence %" PRIu64 ") while node %u was inside (%s, fence %" PRIu64 ")", node,
+                 mode_name(world->peers[node].mode), world->peers[node].fence, other, mode_name(there->mode),
+                 there->fence);
         violated(world, VERDICT_EXCLUSION);
         return;
     }
@@ -73,8 +71,7 @@ static void judge_fence(struct world *world, uint32_t node, uint64_t fence)
     for (unsigned mode = 0; mode < MODES; mode++)
         if (modes_conflict(mode, world->peers[node].mode) && fence <= world->highest_fence[mode]) {
             snprintf(world->outcome->words, sizeof world->outcome->words,
-                     "node %u entered with fence %" PRIu64 ", not above the fence %" PRIu64
-                     " of an earlier entry",
+                     "node %u entered with fence %" PRIu64 ", not above the fence %" PRIu64 " of an earlier entry",
                      node, fence, world->highest_fence[mode]);
             violated(world, VERDICT_FENCE);
             return;

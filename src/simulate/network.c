@@ -85,8 +85,7 @@ static bool is_meant(const struct effect *effect, uint32_t from, uint32_t to)
     }
 }
 
-static void post(struct world *world, uint32_t from, uint32_t to, const struct effect *effect,
-                 uint32_t number)
+static void post(struct world *world, uint32_t from, uint32_t to, const struct effect *effect, uint32_t number)
 {
     struct peer *peer = &world->peers[to];
     if (to != from)

@@ -18,8 +18,7 @@ void trace_passage(struct world *world, uint32_t node, const char *event)
     if (!world->how->trace)
         return;
     const struct peer *peer = &world->peers[node];
-    fprintf(world->how->trace, "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"%s\"", world->now, node,
-            event);
+    fprintf(world->how->trace, "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"%s\"", world->now, node, event);
     if (*event == 'r' || *event == 'e' || (*event == 'l' && event[1] == 'e'))
         fprintf(world->how->trace, ",\"region\":\"r\",\"mode\":\"%s\"", mode_name(peer->mode));
     if (*event == 'e')
@@ -32,8 +31,7 @@ void trace_send(struct world *world, const struct parcel *parcel, uint32_t to, u
     if (!world->how->trace)
         return;
     fprintf(world->how->trace,
-            "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"send\",\"message\":%" PRIu64
-            ",\"kind\":\"%s\"",
+            "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"send\",\"message\":%" PRIu64 ",\"kind\":\"%s\"",
             world->now, parcel->message.from, parcel->id, message_name(parcel->message.kind));
     if (to < world->how->nodes)
         fprintf(world->how->trace, ",\"to\":\"n%u\"", to);
@@ -44,8 +42,8 @@ void trace_receive(struct world *world, uint32_t node, const struct parcel *parc
 {
     if (world->how->trace)
         fprintf(world->how->trace,
-                "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"receive\",\"message\":%" PRIu64 "}\n",
-                world->now, node, parcel->id);
+                "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"receive\",\"message\":%" PRIu64 "}\n", world->now,
+                node, parcel->id);
 }
 
 void trace_end(struct world *world, bool rest)

@@ -13,8 +13,7 @@ uint64_t *world_state(struct world *world, uint32_t node)
 
 void world_put(struct world *world, uint64_t at, enum due_kind kind, uint32_t node, uint32_t what)
 {
-    world->failed |=
-        !queue_put(&world->queue, (struct due){.at = at, .kind = kind, .node = node, .what = what});
+    world->failed |= !queue_put(&world->queue, (struct due){.at = at, .kind = kind, .node = node, .what = what});
 }
 
 uint64_t spread_draw(struct world *world, const struct spread *spread, double scale)
@@ -89,7 +88,11 @@ void world_step(struct world *world, uint32_t node, const struct event *event)
 {
     world->effects.count = 0;
     world->effects.used = 0;
+    const struct node *head = (const struct node *)world_state(world, node);
+    const bool requested = node_has_requested(head);
     world->protocol->step(world_state(world, node), event, &world->effects);
+    if (!requested && node_has_requested(head))
+        trace_passage(world, node, "request");
     carry_out(world, node);
 }
 
@@ -98,8 +101,7 @@ static void due_request(struct world *world, uint32_t node)
     if (world->how->passages && world->started >= world->how->passages && !world->how->script)
         return;
     world->started++;
-    const bool shared =
-        !world->protocol->exclusive_only && chance_happens(&world->chance, world->how->shared);
+    const bool shared = !world->protocol->exclusive_only && chance_happens(&world->chance, world->how->shared);
     const uint8_t mode = shared ? MODE_SHARED : MODE_EXCLUSIVE;
     judge_request(world, node, mode);
     world_step(world, node, &(struct event){.kind = EVENT_REQUEST, .mode = mode});
