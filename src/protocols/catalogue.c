@@ -17,8 +17,7 @@ static const struct variant variants[] = {
     {"token", TOKEN, 0, false, NULL},
 
     {"lamport-no-acknowledgement", LAMPORT, WITHOUT_ACKNOWLEDGEMENT, false, "the wait for a later word from all"},
-    {"lamport-newcomer-not-told", LAMPORT, WITHOUT_LOWEST_NUMBER, true,
-     "the lowest number, for a newcomer, of who is inside"},
+    {"lamport-newcomer-not-told", LAMPORT, WITHOUT_TELLING, true, "telling a newcomer of the requests made before"},
     {"lamport-waits-for-the-dead", LAMPORT, WITHOUT_IMPLIED_REPLY, true, "forgetting the dead"},
     {"ricart-agrawala-published", RICART_AGRAWALA, WITHOUT_INSIDE_TEST | WITHOUT_FAIR_NUMBERS, true,
      "the test for inside, and the numbers that make it fair"},
@@ -36,6 +35,8 @@ static const struct variant variants[] = {
      "the newcomer's beginning without permissions"},
     {"carvalho-roucairol-nobodys-permission", CARVALHO_ROUCAIROL, WITHOUT_GIFT, true,
      "the members' taking of a newcomer's permission"},
+    {"carvalho-roucairol-no-incarnations", CARVALHO_ROUCAIROL, WITHOUT_INCARNATIONS, true,
+     "ignoring what was meant for an earlier incarnation"},
     {"carvalho-roucairol-fence-without-view", CARVALHO_ROUCAIROL, WITHOUT_VIEW_IN_FENCE, true, "the view in the fence"},
     {"token-regenerated-twice", TOKEN, WITHOUT_SENIORITY, true, "seniority: every survivor makes a new token"},
     {"token-not-taken-back", TOKEN, WITHOUT_TAKING_BACK, true, "taking back a token sent to the dead"},

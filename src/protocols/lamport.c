@@ -141,9 +141,9 @@ static void lamport_joined(struct lamport my, const struct event *event, struct 
     node_sees_joining(my.node, event);
     my.q[event->node] = NONE;
     my.v[event->node] = 0;
-    if (my.q[my.node->self] != NONE) {
-        const bool lowest = my.node->status == NODE_INSIDE && !(my.node->without & WITHOUT_LOWEST_NUMBER);
-        const uint64_t number = lowest ? (uint64_t)LOWEST : my.q[my.node->self] >> MODE_BITS;
+    if (my.q[my.node->self] != NONE && !(my.node->without & WITHOUT_TELLING)) {
+        const bool inside = my.node->status == NODE_INSIDE;
+        const uint64_t number = inside ? (uint64_t)LOWEST : my.q[my.node->self] >> MODE_BITS;
         node_send(my.node, out, event->node, lamport_request(my, number));
     }
     node_welcomes(my.node, out, event->node, *my.c);

@@ -113,7 +113,7 @@ enum without {
     WITHOUT_SENIORITY = 1 << 7,        /* token: every survivor makes a new token */
     WITHOUT_TAKING_BACK = 1 << 8,      /* token: what was sent to the dead is lost */
     WITHOUT_ESTABLISHING = 1 << 9,     /* token: a newcomer counts as established at once */
-    WITHOUT_LOWEST_NUMBER = 1 << 10,   /* Lamport: who is inside tells a newcomer its number, not the lowest */
+    WITHOUT_TELLING = 1 << 10,         /* Lamport: a newcomer is not told of requests made before it joined */
     WITHOUT_ACKNOWLEDGEMENT = 1 << 11, /* Lamport: v[j] is not looked at */
     WITHOUT_VIEW_IN_FENCE = 1 << 12,   /* a fence is F+1 alone */
     WITHOUT_DEFERRING = 1 << 13,       /* Ricart–Agrawala, Carvalho–Roucairol: who waits replies to everybody */
