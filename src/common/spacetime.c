@@ -95,8 +95,8 @@ void spacetime_message(struct spacetime *diagram, unsigned from, double sent, un
     add(diagram, (struct mark){MARK_MESSAGE, from, to, sent, received, NULL}, label);
 }
 
-void spacetime_bar(struct spacetime *diagram, enum spacetime_bar kind, unsigned process, double from,
-                   double to, const char *label)
+void spacetime_bar(struct spacetime *diagram, enum spacetime_bar kind, unsigned process, double from, double to,
+                   const char *label)
 {
     const enum mark_kind mark = kind == SPACETIME_INSIDE ? MARK_INSIDE : MARK_WAITS;
     add(diagram, (struct mark){mark, process, process, from, to, NULL}, label);
@@ -134,8 +134,7 @@ static void draw_dot(FILE *out, const struct mark *mark)
 
 static void draw_bar(FILE *out, const struct mark *mark)
 {
-    const struct point from = place(mark->process, mark->column),
-                       to = place(mark->process, mark->other_column);
+    const struct point from = place(mark->process, mark->column), to = place(mark->process, mark->other_column);
     svg_box(out, mark->kind == MARK_INSIDE ? "inside" : "wait", (struct point){from.x, from.y - BAR / 2.0},
             to.x - from.x, BAR);
     if (mark->text)

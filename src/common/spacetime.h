@@ -26,8 +26,8 @@ void spacetime_death(struct spacetime *diagram, unsigned process, double column,
 void spacetime_message(struct spacetime *diagram, unsigned from, double sent, unsigned to, double received,
                        const char *label);
 enum spacetime_bar { SPACETIME_WAITS, SPACETIME_INSIDE };
-void spacetime_bar(struct spacetime *diagram, enum spacetime_bar kind, unsigned process, double from,
-                   double to, const char *label);
+void spacetime_bar(struct spacetime *diagram, enum spacetime_bar kind, unsigned process, double from, double to,
+                   const char *label);
 /* The violation: a ring around two moments (they may be the same), and what is wrong with them. */
 void spacetime_violation(struct spacetime *diagram, unsigned process, double column, unsigned other,
                          double other_column, const char *what);

@@ -49,11 +49,10 @@ void svg_escape(FILE *out, const char *text)
 
 void svg_begin(FILE *out, double width, double height, const char *title)
 {
-    fprintf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-        "role=\"img\">\n<title>",
-        width, height, width, height);
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "role=\"img\">\n<title>",
+            width, height, width, height);
     svg_escape(out, title);
     fprintf(out,
             "</title>\n<style>%s</style>\n"
@@ -71,8 +70,8 @@ void svg_end(FILE *out)
 
 static void line(FILE *out, const char *class, struct point from, struct point to, const char *more)
 {
-    fprintf(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"%s/>\n", class, from.x,
-            from.y, to.x, to.y, more);
+    fprintf(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"%s/>\n", class, from.x, from.y,
+            to.x, to.y, more);
 }
 
 void svg_line(FILE *out, const char *class, struct point from, struct point to)
@@ -92,8 +91,8 @@ void svg_dot(FILE *out, const char *class, struct point at, double radius)
 
 void svg_box(FILE *out, const char *class, struct point corner, double width, double height)
 {
-    fprintf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\"/>\n",
-            class, corner.x, corner.y, width, height);
+    fprintf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\"/>\n", class,
+            corner.x, corner.y, width, height);
 }
 
 void svg_text(FILE *out, const char *class, const char *anchor, struct point at, const char *text)

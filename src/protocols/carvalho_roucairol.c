@@ -34,7 +34,7 @@ struct carvalho_roucairol {
 
 static size_t carvalho_roucairol_words(uint32_t nodes)
 {
-    return node_words(nodes) + 3 + (1 + PLANES) * set_words(nodes);
+    return node_words(nodes) + (1 + PLANES) * set_words(nodes);
 }
 
 static size_t carvalho_roucairol_room(uint32_t nodes)
@@ -47,7 +47,7 @@ static struct carvalho_roucairol carvalho_roucairol_of(uint64_t *state)
     struct node *node = (struct node *)state;
     const size_t width = set_words(node->nodes);
     uint64_t *own = state + node_words(node->nodes);
-    return (struct carvalho_roucairol){node, own, own + 1, own + 2, own + 3, own + 3 + width, width};
+    return (struct carvalho_roucairol){node, node->own, node->own + 1, node->own + 2, own, own + width, width};
 }
 
 static uint64_t *permissions(struct carvalho_roucairol my, uint64_t mode)

@@ -33,7 +33,7 @@ struct lamport {
 
 static size_t lamport_words(uint32_t nodes)
 {
-    return node_words(nodes) + 1 + 2 * (size_t)nodes;
+    return node_words(nodes) + 2 * (size_t)nodes;
 }
 
 static size_t lamport_room(uint32_t nodes)
@@ -46,7 +46,7 @@ static struct lamport lamport_of(uint64_t *state)
 {
     struct node *node = (struct node *)state;
     uint64_t *own = state + node_words(node->nodes);
-    return (struct lamport){node, own, own + 1, own + 1 + node->nodes};
+    return (struct lamport){node, node->own, own, own + node->nodes};
 }
 
 static void lamport_begin(uint64_t *state, const struct beginning *how)

@@ -140,6 +140,7 @@ struct node {
     uint64_t view;                         /* changes of the group seen */
     uint64_t joined;                       /* the change with which it joined; 0: founder */
     uint64_t fence;                        /* F: the highest fence known */
+    uint64_t own[4];                       /* the protocol's single words: beside the head, for the cache's sake */
     uint64_t sets[];                       /* members, elders (those who were there before me, and still are), … */
 };
 

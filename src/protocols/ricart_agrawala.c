@@ -26,7 +26,7 @@ struct ricart_agrawala {
 
 static size_t ricart_agrawala_words(uint32_t nodes)
 {
-    return node_words(nodes) + 3 + 2 * set_words(nodes);
+    return node_words(nodes) + 2 * set_words(nodes);
 }
 
 static size_t ricart_agrawala_room(uint32_t nodes)
@@ -38,7 +38,7 @@ static struct ricart_agrawala ricart_agrawala_of(uint64_t *state)
 {
     struct node *node = (struct node *)state;
     uint64_t *own = state + node_words(node->nodes);
-    return (struct ricart_agrawala){node, own, own + 1, own + 2, own + 3, own + 3 + set_words(node->nodes)};
+    return (struct ricart_agrawala){node, node->own, node->own + 1, node->own + 2, own, own + set_words(node->nodes)};
 }
 
 static void ricart_agrawala_begin(uint64_t *state, const struct beginning *how)

@@ -32,8 +32,6 @@ struct token {
     uint64_t *t, *r, *joined, *established;
 };
 
-enum { OWN_WORDS = 4 };
-
 /* t, r, joined and established lie side by side: they are the body of STATE. */
 static size_t token_body(uint64_t nodes)
 {
@@ -42,7 +40,7 @@ static size_t token_body(uint64_t nodes)
 
 static size_t token_words(uint32_t nodes)
 {
-    return node_words(nodes) + OWN_WORDS + token_body(nodes);
+    return node_words(nodes) + token_body(nodes);
 }
 
 static size_t token_room(uint32_t nodes)
@@ -53,7 +51,7 @@ static size_t token_room(uint32_t nodes)
 static struct token token_of(uint64_t *state)
 {
     struct node *node = (struct node *)state;
-    uint64_t *own = state + node_words(node->nodes), *body = own + OWN_WORDS;
+    uint64_t *own = node->own, *body = state + node_words(node->nodes);
     const uint64_t n = node->nodes;
     return (struct token){node, own, own + 1, own + 2, own + 3, body, body + n, body + 2 * n, body + 3 * n};
 }

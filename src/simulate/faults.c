@@ -4,8 +4,6 @@
  * With a right failure detector, a node that is cut off stops when its lease has run out, and the others wait
  * longer than that before they go on without it. With a wrong one they go on at once, and it does not know.
  */
-#include <string.h>
-
 #include "simulate/world.h"
 
 /* In multiples of a message's mean delay. */
@@ -25,7 +23,7 @@ void faults_stop(struct world *world, uint32_t node)
     judge_exit(world, node);
     peer->up = false;
     peer->lives++;
-    memset(peer->tallies, 0, sizeof peer->tallies);
+    world_forget_tallies(world, node);
 }
 
 static void crash(struct world *world, uint32_t node)

@@ -32,9 +32,10 @@ void judge_request(struct world *world, uint32_t node, uint8_t mode)
 {
     struct peer *peer = &world->peers[node];
     peer->passages++;
-    if (peer_tally(peer)->finished)
-        measure_passage(world->measure, peer_tally(peer)->messages);
-    *peer_tally(peer) = (struct tally){0};
+    struct tally *tally = world_tally(world, node);
+    if (tally->finished)
+        measure_passage(world->measure, tally->messages);
+    *tally = (struct tally){0};
     peer->mode = mode;
     peer->waiting = true;
     peer->requested_at = world->now;
@@ -98,7 +99,10 @@ static void measure_entry(struct world *world, uint32_t node)
     const uint64_t overtaken = measure->entries - peer->entries_then;
     measure->most_overtaken = overtaken > measure->most_overtaken ? overtaken : measure->most_overtaken;
     measure->out_of_turn += world->first_waiting != node;
-    histogram_add(&measure->waits, world->now - peer->requested_at);
+    measure->last_wait = world->now - peer->requested_at;
+    histogram_add(&measure->waits, measure->last_wait);
+    if (!measure->first_entry && world->now >= world->how->mark)
+        measure->first_entry = world->now;
     if (world->handing_over && peer->requested_at <= world->left_at)
         histogram_add(&measure->handovers, world->now - world->left_at);
     world->handing_over = false;

@@ -32,6 +32,18 @@ void histogram_add(struct histogram *histogram, uint64_t value)
     histogram->bucket[bucket_of(value)]++;
 }
 
+void histogram_join(struct histogram *to, const struct histogram *from)
+{
+    if (from->count == 0)
+        return;
+    to->least = to->count == 0 || from->least < to->least ? from->least : to->least;
+    to->most = from->most > to->most ? from->most : to->most;
+    to->count += from->count;
+    to->sum += from->sum;
+    for (unsigned bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++)
+        to->bucket[bucket] += from->bucket[bucket];
+}
+
 uint64_t histogram_part(const struct histogram *histogram, double part)
 {
     uint64_t below = 0;

@@ -62,13 +62,13 @@ static uint64_t arrival(struct world *world, uint32_t from, uint32_t to)
 
 static void count(struct world *world, uint32_t from, uint32_t to, const struct message *message)
 {
-    world->measure->sent[message->kind]++;
-    struct peer *owner = &world->peers[message_serves_receiver(message->kind) ? to : from];
-    struct tally *tally = peer_tally(owner);
+    const uint32_t owner = message_serves_receiver(message->kind) ? to : from;
+    struct tally *tally = world_tally(world, owner), *tallies = world->tallies + (size_t)owner * TALLIES;
     for (unsigned i = 0; message->kind == MESSAGE_ACK && i < TALLIES; i++)
-        if (owner->tallies[i].number == message->about)
-            tally = &owner->tallies[i];
+        if (tallies[i].number == message->about)
+            tally = &tallies[i];
     tally->messages++;
+    world->measure->sent[message->kind]++;
 }
 
 static bool is_meant(const struct effect *effect, uint32_t from, uint32_t to)
@@ -106,7 +106,7 @@ void network_send(struct world *world, uint32_t from, const struct effect *effec
     parcel->event = EVENT_MESSAGE;
     parcel->copies = 1; /* until all are posted */
     if (effect->message.kind == MESSAGE_REQUEST && effect->message.about)
-        peer_tally(&world->peers[from])->number = effect->message.about;
+        world_tally(world, from)->number = effect->message.about;
     if (effect->body) {
         parcel->body = malloc(effect->body_words * sizeof *parcel->body);
         if (!parcel->body) {

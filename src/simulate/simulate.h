@@ -18,8 +18,7 @@
 enum spread_kind { SPREAD_CONSTANT, SPREAD_UNIFORM, SPREAD_EXPONENTIAL };
 struct spread {
     enum spread_kind kind;
-    uint64_t least,
-        most; /* nanoseconds; UNIFORM: between the two; else `least` is the constant or the mean */
+    uint64_t least, most; /* nanoseconds; UNIFORM: between the two; else `least` is the constant or the mean */
 };
 
 enum order { ORDER_ANY, ORDER_FIFO, ORDER_AGREED };
@@ -52,7 +51,8 @@ struct simulation {
     struct faults faults;
     const struct scripted *script; /* if not NULL, these requests are all there are, in order of time */
     size_t script_length;
-    FILE *trace; /* JSON lines, or NULL */
+    uint64_t mark; /* from when measure->first_entry counts */
+    FILE *trace;   /* JSON lines, or NULL */
     void (*progress)(void *context, const struct measure *so_far);
     void *progress_context;
 };
@@ -64,8 +64,7 @@ struct outcome {
     char words[256];   /* what was violated, by whom, when */
     uint64_t overlaps; /* with a wrong detector: entries while somebody who was given up for dead was still
                           inside */
-    uint64_t
-        refused; /* with a wrong detector: entries of such that a resource which looks at fences refuses */
+    uint64_t refused;  /* with a wrong detector: entries of such that a resource which looks at fences refuses */
     struct measure measure;
 };
 

@@ -52,7 +52,7 @@ void world_begin(struct world *world, uint32_t node)
     peer->up = peer->member = true;
     peer->born = world->queue.put;
     peer->floor = world->now;
-    memset(peer->tallies, 0, sizeof peer->tallies);
+    world_forget_tallies(world, node);
     set_add(world->members, node);
     peer->lives += world->view > 0;
     if (world->view)
@@ -112,7 +112,7 @@ static void due_release(struct world *world, uint32_t node)
     judge_exit(world, node);
     trace_passage(world, node, "leave");
     world_step(world, node, &(struct event){.kind = EVENT_RELEASE});
-    peer_tally(&world->peers[node])->finished = true;
+    world_tally(world, node)->finished = true;
     world_think(world, node);
 }
 
@@ -143,10 +143,11 @@ static bool allocate(struct world *world)
     world->words = world->protocol->words(how->nodes);
     world->states = calloc(n, world->words * sizeof *world->states);
     world->peers = calloc(n, sizeof *world->peers);
+    world->tallies = calloc(n, TALLIES * sizeof *world->tallies);
     world->members = calloc(set_words(n), sizeof *world->members);
     world->fifo = how->order == ORDER_FIFO ? calloc(n, n * sizeof *world->fifo) : NULL;
     world->effects.room = calloc(world->protocol->room(how->nodes), sizeof(uint64_t));
-    return world->states && world->peers && world->members && world->effects.room &&
+    return world->states && world->peers && world->tallies && world->members && world->effects.room &&
            (world->fifo || how->order != ORDER_FIFO) && measure_open(world->measure, how->nodes);
 }
 
@@ -176,6 +177,7 @@ void world_close(struct world *world)
     free(world->effects.room);
     free(world->fifo);
     free(world->members);
+    free(world->tallies);
     free(world->peers);
     free(world->states);
     queue_close(&world->queue);
@@ -193,8 +195,8 @@ static void close_books(struct world *world)
         sum += entries;
         squares += entries * entries;
         for (unsigned i = 0; rest && i < TALLIES; i++)
-            if (peer->tallies[i].finished)
-                measure_passage(world->measure, peer->tallies[i].messages);
+            if (world->tallies[(size_t)node * TALLIES + i].finished)
+                measure_passage(world->measure, world->tallies[(size_t)node * TALLIES + i].messages);
     }
     world->measure->evenness = squares > 0 ? sum * sum / (world->how->nodes * squares) : 1;
     world->measure->now = world->now;
@@ -206,6 +208,11 @@ static void run(struct world *world)
     struct measure *measure = world->measure;
     while (world->queue.count && measure->events < limit && !world->failed && !world->ended) {
         const struct due due = queue_take(&world->queue);
+        if (world->queue.count) { /* large networks do not fit the cache: fetch the next node while this one works */
+            __builtin_prefetch(&world->peers[world->queue.heap[0].node]);
+            __builtin_prefetch(world_state(world, world->queue.heap[0].node));
+            __builtin_prefetch(world_state(world, world->queue.heap[0].node) + 8);
+        }
         world->now = due.at;
         measure->events++;
         take(world, &due);

@@ -3,6 +3,8 @@
 #ifndef AFTERYOU_SIMULATE_WORLD_H
 #define AFTERYOU_SIMULATE_WORLD_H
 
+#include <string.h>
+
 #include "protocols/sets.h"
 #include "simulate/queue.h"
 #include "simulate/random.h"
@@ -42,7 +44,6 @@ struct peer {
     uint64_t floor;          /* agreed order: nothing arrives before this */
     uint64_t requested_at, entries_then, entries;
     uint64_t fence;
-    struct tally tallies[TALLIES]; /* the present passage's at `passages` modulo TALLIES */
     uint64_t passages;
 };
 
@@ -57,8 +58,9 @@ struct world {
     uint64_t *states; /* nodes × words, zero until touched: nodes that nobody asks cost nothing */
     size_t words;
     struct peer *peers;
-    uint64_t *members; /* a set, as the group has it */
-    uint64_t *fifo;    /* nodes × nodes: the last arrival of each channel; NULL unless ORDER_FIFO */
+    struct tally *tallies; /* TALLIES a node: the present passage's at peer->passages modulo TALLIES */
+    uint64_t *members;     /* a set, as the group has it */
+    uint64_t *fifo;        /* nodes × nodes: the last arrival of each channel; NULL unless ORDER_FIFO */
     struct parcel *parcels;
     uint32_t parcels_count, parcels_room, free_parcel;
     struct effects effects;
@@ -82,9 +84,14 @@ void world_put(struct world *world, uint64_t at, enum due_kind kind, uint32_t no
 uint64_t spread_draw(struct world *world, const struct spread *spread, double scale);
 void world_think(struct world *world, uint32_t node);
 
-static inline struct tally *peer_tally(struct peer *peer)
+static inline struct tally *world_tally(struct world *world, uint32_t node)
 {
-    return &peer->tallies[peer->passages % TALLIES];
+    return &world->tallies[(size_t)node * TALLIES + world->peers[node].passages % TALLIES];
+}
+
+static inline void world_forget_tallies(struct world *world, uint32_t node)
+{
+    memset(world->tallies + (size_t)node * TALLIES, 0, TALLIES * sizeof *world->tallies);
 }
 
 /* network.c */
