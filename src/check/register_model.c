@@ -3,15 +3,9 @@
 #include "check/register_model.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "check/narrate.h"
-
-bool request_conflict(unsigned a, unsigned b)
-{
-    return !((a & 3) == REQUEST_SHARED && (b & 3) == REQUEST_SHARED);
-}
 
 static const struct register_model *model_of(const struct system *system)
 {
@@ -139,6 +133,11 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
     }
 }
 
+static bool same(const struct register_model *model, const unsigned char *a, const unsigned char *b)
+{
+    return memcmp(a, b, model->system.size) == 0;
+}
+
 /* All outcomes of one move. */
 static void add(const struct register_model *model, const unsigned char *state, struct successors *out, unsigned who,
                 enum move_kind kind, unsigned request)
@@ -160,7 +159,9 @@ static void add(const struct register_model *model, const unsigned char *state, 
         }
         outcomes = at.outcomes;
         out->overflow |= at.overflow;
-        if (model->protocol->normalise)
+        if (at.access.kind == ACCESS_READ && same(model, state, next))
+            out->stays[out->count - 1] = true;
+        else if (model->protocol->normalise)
             model->protocol->normalise(model, next);
     }
 }
@@ -183,7 +184,7 @@ static void add_steps(const struct register_model *model, const unsigned char *s
     if (!waits) {
         const unsigned first = out->count;
         add(model, state, out, who, MOVE_STEP, 0);
-        waits = out->count == first + 1 && memcmp(state, out->states + first * out->size, out->size) == 0;
+        waits = out->stays[first];
     }
     if (model->aborts && waits && model_process(model, state, who)->part == PART_ENTERING)
         add(model, state, out, who, MOVE_ABORT, 0);
@@ -305,6 +306,8 @@ int register_model_open(struct register_model *model)
         model->requests = protocol->default_requests ? protocol->default_requests : 1u << REQUEST_EXCLUSIVE;
     if (!model->alive)
         model->alive = (1u << model->places) - 1;
+    if (model->places > PROCESSES_MOST)
+        return -EINVAL;
     unsigned processes = 0;
     memset(model->process_of, PLACE_UNUSED, sizeof model->process_of);
     for (unsigned place = 0; place < model->places; place++)
@@ -317,6 +320,7 @@ int register_model_open(struct register_model *model)
         .size = model->stride * processes,
         .part_size = model->stride,
         .processes = processes,
+        .all_conflict = !(model->requests & (1u << REQUEST_SHARED | 1u << (REQUEST_SHARED | REQUEST_URGENT))),
         .context = model,
         .begin = model_begin,
         .successors = model_successors,

@@ -62,6 +62,7 @@ struct register_protocol {
     const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text, size_t room);
     unsigned default_requests; /* a bit each; 0: only request 0 */
     bool slots, modes, conditions, priorities;
+    bool sleeps;         /* uses SLEEP and WAKE */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
 
@@ -87,6 +88,7 @@ struct register_model {
     unsigned overtake;  /* the bound B */
     unsigned padding;   /* `clock` */
     bool writers_first; /* `should precede` */
+    bool express;       /* `courtesy`: its express lane is tried as well */
 };
 
 enum { PLACE_UNUSED = 0xff };
@@ -124,10 +126,5 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
 void registers_kill(struct registers *at);
 void registers_drain(struct registers *at);
 bool model_condition(const struct register_model *model, const unsigned char *state, unsigned process);
-
-/* Requests: their first two bits are a mode, the third a priority. */
-enum { REQUEST_EXCLUSIVE = 0, REQUEST_SHARED = 1, REQUEST_RELEASE = 2, REQUEST_URGENT = 4 };
-
-bool request_conflict(unsigned a, unsigned b);
 
 #endif

@@ -116,20 +116,63 @@ bool registers_condition(struct registers *at)
     return holds;
 }
 
-/* futex_waitv: compare and fall asleep are one act. Once asleep, only a watched place's WAKE or death ends
- * it, and the process then goes on past its SLEEP. */
-bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch)
+/* futex_waitv: compare and fall asleep are one act. Once asleep, only a watched place's WAKE or death ends it, and the
+ * process then goes on past its SLEEP. */
+bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch, bool *woken)
 {
     drain_all(at);
     registers_note(at, ACCESS_SLEEP, at->self, 0, watch->places);
-    bool sleeps = watch->places != 0; /* 0: it slept, and was woken */
+    *woken = head->woken;
+    head->woken = 0;
+    if (*woken)
+        return false;
     for (unsigned place = 0; place < at->places; place++)
         if (watch->places >> place & 1 && registers_of_process(at, at->process_of[place])[0] != watch->seen[place])
-            sleeps = false;
-    if (sleeps)
-        head->watched = watch->places;
-    memset(watch, 0, sizeof *watch);
-    return sleeps;
+            return false;
+    head->watched = watch->places;
+    return true;
+}
+
+bool registers_rival(const struct registers *at, unsigned place)
+{
+    const struct process *other = model_process(at->model, at->state, at->process_of[place]);
+    return request_conflict(at->request, other->request);
+}
+
+/* The class of a request: with writers first, or by priority. */
+static int class_of(const struct register_model *model, unsigned request)
+{
+    return (model->writers_first && (request & 3) == REQUEST_SHARED) - ((request & REQUEST_URGENT) != 0);
+}
+
+int registers_precedence(const struct registers *at, unsigned place)
+{
+    const struct process *other = model_process(at->model, at->state, at->process_of[place]);
+    return class_of(at->model, other->request) - class_of(at->model, at->request);
+}
+
+unsigned registers_slots(const struct registers *at)
+{
+    return at->model->slots;
+}
+
+unsigned registers_overtake(const struct registers *at)
+{
+    return at->model->overtake;
+}
+
+bool registers_conditional(const struct registers *at)
+{
+    return at->model->problem == PROBLEM_ALLOCATION && (at->request & 3) != REQUEST_RELEASE;
+}
+
+/* Right or wrong: both guesses are tried. */
+bool registers_calm(struct registers *at)
+{
+    if (!at->model->express)
+        return false;
+    at->outcomes = 2;
+    return at->choice;
 }
 
 void registers_wake(struct registers *at)
@@ -138,8 +181,10 @@ void registers_wake(struct registers *at)
     registers_note(at, ACCESS_WAKE, at->self, 0, 0);
     for (unsigned process = 0; process < at->model->system.processes; process++) {
         struct passage_head *other = model_passage(at->model, at->state, process);
-        if (process != at->process && other->watched >> at->self & 1)
+        if (process != at->process && other->watched >> at->self & 1) {
             other->watched = 0;
+            other->woken = 1;
+        }
     }
 }
 
@@ -158,7 +203,8 @@ void registers_kill(struct registers *at)
     for (unsigned index = 0; index < model->bits; index++)
         bit_set(at, at->process, index,
                 protocol->dead_bit && protocol->dead_bit(index, bit_get(at, at->process, index)));
-    registers_wake(at);
+    if (protocol->sleeps)
+        registers_wake(at);
     const bool malfunctions = model->malfunction && process->part != PART_IDLE;
     memset(process, 0, sizeof *process + protocol->passage_size);
     if (malfunctions)

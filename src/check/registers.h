@@ -60,7 +60,14 @@ bool registers_read_bit(struct registers *at, unsigned place, unsigned index);
 void registers_begin_bit(struct registers *at, unsigned index, bool value);
 void registers_end_bit(struct registers *at, unsigned index, bool value);
 bool registers_condition(struct registers *at);
-bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch);
+bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch, bool *woken);
+/* The model's settings, as the protocol asks for them. */
+bool registers_rival(const struct registers *at, unsigned place);
+int registers_precedence(const struct registers *at, unsigned place);
+unsigned registers_slots(const struct registers *at);
+unsigned registers_overtake(const struct registers *at);
+bool registers_conditional(const struct registers *at);
+bool registers_calm(struct registers *at);
 void registers_wake(struct registers *at);
 
 static inline unsigned registers_self(const struct registers *at)
@@ -93,6 +100,12 @@ static inline unsigned registers_next(const struct registers *at, unsigned place
     while (place < at->places && (place == at->self || at->process_of[place] == 0xff))
         place++;
     return place;
+}
+
+/* Nobody is left out: the fetch that tells is tried. */
+static inline unsigned registers_next_rival(const struct registers *at, unsigned place)
+{
+    return registers_next(at, place);
 }
 
 static inline word *registers_of_process(const struct registers *at, unsigned process)
@@ -128,6 +141,30 @@ static inline void registers_write_late(struct registers *at, unsigned index, wo
         registers_write_buffered(at, index, value, true);
     else
         registers_of_process(at, at->process)[index] = value;
+}
+
+static inline word registers_own(struct registers *at, unsigned index)
+{
+    return at->buffered ? registers_read_buffered(at, index) : registers_of_process(at, at->process)[index];
+}
+
+/* Requests: their first two bits are a mode (and, in the allocation problem, what is asked), the third a priority. */
+enum { REQUEST_EXCLUSIVE = 0, REQUEST_SHARED = 1, REQUEST_RELEASE = 2, REQUEST_URGENT = 4 };
+
+static inline bool request_conflict(unsigned a, unsigned b)
+{
+    return !((a & 3) == REQUEST_SHARED && (b & 3) == REQUEST_SHARED);
+}
+
+static inline unsigned registers_mode(const struct registers *at)
+{
+    return at->request & 3;
+}
+
+static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
+{
+    (void)place;
+    return request_conflict(at->request, mode);
 }
 
 /* The number after `largest`, in a field of `bits` bits. */

@@ -73,7 +73,9 @@ static bool add_edge(struct search *search, uint32_t target, struct move move)
 static bool expand(struct search *search, uint32_t number, struct successors *out, struct key *keys)
 {
     unsigned char state[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    struct key key;
     store_get(&search->store, number, state);
+    store_get_key(&search->store, number, &key);
     out->count = 0;
     search->system->successors(search->system, state, out);
     search->moves += out->count;
@@ -83,15 +85,15 @@ static bool expand(struct search *search, uint32_t number, struct successors *ou
         return false;
     }
     for (unsigned at = 0; at < out->count; at++)
-        if (!store_key(&search->store, out->states + at * out->size, &keys[at])) {
+        if (!out->stays[at] && !store_key(&search->store, out->states + at * out->size, state, &key, &keys[at])) {
             search->end = SEARCH_MEMORY;
             return false;
         }
     if (search->keep_graph && !begin_edges(search))
         return false;
     for (unsigned at = 0; at < out->count; at++) {
-        uint32_t target;
-        if (!put(search, out->states + at * out->size, &keys[at], number, out->move[at], &target))
+        uint32_t target = number;
+        if (!out->stays[at] && !put(search, out->states + at * out->size, &keys[at], number, out->move[at], &target))
             return false;
         if (out->complaint && out->complaining == at) {
             /* The move broke the property, whatever else leads to the same state: tell it by this move. */
@@ -128,7 +130,7 @@ static bool within_limits(struct search *search)
 static void explore(struct search *search, struct successors *out, struct key *keys)
 {
     uint32_t number;
-    if (!store_key(&search->store, out->states, keys)) {
+    if (!store_key(&search->store, out->states, NULL, NULL, keys)) {
         search->end = SEARCH_MEMORY;
         return;
     }

@@ -71,6 +71,14 @@ int store_open(struct store *store, size_t state_size, size_t part_size, size_t 
     return 0;
 }
 
+void store_forget_table(struct store *store)
+{
+    munmap(store->table, store->table_room * sizeof *store->table);
+    store->spent -= store->table_room * sizeof *store->table;
+    store->table = NULL;
+    store->table_room = 0;
+}
+
 void store_close(struct store *store)
 {
     store_release(store, &store->keys);
@@ -82,6 +90,19 @@ void store_close(struct store *store)
     if (store->table)
         munmap(store->table, store->table_room * sizeof *store->table);
     *store = (struct store){0};
+}
+
+/* memcmp for a few lanes, without the call. */
+static inline bool same(const unsigned char *a, const unsigned char *b, size_t size)
+{
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t left, right;
+        memcpy(&left, a + at, sizeof left);
+        memcpy(&right, b + at, sizeof right);
+        if (left != right)
+            return false;
+    }
+    return true;
 }
 
 static uint64_t hash_part(const struct dictionary *dictionary, const unsigned char *part)
@@ -126,7 +147,7 @@ static bool intern(struct store *store, const unsigned char *part, uint32_t *num
     size_t at = hash_part(dictionary, part) & mask;
     for (; dictionary->table[at]; at = (at + 1) & mask) {
         *number = dictionary->table[at] - 1;
-        if (memcmp(dictionary->parts.bytes + *number * dictionary->size, part, dictionary->size) == 0)
+        if (same(dictionary->parts.bytes + *number * dictionary->size, part, dictionary->size))
             return true;
     }
     if (!store_grow(store, &dictionary->parts, dictionary->size))
@@ -151,11 +172,16 @@ static size_t slot_of(const struct store *store, uint64_t hash)
     return hash & (store->table_room - 1);
 }
 
-bool store_key(struct store *store, const unsigned char *state, struct key *key)
+bool store_key(struct store *store, const unsigned char *state, const unsigned char *origin,
+               const struct key *origin_key, struct key *key)
 {
-    for (unsigned at = 0; at < store->parts; at++)
-        if (!intern(store, state + at * store->dictionary.size, &key->part[at]))
+    const size_t size = store->dictionary.size;
+    for (unsigned at = 0; at < store->parts; at++) {
+        if (origin && same(state + at * size, origin + at * size, size))
+            key->part[at] = origin_key->part[at];
+        else if (!intern(store, state + at * size, &key->part[at]))
             return false;
+    }
     key->hash = hash_key(store, key->part);
     __builtin_prefetch(&store->table[slot_of(store, key->hash)]);
     return true;
@@ -202,6 +228,11 @@ void store_get(const struct store *store, uint32_t number, unsigned char *state)
         memcpy(state + at * size, store->dictionary.parts.bytes + key[at] * size, size);
 }
 
+void store_get_key(const struct store *store, uint32_t number, struct key *key)
+{
+    memcpy(key->part, key_of(store, number), store->parts * sizeof *key->part);
+}
+
 uint32_t store_parent(const struct store *store, uint32_t number)
 {
     uint32_t parent;
@@ -226,7 +257,11 @@ enum store_answer store_put(struct store *store, const struct key *key, uint32_t
         if ((entry ^ key->hash) >> 32)
             continue;
         *number = (uint32_t)entry - 1;
-        if (memcmp(key_of(store, *number), key->part, key_size) == 0)
+        const uint32_t *known = key_of(store, *number);
+        uint32_t difference = 0;
+        for (unsigned part = 0; part < store->parts; part++)
+            difference |= known[part] ^ key->part[part];
+        if (difference == 0)
             return STORE_KNOWN;
     }
     if (store->count == STATE_NONE - 1 || !store_grow(store, &store->keys, key_size) ||

@@ -57,14 +57,19 @@ struct key {
 int store_open(struct store *store, size_t state_size, size_t part_size, size_t budget);
 void store_close(struct store *store);
 
-/* Two halves of putting a state, so that the second's look-up can be prefetched. store_key is false if memory
- * is full. */
-bool store_key(struct store *store, const unsigned char *state, struct key *key);
+/* Two halves of putting a state, so that the second's look-up can be prefetched. `origin` is the state it came from,
+ * with its key: most parts stay as they were. False if memory is full. */
+bool store_key(struct store *store, const unsigned char *state, const unsigned char *origin,
+               const struct key *origin_key, struct key *key);
 enum store_answer { STORE_KNOWN, STORE_NEW, STORE_FULL };
 enum store_answer store_put(struct store *store, const struct key *key, uint32_t parent, struct move move,
                             uint32_t *number);
 
+/* When nothing more will be put: frees what only look-ups need. */
+void store_forget_table(struct store *store);
+
 void store_get(const struct store *store, uint32_t number, unsigned char *state);
+void store_get_key(const struct store *store, uint32_t number, struct key *key);
 uint32_t store_parent(const struct store *store, uint32_t number);
 struct move store_move(const struct store *store, uint32_t number);
 

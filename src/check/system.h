@@ -45,6 +45,7 @@ struct successors {
     unsigned count;
     size_t size; /* bytes of a state */
     struct move move[SUCCESSORS_MOST];
+    bool stays[SUCCESSORS_MOST]; /* the move leads back to where it began: a look that finds it must wait */
     unsigned char *states;
     bool overflow;         /* a number grew beyond its field: the search must say so */
     const char *complaint; /* a safety property that a move itself broke, or NULL */
@@ -56,6 +57,7 @@ struct system {
     size_t size;      /* bytes of a state: a whole number of parts, STATE_SIZE_MOST at most */
     size_t part_size; /* a multiple of 8; the store keeps each distinct part once, so cut where processes end */
     unsigned processes;
+    bool all_conflict; /* every two passages conflict: no need to ask */
     void *context;
 
     void (*begin)(const struct system *system, unsigned char *state);
@@ -77,6 +79,7 @@ static inline unsigned char *successors_add(struct successors *out, struct move 
         __builtin_trap(); /* a system with more outcomes than the search has room for is an error in the
                              system */
     out->move[out->count] = move;
+    out->stays[out->count] = false;
     return out->states + out->size * out->count++;
 }
 

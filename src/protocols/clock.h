@@ -33,14 +33,12 @@ struct clock_rules {
 
 struct clock_scan {
     PART_HEAD
-    word w;
     clock_position m; /* the clock seen, plus one; 0 is the paper's D */
     place_number j;
 };
 
 struct clock_passage {
     PASSAGE_HEAD
-    word w;
     clock_position c;
     place_number j;
     place_number R; /* the race last won, and the S with which */
@@ -68,16 +66,16 @@ static inline unsigned clock_next(unsigned c, unsigned M)
 static inline enum passage_result clock_scan(struct clock_scan *my, struct registers *at, struct clock_rules rules)
 {
     const unsigned M = rules.padding * registers_places(at);
+    word w = 0;
     PASSAGE_BEGIN
     my->m = 0;
     for (EACH_OTHER(my->j)) {
-        READ(scan, my->w, P(my->j));
-        if (races_R(my->w) == RACES_Q &&
-            (my->m == 0 || rules.without.maximum_rule || clock_next(clock_c(my->w), M) != my->m - 1u))
-            my->m = (clock_position)(clock_c(my->w) + 1);
+        READ(scan, w, P(my->j));
+        if (races_R(w) == RACES_Q &&
+            (my->m == 0 || rules.without.maximum_rule || clock_next(clock_c(w), M) != my->m - 1u))
+            my->m = (clock_position)(clock_c(w) + 1);
     }
     my->j = 0;
-    my->w = 0;
     PASSAGE_END
 }
 
@@ -98,6 +96,8 @@ static inline bool clock_may_tick(word w, unsigned c, unsigned M)
 static inline enum passage_result clock_run(struct clock_passage *my, struct registers *at, struct clock_rules rules)
 {
     const unsigned i = registers_self(at), M = rules.padding * registers_places(at);
+    clock_position seen = 0;
+    word w = 0;
     PASSAGE_BEGIN
     /* 1. R is still D, so nobody sees this c until it is stored with the first race. */
     if (!rules.without.step_1) {
@@ -121,18 +121,16 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
     my->s = my->R = 0;
     /* 4 */
     CALL(clock_scan, &my->scan, at, rules);
-    my->w = clock_seen(&my->scan);
-    if (rules.without.keep_rule || clock_next((unsigned)my->w, M) != my->c)
-        my->c = (clock_position)my->w;
-    my->w = 0;
+    seen = clock_seen(&my->scan);
+    if (rules.without.keep_rule || clock_next(seen, M) != my->c)
+        my->c = seen;
     WRITE(step_4, P(i), races_word(RACES_Q, 0, my->c));
     QUEUE;
     my->ok = rules.without.ok;
     for (;;) {
         /* 5 */
         for (EACH_OTHER(my->j)) {
-            AWAIT(step_5, my->w, P(my->j), clock_may_tick(my->w, my->c, M));
-            my->w = 0;
+            AWAIT(step_5, w, P(my->j), clock_may_tick(w, my->c, M));
         }
         my->j = 0;
         /* 6 */

@@ -65,7 +65,6 @@ static inline bool races_won(word w, uint8_t s, unsigned i, unsigned j)
 
 struct races_race {
     PART_HEAD
-    word w;
     uint8_t s;
 };
 
@@ -75,21 +74,19 @@ static inline enum passage_result races_race(struct races_race *my, struct regis
                                              bool printed)
 {
     const unsigned i = registers_self(at);
+    word w = 0;
     PASSAGE_BEGIN
     my->s = 0;
-    READ(A, my->w, P(j));
-    if (!(printed ? races_R(my->w) == RACES_D : races_absent(my->w, i)))
-        my->s = races_plus(races_S(my->w));
-    my->w = 0;
+    READ(A, w, P(j));
+    if (!(printed ? races_R(w) == RACES_D : races_absent(w, i)))
+        my->s = races_plus(races_S(w));
     WRITE(B, P(i), races_word(RACES_FIRST + j, my->s, c));
-    READ(C, my->w, P(j));
-    if (!(printed ? races_R(my->w) == RACES_D : races_absent(my->w, i))) {
-        my->s = races_plus(races_S(my->w));
-        my->w = 0;
+    READ(C, w, P(j));
+    if (!(printed ? races_R(w) == RACES_D : races_absent(w, i))) {
+        my->s = races_plus(races_S(w));
         WRITE(D, P(i), races_word(RACES_FIRST + j, my->s, c));
     }
-    AWAIT(E, my->w, P(j), races_won(my->w, my->s, i, j));
-    my->w = 0;
+    AWAIT(E, w, P(j), races_won(w, my->s, i, j));
     PASSAGE_END
 }
 

@@ -66,9 +66,10 @@ typedef uint8_t place_number;
 #define INCARNATION_BITS 3
 
 struct passage_head {
-    uint16_t point;  /* where the passage stopped; 0: not begun */
-    uint8_t queued;  /* past the doorway */
-    uint8_t watched; /* asleep until one of these places wakes it, a bit each; 0: awake */
+    uint16_t point;     /* where the passage stopped; 0: not begun */
+    uint8_t queued : 1; /* past the doorway */
+    uint8_t woken : 1;  /* was asleep, and one of the watched woke it */
+    uint8_t watched;    /* asleep until one of these places wakes it, a bit each; 0: awake */
 };
 
 #define WATCH_MOST 4
@@ -76,8 +77,31 @@ struct watch {
     uint8_t places; /* a bit each */
     word seen[WATCH_MOST];
 };
-#define WATCH(place, value)                                                                                            \
-    (my->watch.places = (uint8_t)(my->watch.places | 1u << (place)), my->watch.seen[place] = (value))
+static inline void watch_clear(struct watch *watch)
+{
+    *watch = (struct watch){0};
+}
+
+static inline bool watch_any(const struct watch *watch)
+{
+    return watch->places != 0;
+}
+
+static inline bool watch_has(const struct watch *watch, unsigned place)
+{
+    return watch->places >> place & 1;
+}
+
+static inline word watch_seen(const struct watch *watch, unsigned place)
+{
+    return watch->seen[place];
+}
+
+static inline void watch_add(struct watch *watch, unsigned place, word seen)
+{
+    watch->places = (uint8_t)(watch->places | 1u << place);
+    watch->seen[place] = seen;
+}
 
 struct part_head {
     uint16_t point;
@@ -162,10 +186,10 @@ struct part_head {
         STOP(label);                                                                                                   \
         (into) = registers_condition(at);                                                                              \
     } while (0)
-#define SLEEP(label)                                                                                                   \
+#define SLEEP(label, woken)                                                                                            \
     do {                                                                                                               \
         STOP(label);                                                                                                   \
-        if (registers_asleep(at, &my->head, &my->watch))                                                               \
+        if (registers_asleep(at, &my->head, &my->watch, &(woken)))                                                     \
             return STOPPED;                                                                                            \
     } while (0)
 #define WAKE(label)                                                                                                    \
@@ -178,16 +202,59 @@ struct part_head {
 
 typedef uint64_t word;
 typedef uint16_t place_number;
-#define PLACE_BITS          16
-#define INCARNATION_BITS    9
+#define PLACE_BITS       16
+#define INCARNATION_BITS 9
 
-#define WATCH_MOST          64 /* futex_waitv takes 128 words: the register and the life of each */
+#define WATCH_MOST       64 /* futex_waitv takes 128 words: the register and the life of each */
 struct watch {
     unsigned count;
+    bool overflow;
     uint16_t place[WATCH_MOST];
     word seen[WATCH_MOST];
 };
-#define WATCH(which, value) registers_watch(&my->watch, which, value)
+
+static inline void watch_clear(struct watch *watch)
+{
+    watch->count = 0;
+}
+
+static inline bool watch_any(const struct watch *watch)
+{
+    return watch->count != 0;
+}
+
+static inline unsigned watch_find(const struct watch *watch, unsigned place)
+{
+    unsigned at = 0;
+    while (at < watch->count && watch->place[at] != place)
+        at++;
+    return at;
+}
+
+static inline bool watch_has(const struct watch *watch, unsigned place)
+{
+    return watch->overflow || watch_find(watch, place) < watch->count;
+}
+
+/* A place that found no room counts as changed whenever it is asked for: it is seen as 0. */
+static inline word watch_seen(const struct watch *watch, unsigned place)
+{
+    const unsigned at = watch_find(watch, place);
+    return at < watch->count ? watch->seen[at] : 0;
+}
+
+static inline void watch_add(struct watch *watch, unsigned place, word seen)
+{
+    const unsigned at = watch_find(watch, place);
+    if (at == WATCH_MOST) {
+        watch->overflow = true; /* the engine then sleeps for a short time only */
+        return;
+    }
+    watch->place[at] = (uint16_t)place;
+    watch->seen[at] = seen;
+    if (at == watch->count)
+        watch->count++;
+}
 
 #define PASSAGE_HEAD
 #define PART_HEAD
@@ -209,9 +276,9 @@ struct watch {
     } while (0)
 #define QUEUE                  ((void)0)
 #define CONDITION(label, into) ((into) = registers_condition(at))
-#define SLEEP(label)                                                                                                   \
+#define SLEEP(label, woken)                                                                                            \
     do {                                                                                                               \
-        if (!registers_sleep(at, &my->watch))                                                                          \
+        if (!registers_sleep(at, &my->watch, &(woken)))                                                                \
             return ABANDONED;                                                                                          \
     } while (0)
 #define WAKE(label) registers_wake(at)
@@ -224,6 +291,13 @@ struct watch {
     (j) = (place_number)registers_next(at, 0);                                                                         \
     (j) < registers_places(at);                                                                                        \
     (j) = (place_number)registers_next(at, (j) + 1u)
+
+/* Every other place in use that may conflict with mine. An engine may leave out a place that it knows to be no rival,
+ * and then acts as if it had fetched its word; the protocol asks registers_rival() after each fetch all the same. */
+#define EACH_RIVAL(j)                                                                                                  \
+    (j) = (place_number)registers_next_rival(at, 0);                                                                   \
+    (j) < registers_places(at);                                                                                        \
+    (j) = (place_number)registers_next_rival(at, (j) + 1u)
 
 /* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told
  * apart. */

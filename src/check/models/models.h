@@ -18,4 +18,9 @@ extern const struct register_protocol model_races, model_races_printed;
 extern const struct register_protocol model_clock, model_clock_unpadded, model_clock_without_step_1,
     model_clock_without_step_3, model_clock_without_ok, model_clock_without_keep, model_clock_without_maximum;
 
+extern const struct register_protocol model_bakery, model_bakery_without_choosing, model_bakery_without_incarnation;
+extern const struct register_protocol model_courtesy, model_courtesy_without_look, model_courtesy_without_choosing,
+    model_courtesy_without_incarnation, model_courtesy_without_step_back, model_courtesy_without_withdrawal,
+    model_courtesy_without_bound, model_courtesy_without_raise, model_courtesy_without_numbers;
+
 #endif

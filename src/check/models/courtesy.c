@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* `courtesy` under the checker, and without each of the parts that look redundant. */
+#include <stdio.h>
+
+#include "check/models/models.h"
+#include "check/models/renumber.h"
+#include "protocols/courtesy.h"
+
+#define WITHOUT(part) courtesy_run(my, at, (struct courtesy_without){.part = true})
+
+MODEL_PASSAGE(enter, courtesy, courtesy_enter(my, at))
+MODEL_PASSAGE(enter_without_look, courtesy, WITHOUT(look))
+MODEL_PASSAGE(enter_without_choosing, courtesy, WITHOUT(choosing))
+MODEL_PASSAGE(enter_without_incarnation, courtesy, WITHOUT(incarnation))
+MODEL_PASSAGE(enter_without_step_back, courtesy, WITHOUT(step_back))
+MODEL_PASSAGE(enter_without_withdrawal, courtesy, WITHOUT(withdrawal))
+MODEL_PASSAGE(enter_without_bound, courtesy, WITHOUT(bound))
+MODEL_PASSAGE(enter_without_raise, courtesy, WITHOUT(raise))
+MODEL_PASSAGE(enter_without_numbers, courtesy, WITHOUT(numbers))
+MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
+
+static word dead(unsigned index, word value)
+{
+    (void)index;
+    return courtesy_dead(value);
+}
+
+static bool active(word first)
+{
+    return courtesy_state(first) != COURTESY_IDLE;
+}
+
+static void write_value(unsigned index, word value, char *text, size_t room)
+{
+    static const char *const states[] = {"idle",   "choosing", "queued",  "asleep", "aside",
+                                         "claims", "inside",   "holding", "express"};
+    (void)index;
+    snprintf(text, room, "%s %u", states[courtesy_state(value)], courtesy_number(value));
+}
+
+/* Whether an incarnation was seen is all that matters of it: the current one is 0, an earlier one is UNLIKE. */
+enum { UNLIKE = (1 << INCARNATION_BITS) - 1 };
+
+static word with_incarnation(word w, word incarnation)
+{
+    return courtesy_word(courtesy_state(w), incarnation, courtesy_number(w));
+}
+
+/* Only a death leaves an incarnation that is not 0. */
+static void forget_incarnations(const struct register_model *model, unsigned char *state)
+{
+    for (unsigned who = 0; who < model->system.processes; who++) {
+        word *w = model_words(model, state, who);
+        const unsigned place = model->place_of[who];
+        if (courtesy_incarnation(*w) == 0)
+            continue;
+        for (unsigned other = 0; other < model->system.processes; other++) {
+            struct courtesy_passage *my = model_passage(model, state, other);
+            if (my->scan.first && my->scan.j == place)
+                my->scan.first = with_incarnation(my->scan.first, UNLIKE);
+            if (watch_has(&my->watch, place))
+                my->watch.seen[place] = with_incarnation(my->watch.seen[place], UNLIKE);
+        }
+        *w = with_incarnation(*w, 0);
+    }
+}
+
+/* How many numbers this process may yet draw below or at one that exists now. A doorway or a look that has begun may
+ * have passed the place of that number before it was there: one. A look that begins later sees it, unless its owner is
+ * no rival. */
+static unsigned landings(const struct register_model *model, const unsigned char *state, unsigned who)
+{
+    const struct courtesy_passage *my = model_passage(model, state, who);
+    if (model_process(model, state, who)->part != PART_ENTERING)
+        return 0;
+    const bool drawing = my->doorway.head.point || my->claim.look.head.point || my->claim.look.most;
+    return drawing + !model->system.all_conflict;
+}
+
+static void renumber_word(const struct renumber *numbers, word *w)
+{
+    *w = courtesy_word(courtesy_state(*w), courtesy_incarnation(*w), numbers->fresh[courtesy_number(*w)]);
+}
+
+static void renumber_passage(const struct register_model *model, struct courtesy_passage *my,
+                             const struct renumber *numbers)
+{
+    if (my->doorway.head.point)
+        my->doorway.most = numbers->fresh[my->doorway.most];
+    if (my->scan.first)
+        renumber_word(numbers, &my->scan.first);
+    if (my->claim.look.most)
+        my->claim.look.most = (word)(numbers->fresh[my->claim.look.most - 1] + 1);
+    if (my->claim.look.oldest)
+        my->claim.look.oldest = (word)(numbers->fresh[my->claim.look.oldest - 1] + 1);
+    for (unsigned place = 0; place < model->places; place++)
+        if (watch_has(&my->watch, place))
+            renumber_word(numbers, &my->watch.seen[place]);
+}
+
+static void gather_passage(const struct register_model *model, const struct courtesy_passage *my,
+                           struct renumber *numbers)
+{
+    if (my->doorway.head.point)
+        renumber_add(numbers, my->doorway.most);
+    if (my->scan.first)
+        renumber_add(numbers, courtesy_number(my->scan.first));
+    if (my->claim.look.most)
+        renumber_add(numbers, (word)(my->claim.look.most - 1));
+    if (my->claim.look.oldest)
+        renumber_add(numbers, (word)(my->claim.look.oldest - 1));
+    for (unsigned place = 0; place < model->places; place++)
+        if (watch_has(&my->watch, place))
+            renumber_add(numbers, courtesy_number(my->watch.seen[place]));
+}
+
+static void normalise(const struct register_model *model, unsigned char *state)
+{
+    struct renumber numbers;
+    unsigned most = 1;
+    numbers.present = 0;
+    forget_incarnations(model, state);
+    for (unsigned who = 0; who < model->system.processes; who++) {
+        struct courtesy_passage *my = model_passage(model, state, who);
+        /* Without overtaking it matters only whether there is an oldest. */
+        if (my->claim.look.oldest && model->overtake == 0)
+            my->claim.look.oldest = (word)(courtesy_number(*model_words(model, state, who)) + 1);
+        renumber_add(&numbers, courtesy_number(*model_words(model, state, who)));
+        gather_passage(model, model_passage(model, state, who), &numbers);
+        if (model->tso)
+            for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
+                renumber_add(&numbers, courtesy_number(model_buffer(model, state, who)->store[at].value));
+        most += landings(model, state, who);
+    }
+    /* With a bound on overtaking, distances up to it are compared as well. */
+    if (!renumber_close_gaps(&numbers, most + model->overtake))
+        return;
+    for (unsigned who = 0; who < model->system.processes; who++) {
+        renumber_word(&numbers, model_words(model, state, who));
+        renumber_passage(model, model_passage(model, state, who), &numbers);
+        if (model->tso)
+            for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
+                renumber_word(&numbers, &model_buffer(model, state, who)->store[at].value);
+    }
+}
+
+#define COURTESY_MODEL(identifier, title, text, run, found)                                                            \
+    const struct register_protocol identifier = {                                                                      \
+        .name = title,                                                                                                 \
+        .summary = text,                                                                                               \
+        .places_least = 2,                                                                                             \
+        .places_most = WATCH_MOST,                                                                                     \
+        .passage_size = sizeof(struct courtesy_passage),                                                               \
+        .enter = run,                                                                                                  \
+        .leave = leave,                                                                                                \
+        .dead = dead,                                                                                                  \
+        .active = active,                                                                                              \
+        .normalise = normalise,                                                                                        \
+        .write_value = write_value,                                                                                    \
+        .slots = true,                                                                                                 \
+        .modes = true,                                                                                                 \
+        .conditions = true,                                                                                            \
+        .priorities = true,                                                                                            \
+        .sleeps = true,                                                                                                \
+        .refutes = found,                                                                                              \
+    };
+
+COURTESY_MODEL(model_courtesy, "courtesy", "ours: the region from one word a place", enter, NULL)
+COURTESY_MODEL(model_courtesy_without_look, "courtesy-without-look", "enters as soon as it has claimed",
+               enter_without_look, "exclusion")
+COURTESY_MODEL(model_courtesy_without_choosing, "courtesy-without-choosing", "passes who is choosing",
+               enter_without_choosing, "order")
+COURTESY_MODEL(model_courtesy_without_incarnation, "courtesy-without-incarnation",
+               "waits on for a place that died and chooses again", enter_without_incarnation, "reliability")
+COURTESY_MODEL(model_courtesy_without_step_back, "courtesy-without-step-back", "all claimants keep their claims",
+               enter_without_step_back, "progress")
+COURTESY_MODEL(model_courtesy_without_withdrawal, "courtesy-without-withdrawal",
+               "steps back without waking who slept on its claim", enter_without_withdrawal, "progress")
+COURTESY_MODEL(model_courtesy_without_bound, "courtesy-without-bound", "passes sleepers without limit",
+               enter_without_bound, "overtaking")
+COURTESY_MODEL(model_courtesy_without_raise, "courtesy-without-raise", "keeps its number when it enters",
+               enter_without_raise, "fence")
+COURTESY_MODEL(model_courtesy_without_numbers, "courtesy-without-numbers", "one aside is roused by any change of state",
+               enter_without_numbers, "rest")

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A run of a system: the moves from its beginning, told one by one, and where it begins to repeat. */
+#ifndef AFTERYOU_CHECK_RUN_H
+#define AFTERYOU_CHECK_RUN_H
+
+#include "check/search.h"
+
+struct run_step {
+    struct move move;
+    uint32_t inside; /* who is inside after the move, a bit each */
+    char line[160];
+};
+
+struct run {
+    struct run_step *steps;
+    size_t count, room;
+    size_t loop; /* the step that begins the cycle; `count` if the run just ends */
+};
+
+/* The shortest run to a state of the search. 0 or -ENOMEM. */
+int run_to(const struct search *search, uint32_t state, struct run *run);
+/* Goes on along states that follow one another, the first being where the run stands; if `closes`, the last leads back
+ * to the first, and the run repeats from there. */
+int run_along(const struct search *search, const uint32_t *states, size_t count, bool closes, struct run *run);
+/* Tells the moves by making them, from the beginning, without the reductions of the search. 0 or -ENOMEM. */
+int run_tell(const struct system *system, struct run *run);
+void run_close(struct run *run);
+
+#endif

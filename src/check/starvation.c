@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a process can wait for ever while everybody, itself included, takes steps.
+ *
+ * Fairness: weak. On the cycle every process either takes a step of its own, or is somewhere in a state in which it has
+ * none to take (idle, asleep, stopped for ever); likewise every store buffer drains. A process that looks at a register
+ * and finds that it must wait has taken a step. Beginning, giving up and dying are free: a process need never do them,
+ * and may do them again and again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/analyses.h"
+
+struct hunt {
+    const struct statuses *statuses;
+    struct cycle *cycle;
+};
+
+/* One thing that the cycle owes: a step of this process, or (SYSTEM) a move of its surroundings. */
+static unsigned owed(edge_label label)
+{
+    switch (label_kind(label)) {
+    case MOVE_STEP:
+        return 1u << label_process(label);
+    case MOVE_SYSTEM:
+        return 1u << (PROCESSES_MOST + label_process(label));
+    default:
+        return 0;
+    }
+}
+
+/* What is paid in this state: owed moves that stay within the component, and moves that there are none of. */
+static unsigned paid(const struct search *search, const struct component *component, uint32_t state)
+{
+    const struct edges edges = graph_edges(&search->graph, state);
+    unsigned possible = 0, within = 0;
+    for (size_t at = 0; at < edges.count; at++) {
+        possible |= owed(edges.labels[at]);
+        if (walk_has_kind(component->walk, edges.labels[at]) && component->of[edges.targets[at]] == component->number)
+            within |= owed(edges.labels[at]);
+    }
+    return within | (~possible & ((1u << 2 * PROCESSES_MOST) - 1));
+}
+
+static bool is_cycle(const struct search *search, const struct component *component)
+{
+    if (component->count > 1)
+        return true;
+    const struct edges edges = graph_edges(&search->graph, component->members[0]);
+    unsigned possible = 0;
+    for (size_t at = 0; at < edges.count; at++) {
+        if (edges.targets[at] == component->members[0] && walk_has_kind(component->walk, edges.labels[at]))
+            return true;
+        possible |= owed(edges.labels[at]);
+    }
+    return possible == 0; /* nobody can move: it stays so for ever */
+}
+
+static bool append(struct search *search, struct cycle *cycle, uint32_t state)
+{
+    if (!store_grow(&search->store, &cycle->states, sizeof state))
+        return false;
+    memcpy(cycle->states.bytes + cycle->states.used, &state, sizeof state);
+    cycle->states.used += sizeof state;
+    return true;
+}
+
+/* The members of a component in numeric order, and the way a breadth-first route came to each. */
+struct route {
+    uint32_t *members;
+    uint32_t *from;
+    uint32_t *queue;
+    uint32_t count;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t place_in(const struct route *route, uint32_t state)
+{
+    const uint32_t *found = bsearch(&state, route->members, route->count, sizeof state, by_number);
+    return (uint32_t)(found - route->members);
+}
+
+/* Appends the shortest way within the component from `start` to a state that pays one of `wanted` (0: to `goal`),
+ * without `start` itself. Returns where it ended, or STATE_NONE without memory. */
+static uint32_t travel(struct search *search, const struct component *component, const struct route *route,
+                       struct cycle *cycle, uint32_t start, unsigned wanted, uint32_t goal)
+{
+    memset(route->from, 0xff, route->count * sizeof *route->from);
+    uint32_t head = 0, tail = 0, end = STATE_NONE;
+    route->queue[tail++] = start;
+    route->from[place_in(route, start)] = start;
+    while (head < tail && end == STATE_NONE) {
+        const uint32_t state = route->queue[head++];
+        if (wanted ? (paid(search, component, state) & wanted) != 0 : state == goal) {
+            end = state;
+            break;
+        }
+        const struct edges edges = graph_edges(&search->graph, state);
+        for (size_t at = 0; at < edges.count; at++) {
+            const uint32_t target = edges.targets[at];
+            if (!walk_has_kind(component->walk, edges.labels[at]) || component->of[target] != component->number)
+                continue;
+            uint32_t *from = &route->from[place_in(route, target)];
+            if (*from == STATE_NONE) {
+                *from = state;
+                route->queue[tail++] = target;
+            }
+        }
+    }
+    const size_t first = cycle->states.used;
+    for (uint32_t state = end; state != start; state = route->from[place_in(route, state)])
+        if (!append(search, cycle, state))
+            return STATE_NONE;
+    uint32_t *added = (uint32_t *)(void *)(cycle->states.bytes + first);
+    for (size_t low = 0, high = (cycle->states.used - first) / sizeof *added; low + 1 < high; low++, high--) {
+        const uint32_t kept = added[low];
+        added[low] = added[high - 1];
+        added[high - 1] = kept;
+    }
+    return end;
+}
+
+/* A round trip through the component that pays everything owed. */
+static int draw_cycle(struct search *search, const struct component *component, struct cycle *cycle)
+{
+    struct route route = {.count = component->count};
+    struct grown room = {0};
+    if (!store_grow(&search->store, &room, 3 * (size_t)component->count * sizeof(uint32_t)))
+        return -ENOMEM;
+    route.members = (uint32_t *)(void *)room.bytes;
+    route.from = route.members + route.count;
+    route.queue = route.from + route.count;
+    memcpy(route.members, component->members, route.count * sizeof *route.members);
+    qsort(route.members, route.count, sizeof *route.members, by_number);
+    const uint32_t home = route.members[0];
+    uint32_t here = home;
+    unsigned owing = (1u << 2 * PROCESSES_MOST) - 1;
+    int answer = append(search, cycle, home) ? 1 : -ENOMEM;
+    owing &= ~paid(search, component, home);
+    while (answer == 1 && owing) {
+        here = travel(search, component, &route, cycle, here, owing, 0);
+        if (here == STATE_NONE)
+            answer = -ENOMEM;
+        else
+            owing &= ~paid(search, component, here);
+    }
+    if (answer == 1 && here != home) {
+        if (travel(search, component, &route, cycle, here, 0, home) == STATE_NONE)
+            answer = -ENOMEM;
+        else
+            cycle->states.used -= sizeof home; /* home stands at the front already */
+    }
+    store_release(&search->store, &room);
+    return answer;
+}
+
+static int judge_component(struct search *search, const struct component *component, void *context)
+{
+    const struct hunt *hunt = context;
+    unsigned all = 0;
+    for (uint32_t at = 0; at < component->count; at++)
+        all |= paid(search, component, component->members[at]);
+    if (all != (1u << 2 * PROCESSES_MOST) - 1 || !is_cycle(search, component))
+        return 0;
+    hunt->cycle->victim = component->walk->process;
+    return draw_cycle(search, component, hunt->cycle);
+}
+
+int starvation_find(struct search *search, const struct statuses *statuses, unsigned kinds, struct cycle *cycle)
+{
+    struct hunt hunt = {.statuses = statuses, .cycle = cycle};
+    int answer = 0;
+    for (unsigned process = 0; process < search->system->processes && answer == 0; process++) {
+        const struct walk walk = {.process = process, .statuses = WAITING, .kinds = kinds};
+        answer = components_visit(search, statuses, &walk, judge_component, &hunt);
+    }
+    return answer;
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/* `courtesy`: our own, and the default: Lamport's region (modes, slots, conditions, precedence) from one word a place.
+ *
+ * Lamport's general algorithm (region.h) keeps a two-process lock and a flag for every pair of places. Here a process
+ * says in its one word that it claims the region, looks once more at everybody, and only then is inside.
+ *
+ * The word, least significant bits first: state, incarnation, number. States:
+ *   IDLE      outside; the number is the last one this place drew, kept across deaths
+ *   CHOOSING  in the doorway: its number is not known yet
+ *   QUEUED    awake, waiting its turn         ASLEEP  the same, asleep or about to be
+ *   ASIDE     its `when` was false when it was alone inside; others pass it
+ *   CLAIMS    says it will enter, and looks   INSIDE  is inside
+ *   EXPRESS   claims without having queued
+ *   HOLDING   keeps units that it chose while inside; in nobody's way
+ * `before(a, b)`: by the space's precedence, then by number, then by place.
+ *
+ * Why it excludes. Of slots + 1 rivals inside, take the one whose store of CLAIMS came last. Its look began after
+ * that store, and found every other in CLAIMS or INSIDE, for none of them has left since: `slots` of them, so it did
+ * not enter. (Invariant C1: from the store of CLAIMS to the store that leaves, a place that is or will be inside reads
+ * CLAIMS or INSIDE.)
+ *
+ * Why it moves. Claims are counted in the order of `before`. The first `slots` claimants find fewer than `slots` others
+ * inside or claiming before them, and keep their claims; the others step back; those inside leave.
+ *
+ * Why nobody sleeps for ever. A sleeper stores ASLEEP, and sleeps only if each word it watches is as it saw it. It
+ * watches as many of those that block it as must all have moved before it may enter. Whoever ceases to block (leaves,
+ * steps back, goes aside, gives up) stores that first, and then looks for sleepers: one of the two sees the other.
+ *
+ * Order. With bound B = 0, nobody passes a rival that is before it: first come, first served. With B > 0 who is
+ * awake may pass who is ASLEEP, if the fence it will get is at most B above the sleeper's number; since fences
+ * grow with every entry, a sleeper is passed at most B times (by each slot).
+ *
+ * Conditions. A process whose `when` is false goes ASIDE with the words it saw in its look. As long as no rival's
+ * number has changed since, nobody has been inside, and it need not try again: it sleeps, watching them all. Changes of
+ * state alone do not rouse it, or two that wait aside would rouse each other for ever.
+ *
+ * Fences. Who enters raises its number above its own and above all it saw in its look; this includes everyone who was
+ * inside before, since words keep their numbers. So number and place, compared in this order, grow with every passage
+ * that conflicts, and every entry changes the number. Invariant C2: a place's number never falls.
+ *
+ * The express lane, for regions of one slot. If nobody was about last time, a process skips the doorway, stores EXPRESS
+ * and looks. If it finds every rival idle, it is inside: whoever begins now will find EXPRESS or INSIDE in its scan.
+ * Otherwise it withdraws to the doorway. A scan waits for an EXPRESS to be decided, as it does for a CHOOSING. A
+ * claimant's look may ignore it: the claimant's scan did not find it, so it came later, and will find the claimant and
+ * withdraw.
+ *
+ * Who dies again and again cannot stop others: an EXPRESS, a CHOOSING or a claim that was renewed while I was queued or
+ * claimed came after mine, will see me, and is ignored.
+ */
+#ifndef AFTERYOU_PROTOCOLS_COURTESY_H
+#define AFTERYOU_PROTOCOLS_COURTESY_H
+
+#include <string.h>
+
+#include "registers.h"
+
+enum courtesy_state {
+    COURTESY_IDLE,
+    COURTESY_CHOOSING,
+    COURTESY_QUEUED,
+    COURTESY_ASLEEP,
+    COURTESY_ASIDE,
+    COURTESY_CLAIMS,
+    COURTESY_INSIDE,
+    COURTESY_HOLDING,
+    COURTESY_EXPRESS
+};
+
+enum {
+    COURTESY_STATE_BITS = 4,
+    COURTESY_NUMBER_SHIFT = COURTESY_STATE_BITS + INCARNATION_BITS,
+    COURTESY_NUMBER_BITS = 8 * (int)sizeof(word) - COURTESY_NUMBER_SHIFT
+};
+
+static inline enum courtesy_state courtesy_state(word w)
+{
+    return (enum courtesy_state)(w & ((1u << COURTESY_STATE_BITS) - 1));
+}
+
+static inline word courtesy_incarnation(word w)
+{
+    return (word)(w >> COURTESY_STATE_BITS & ((1u << INCARNATION_BITS) - 1));
+}
+
+static inline word courtesy_number(word w)
+{
+    return (word)(w >> COURTESY_NUMBER_SHIFT);
+}
+
+static inline word courtesy_word(enum courtesy_state state, word incarnation, word number)
+{
+    return (word)((word)state | (word)(incarnation << COURTESY_STATE_BITS) | (word)(number << COURTESY_NUMBER_SHIFT));
+}
+
+/* The same place in another state. */
+static inline word courtesy_in(enum courtesy_state state, word w)
+{
+    return courtesy_word(state, courtesy_incarnation(w), courtesy_number(w));
+}
+
+/* What a place's word reads as once its owner has died. */
+static inline word courtesy_dead(word w)
+{
+    const word next = (word)((courtesy_incarnation(w) + 1u) & ((1u << INCARNATION_BITS) - 1));
+    return courtesy_word(COURTESY_IDLE, next, courtesy_number(w));
+}
+
+/* Whether place j, whose word was seen as w, goes before me. */
+static inline bool courtesy_before_me(struct registers *at, unsigned j, word w)
+{
+    const int precedence = registers_precedence(at, j); /* < 0: the other's class goes first */
+    const word mine = courtesy_number(registers_own(at, 0)), other = courtesy_number(w);
+    if (precedence)
+        return precedence < 0;
+    return other < mine || (other == mine && j < registers_self(at));
+}
+
+/* Not yet decided: it is in its doorway, or on the express lane. */
+static inline bool courtesy_undecided(word w)
+{
+    return courtesy_state(w) == COURTESY_CHOOSING || courtesy_state(w) == COURTESY_EXPRESS;
+}
+
+/* The same passage, whatever its state: every passage draws a number, and every death changes the incarnation. */
+static inline bool courtesy_same(word a, word b)
+{
+    return courtesy_in(COURTESY_IDLE, a) == courtesy_in(COURTESY_IDLE, b);
+}
+
+/* Parts that look redundant, for the checker to refute their absence. */
+struct courtesy_without {
+    bool look;        /* enters as soon as it has claimed */
+    bool choosing;    /* passes who is choosing */
+    bool incarnation; /* waits on for a place that died and chooses again */
+    bool step_back;   /* a claimant that is not among the first keeps its claim */
+    bool withdrawal;  /* steps back without waking who slept on the claim */
+    bool bound;       /* passes sleepers without limit */
+    bool raise;       /* keeps its number when it enters */
+    bool numbers;     /* one aside is roused by any change of state */
+};
+
+#define W(process) (process), 0
+
+/* Doorway: draws a number greater than all there are. */
+struct courtesy_doorway {
+    PART_HEAD
+    word most;
+    place_number j;
+};
+
+static inline enum passage_result courtesy_doorway(struct courtesy_doorway *my, struct registers *at)
+{
+    const word own = registers_own(at, 0);
+    word w = 0;
+    PASSAGE_BEGIN
+    my->most = courtesy_number(own);
+    WRITE(choosing, W(registers_self(at)), courtesy_in(COURTESY_CHOOSING, own));
+    for (EACH_OTHER(my->j)) {
+        READ(number, w, W(my->j));
+        if (courtesy_number(w) > my->most)
+            my->most = courtesy_number(w);
+    }
+    my->j = 0;
+    my->most = registers_draw(at, my->most, COURTESY_NUMBER_BITS);
+    WRITE(queued, W(registers_self(at)), courtesy_word(COURTESY_QUEUED, courtesy_incarnation(own), my->most));
+    my->most = 0;
+    PASSAGE_END
+}
+
+/* Scan: counts the rivals that block me, and watches them. */
+struct courtesy_scan {
+    PART_HEAD
+    word first;
+    place_number j;
+    uint8_t blockers;
+};
+
+/* With one slot all that block me must go, so it is enough to watch one, the last before me: a departure then wakes
+ * one. With more, any of them may make room. */
+static inline void courtesy_watch(struct registers *at, struct watch *watch, unsigned j, word w)
+{
+    if (registers_slots(at) == 1 && watch_any(watch) && !courtesy_before_me(at, j, w))
+        return;
+    if (registers_slots(at) == 1)
+        watch_clear(watch);
+    watch_add(watch, j, w);
+}
+
+static inline bool courtesy_blocks(struct registers *at, unsigned j, word w, struct courtesy_without without)
+{
+    switch (courtesy_state(w)) {
+    case COURTESY_CLAIMS:
+    case COURTESY_INSIDE:
+        return true;
+    case COURTESY_QUEUED:
+        return courtesy_before_me(at, j, w);
+    case COURTESY_ASLEEP:
+        return courtesy_before_me(at, j, w) &&
+               (registers_overtake(at) == 0 || (!without.bound && courtesy_number(registers_own(at, 0)) >
+                                                                      courtesy_number(w) + registers_overtake(at)));
+    default:
+        return false;
+    }
+}
+
+static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct registers *at, struct watch *watch,
+                                                struct courtesy_without without)
+{
+    word w = 0;
+    PASSAGE_BEGIN
+    my->blockers = 0;
+    for (EACH_RIVAL(my->j)) {
+        READ(scan, w, W(my->j));
+        if (!registers_rival(at, my->j))
+            continue;
+        if (courtesy_undecided(w) && !without.choosing) {
+            my->first = w;
+            AWAIT(decided, w, W(my->j),
+                  !courtesy_undecided(w) || (!without.incarnation && !courtesy_same(w, my->first)));
+            my->first = 0;
+            if (courtesy_undecided(w) || !registers_rival(at, my->j))
+                continue; /* it began anew, after I was queued */
+        }
+        if (courtesy_blocks(at, my->j, w, without)) {
+            my->blockers++;
+            courtesy_watch(at, watch, my->j, w);
+        }
+    }
+    my->j = 0;
+    PASSAGE_END
+}
+
+/* Look: what a claimant sees of its rivals. */
+struct courtesy_look {
+    PART_HEAD
+    word most;   /* one above the greatest number seen */
+    word oldest; /* one above the least number of those who wait and are before me; 0: nobody */
+    place_number j;
+    place_number claimant;         /* the last seen that claims and is after me */
+    uint8_t inside, before, after; /* those inside; those that claim and are before me, and after me */
+    uint8_t busy;                  /* some rival is not idle */
+};
+
+/* In the first look after a claim, `watch` takes the words of those that claim after me (with a `when`: of all rivals).
+ * In later ones, a claim that is not among them came after mine. */
+static inline void courtesy_regard(struct courtesy_look *my, struct registers *at, word w, struct watch *watch,
+                                   bool again)
+{
+    if (courtesy_number(w) >= my->most)
+        my->most = (word)(courtesy_number(w) + 1u);
+    if (courtesy_state(w) != COURTESY_IDLE && courtesy_state(w) != COURTESY_HOLDING)
+        my->busy = 1;
+    const bool before = courtesy_before_me(at, my->j, w);
+    if (!again && (registers_conditional(at) || (courtesy_state(w) == COURTESY_CLAIMS && !before)))
+        watch_add(watch, my->j, w);
+    switch (courtesy_state(w)) {
+    case COURTESY_INSIDE:
+        my->inside++;
+        break;
+    case COURTESY_CLAIMS:
+        if (before) {
+            my->before++;
+        } else if (!again || (watch_has(watch, my->j) && watch_seen(watch, my->j) == w)) {
+            my->after++;
+            my->claimant = my->j;
+        }
+        break;
+    case COURTESY_QUEUED:
+    case COURTESY_ASLEEP:
+        if (before && (my->oldest == 0 || courtesy_number(w) + 1u < my->oldest))
+            my->oldest = (word)(courtesy_number(w) + 1u);
+        break;
+    default:
+        break;
+    }
+}
+
+static inline enum passage_result courtesy_look(struct courtesy_look *my, struct registers *at, struct watch *watch,
+                                                bool again)
+{
+    word w = 0;
+    PASSAGE_BEGIN
+    memset(my, 0, sizeof *my);
+    for (EACH_RIVAL(my->j)) {
+        READ(look, w, W(my->j));
+        if (!registers_rival(at, my->j))
+            continue;
+        courtesy_regard(my, at, w, watch, again);
+    }
+    my->j = 0;
+    PASSAGE_END
+}
+
+/* After a store that lets others pass: wakes whoever may have gone to sleep on me; those aside only if I was inside. */
+struct courtesy_release {
+    PART_HEAD
+    place_number j;
+};
+
+static inline enum passage_result courtesy_release(struct courtesy_release *my, struct registers *at, bool aside)
+{
+    word w = 0;
+    PASSAGE_BEGIN
+    for (EACH_RIVAL(my->j)) {
+        READ(concern, w, W(my->j));
+        if (!registers_rival(at, my->j))
+            continue;
+        if (courtesy_state(w) == COURTESY_ASLEEP || (aside && courtesy_state(w) == COURTESY_ASIDE)) {
+            WAKE(wake);
+            break;
+        }
+    }
+    my->j = 0;
+    PASSAGE_END
+}
+
+/* Before sleeping aside: brings the watched words up to date, and tells whether a rival's number has changed. */
+struct courtesy_survey {
+    PART_HEAD
+    place_number j;
+    uint8_t changed;
+};
+
+static inline enum passage_result courtesy_survey(struct courtesy_survey *my, struct registers *at, struct watch *watch)
+{
+    word w = 0;
+    PASSAGE_BEGIN
+    my->changed = 0;
+    for (EACH_RIVAL(my->j)) {
+        READ(survey, w, W(my->j));
+        if (!registers_rival(at, my->j))
+            continue;
+        if (!watch_has(watch, my->j) || !courtesy_same(watch_seen(watch, my->j), w))
+            my->changed = 1;
+        watch_add(watch, my->j, w);
+    }
+    my->j = 0;
+    PASSAGE_END
+}
+
+/* The number I shall have inside: above mine, and above all that I saw. */
+static inline word courtesy_fence(struct registers *at, const struct courtesy_look *look)
+{
+    const word own = courtesy_number(registers_own(at, 0));
+    return look->most > own ? look->most : (word)(own + 1u);
+}
+
+/* What a claimant does after its look. */
+enum courtesy_verdict { COURTESY_ENTER, COURTESY_STEP_BACK, COURTESY_LOOK_AGAIN };
+
+static inline enum courtesy_verdict courtesy_judge(const struct courtesy_look *look, struct registers *at,
+                                                   struct courtesy_without without)
+{
+    const unsigned slots = registers_slots(at);
+    const unsigned claims = (unsigned)look->before + look->after;
+    if (without.look)
+        return COURTESY_ENTER;
+    /* Would I pass one that waits before me once too often? */
+    if (look->oldest && !without.bound && courtesy_fence(at, look) > look->oldest - 1u + registers_overtake(at))
+        return COURTESY_STEP_BACK;
+    if (look->inside + claims < slots)
+        return COURTESY_ENTER;
+    if (look->inside + (unsigned)look->before >= slots && !without.step_back)
+        return COURTESY_STEP_BACK;
+    return COURTESY_LOOK_AGAIN;
+}
+
+/* The word of one that enters. */
+static inline word courtesy_entered(struct registers *at, const struct courtesy_look *look,
+                                    struct courtesy_without without)
+{
+    const word own = registers_own(at, 0);
+    if (without.raise)
+        return courtesy_in(COURTESY_INSIDE, own);
+    return courtesy_word(COURTESY_INSIDE, courtesy_incarnation(own),
+                         registers_draw(at, (word)(courtesy_fence(at, look) - 1u), COURTESY_NUMBER_BITS));
+}
+
+/* Claims, and looks until it is decided what to do. */
+struct courtesy_claim {
+    PART_HEAD
+    uint8_t again;
+    struct courtesy_look look; /* what courtesy_judge decides by */
+};
+
+static inline enum passage_result courtesy_claim(struct courtesy_claim *my, struct registers *at, struct watch *watch,
+                                                 struct courtesy_without without)
+{
+    word w = 0;
+    PASSAGE_BEGIN
+    WRITE(claim, W(registers_self(at)), courtesy_in(COURTESY_CLAIMS, registers_own(at, 0)));
+    for (;;) {
+        CALL(courtesy_look, &my->look, at, watch, my->again);
+        if (courtesy_judge(&my->look, at, without) != COURTESY_LOOK_AGAIN)
+            break;
+        /* A claimant after me is in the way: it steps back, or is inside soon. */
+        my->again = 1;
+        my->look = (struct courtesy_look){.claimant = my->look.claimant};
+        AWAIT(yield, w, W(my->look.claimant), w != watch_seen(watch, my->look.claimant));
+    }
+    my->again = 0;
+    PASSAGE_END
+}
+
+struct courtesy_passage {
+    PASSAGE_HEAD
+    struct watch watch;
+    struct courtesy_doorway doorway;
+    struct courtesy_scan scan;
+    struct courtesy_claim claim;
+    struct courtesy_release release;
+    struct courtesy_survey survey;
+};
+
+static inline enum passage_result courtesy_run(struct courtesy_passage *my, struct registers *at,
+                                               struct courtesy_without without)
+{
+    const word own = registers_own(at, 0);
+    bool woken = false, holds = false;
+    PASSAGE_BEGIN
+    if (registers_calm(at) && registers_slots(at) == 1 && !registers_conditional(at)) {
+        WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, own));
+        CALL(courtesy_look, &my->claim.look, at, &my->watch, false);
+        if (!my->claim.look.busy)
+            goto inside;
+        memset(&my->claim.look, 0, sizeof my->claim.look);
+        watch_clear(&my->watch);
+    }
+    CALL(courtesy_doorway, &my->doorway, at);
+    QUEUE;
+    for (;;) {
+        CALL(courtesy_scan, &my->scan, at, &my->watch, without);
+        if (my->scan.blockers >= registers_slots(at)) {
+            my->scan.blockers = 0;
+            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, own));
+            SLEEP(sleep, woken);
+            watch_clear(&my->watch);
+            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+            continue;
+        }
+        my->scan.blockers = 0;
+        watch_clear(&my->watch);
+        CALL(courtesy_claim, &my->claim, at, &my->watch, without);
+        if (courtesy_judge(&my->claim.look, at, without) == COURTESY_STEP_BACK) {
+            memset(&my->claim.look, 0, sizeof my->claim.look);
+            watch_clear(&my->watch);
+            WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+            if (!without.withdrawal)
+                CALL(courtesy_release, &my->release, at, false);
+            continue;
+        }
+        if (!registers_conditional(at))
+            break;
+        CONDITION(when, holds);
+        if (holds)
+            break;
+        memset(&my->claim.look, 0, sizeof my->claim.look);
+        WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, own));
+        CALL(courtesy_release, &my->release, at, false);
+        do {
+            CALL(courtesy_survey, &my->survey, at, &my->watch);
+            if (my->survey.changed)
+                break;
+            SLEEP(slumber, woken);
+        } while (!woken && !without.numbers);
+        my->survey.changed = 0;
+        watch_clear(&my->watch);
+        WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+    }
+inside:
+    watch_clear(&my->watch);
+    WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, &my->claim.look, without));
+    memset(&my->claim.look, 0, sizeof my->claim.look);
+    PASSAGE_END
+}
+
+static inline enum passage_result courtesy_enter(struct courtesy_passage *my, struct registers *at)
+{
+    return courtesy_run(my, at, (struct courtesy_without){0});
+}
+
+static inline enum passage_result courtesy_leave(struct courtesy_passage *my, struct registers *at)
+{
+    PASSAGE_BEGIN
+    WRITE(epilogue, W(registers_self(at)), courtesy_in(COURTESY_IDLE, registers_own(at, 0)));
+    CALL(courtesy_release, &my->release, at, true);
+    PASSAGE_END
+}
+
+/* Units: once they are chosen inside and published, others may choose in their turn. Leave by courtesy_give_back. */
+static inline enum passage_result courtesy_hold(struct courtesy_passage *my, struct registers *at)
+{
+    PASSAGE_BEGIN
+    WRITE(hold, W(registers_self(at)), courtesy_in(COURTESY_HOLDING, registers_own(at, 0)));
+    CALL(courtesy_release, &my->release, at, true);
+    PASSAGE_END
+}
+
+/* The number grows, so that those aside see that something has changed. */
+static inline enum passage_result courtesy_give_back(struct courtesy_passage *my, struct registers *at)
+{
+    const word own = registers_own(at, 0);
+    PASSAGE_BEGIN
+    WRITE(give_back, W(registers_self(at)),
+          courtesy_word(COURTESY_IDLE, courtesy_incarnation(own),
+                        registers_draw(at, courtesy_number(own), COURTESY_NUMBER_BITS)));
+    CALL(courtesy_release, &my->release, at, true);
+    PASSAGE_END
+}
+
+#undef W
+#endif
