@@ -20,7 +20,7 @@
 
 #include "audit/judge.h"
 
-const char *property_name(enum property property)
+const char *audit_property_name(enum property property)
 {
     static const char *const names[PROPERTIES] = {"Run", "Safety", "Fence", "Liveness", "Fairness"};
     return names[property];

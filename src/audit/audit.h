@@ -32,7 +32,7 @@ struct audit {
 
 /* 0, or -ENOMEM. `fair`: judge fairness even if the trace does not claim it. */
 int audit_judge(const struct trace *trace, bool fair, struct audit *audit);
-const char *property_name(enum property property);
+const char *audit_property_name(enum property property);
 bool audit_holds(const struct audit *audit);
 
 /* The space-time diagram of `length` records around the first violation (or from the beginning). 0, or a negative

@@ -100,7 +100,7 @@ static void print_text(const struct audit_request *request, const struct trace *
         const struct finding *finding = &audit->findings[property];
         char text[160];
         remark(audit, property, text, sizeof text);
-        printf("  %-9s %s\n", property_name(property), finding->found ? finding->words : *text ? text : "holds");
+        printf("  %-9s %s\n", audit_property_name(property), finding->found ? finding->words : *text ? text : "holds");
         if (!finding->found)
             continue;
         const uint32_t line = trace->records[finding->record].line, other = trace->records[finding->other].line;
@@ -136,7 +136,7 @@ static void print_json(const struct trace *trace, const struct audit *audit)
         const struct finding *finding = &audit->findings[property];
         if (!finding->found)
             continue;
-        printf("%s{\"property\":\"%s\",\"line\":%u,\"other_line\":%u,\"words\":", comma, property_name(property),
+        printf("%s{\"property\":\"%s\",\"line\":%u,\"other_line\":%u,\"words\":", comma, audit_property_name(property),
                trace->records[finding->record].line, trace->records[finding->other].line);
         print_quoted(finding->words);
         putchar('}');

@@ -94,6 +94,7 @@ static void cut_off(struct world *world)
     for (uint32_t node = 0; node < world->how->nodes; node++)
         if (world->peers[node].cut && world->peers[node].up) {
             world_step(world, node, &(struct event){.kind = EVENT_CUT});
+            trace_passage(world, node, "lost");
             faults_stop(world, node);
         }
 }

@@ -78,9 +78,8 @@ static void carry_out(struct world *world, uint32_t node)
             judge_entry(world, node, effect->fence);
             world_put(world, world->now + spread_draw(world, &world->how->section, 1), DUE_RELEASE, node,
                       world->peers[node].lives);
-        } else {
-            trace_passage(world, node, "lost");
         }
+        /* EFFECT_LOST tells the user; the node itself stops, and its trace says so (faults.c). */
     }
 }
 
