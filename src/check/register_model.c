@@ -25,6 +25,7 @@ static struct registers registers_of(const struct register_model *model, unsigne
         .places = model->places,
         .request = model_process(model, state, process)->request,
         .buffered = model->tso,
+        .checks_draws = model->protocol->checks_draws,
         .outcomes = 1,
     };
     if (model->malfunction)
@@ -75,7 +76,7 @@ static bool advance(const struct register_model *model, struct registers *at)
  * then release. */
 static bool may_request(const struct register_model *model, const struct process *process, unsigned request)
 {
-    if (!(model->requests >> request & 1))
+    if (!(model->requests >> request & 1) || (model->passages && process->begun == model->passages))
         return false;
     if (model->problem == PROBLEM_ALLOCATION)
         return process->held ? (request & 3) == REQUEST_RELEASE : (request & 3) != REQUEST_RELEASE;
@@ -106,8 +107,11 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
                          struct registers *at)
 {
     struct process *process = model_process(model, state, move.process);
-    if (move.kind == MOVE_START)
-        process->request = move.choice & (REQUESTS_MOST - 1);
+    if (move.kind == MOVE_START) {
+        process->request = move.choice & 7u;
+        if (model->passages)
+            process->begun = (process->begun + 1u) & 31u;
+    }
     *at = registers_of(model, state, move.process);
     at->choice = move.kind == MOVE_START ? move.choice >> CHOICE_SHIFT : move.choice;
     switch (move.kind) {
@@ -149,13 +153,16 @@ static void add(const struct register_model *model, const unsigned char *state, 
         unsigned char *next = successors_add(out, move);
         memcpy(next, state, model->system.size);
         struct registers at;
+        const char *complaint = NULL;
         if (register_model_make(model, next, move, &at)) {
             out->move[out->count - 1].enters = 1;
-            const char *complaint = entered_wrongly(model, next, who);
-            if (complaint && !out->complaint) {
-                out->complaint = complaint;
-                out->complaining = out->count - 1;
-            }
+            complaint = entered_wrongly(model, next, who);
+        }
+        if (at.complaint)
+            complaint = at.complaint;
+        if (complaint && !out->complaint) {
+            out->complaint = complaint;
+            out->complaining = out->count - 1;
         }
         outcomes = at.outcomes;
         out->overflow |= at.overflow;

@@ -16,11 +16,12 @@ enum { BUFFER_MOST = 4, REQUESTS_MOST = 8 };
 
 /* The record of a process, in front of its passage's struct. */
 struct process {
-    uint8_t part : 4;   /* enum part */
-    uint8_t held : 3;   /* what it acquired and keeps between passages: the allocation problem */
-    uint8_t halted : 1; /* stopped for ever, undetectably */
-    uint8_t request;    /* which request it serves */
-    uint16_t writing;   /* a safe bit is being written: its index + 1 */
+    uint8_t part : 4;    /* enum part */
+    uint8_t held : 3;    /* what it acquired and keeps between passages: the allocation problem */
+    uint8_t halted : 1;  /* stopped for ever, undetectably */
+    uint8_t request : 3; /* which request it serves */
+    uint8_t begun : 5;   /* passages begun, where they are limited */
+    uint16_t writing;    /* a safe bit is being written: its index + 1 */
 };
 
 enum part { PART_IDLE, PART_ENTERING, PART_INSIDE, PART_LEAVING, PART_MALFUNCTION };
@@ -61,8 +62,11 @@ struct register_protocol {
     void (*write_value)(unsigned index, word value, char *text, size_t room); /* a word, for people */
     const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text, size_t room);
     unsigned default_requests; /* a bit each; 0: only request 0 */
+    unsigned default_places;   /* for the command line; 0: 3 */
+    unsigned promises;         /* a bit for each enum property, beyond safety and progress */
     bool slots, modes, conditions, priorities;
     bool sleeps;         /* uses SLEEP and WAKE */
+    bool checks_draws;   /* its last register notes the greatest number it drew: numbers are checked against them */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
 
@@ -87,8 +91,10 @@ struct register_model {
     unsigned units;     /* the allocation problem's |T| */
     unsigned overtake;  /* the bound B */
     unsigned padding;   /* `clock` */
+    unsigned passages;  /* how many each place may begin; 0: no limit */
     bool writers_first; /* `should precede` */
-    bool express;       /* `courtesy`: its express lane is tried as well */
+    bool by_priority;
+    bool express; /* `courtesy`: its express lane is tried as well */
 };
 
 enum { PLACE_UNUSED = 0xff };

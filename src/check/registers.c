@@ -98,6 +98,22 @@ void registers_end_bit(struct registers *at, unsigned index, bool value)
     registers_note(at, ACCESS_WRITE, at->self, index, value);
 }
 
+/* Lamport 1976, "Bounding number[i]": each value is at most one greater than a previously chosen one. Every place remembers the
+ * greatest it drew, in its last register. */
+void registers_check_draw(struct registers *at, word largest)
+{
+    const unsigned last = at->model->words - 1;
+    word most = 0;
+    for (unsigned process = 0; process < at->model->system.processes; process++) {
+        const word drawn = registers_of_process(at, process)[last];
+        most = drawn > most ? drawn : most;
+    }
+    if (largest > most)
+        at->complaint = "bound";
+    if (registers_of_process(at, at->process)[last] < largest + 1)
+        registers_of_process(at, at->process)[last] = (word)(largest + 1);
+}
+
 /* The allocation problem: an acquire needs a free unit; a release needs nothing. */
 bool model_condition(const struct register_model *model, const unsigned char *state, unsigned process)
 {
@@ -142,7 +158,8 @@ bool registers_rival(const struct registers *at, unsigned place)
 /* The class of a request: with writers first, or by priority. */
 static int class_of(const struct register_model *model, unsigned request)
 {
-    return (model->writers_first && (request & 3) == REQUEST_SHARED) - ((request & REQUEST_URGENT) != 0);
+    return (model->writers_first && (request & 3) == REQUEST_SHARED) -
+           (model->by_priority && (request & REQUEST_URGENT) != 0);
 }
 
 int registers_precedence(const struct registers *at, unsigned place)
@@ -206,7 +223,9 @@ void registers_kill(struct registers *at)
     if (protocol->sleeps)
         registers_wake(at);
     const bool malfunctions = model->malfunction && process->part != PART_IDLE;
-    memset(process, 0, sizeof *process + protocol->passage_size);
+    const struct process survivor = {.begun = process->begun};
+    *process = survivor;
+    memset(process + 1, 0, protocol->passage_size);
     if (malfunctions)
         process->part = PART_MALFUNCTION;
     registers_note(at, ACCESS_NONE, at->self, 0, 0);

@@ -48,6 +48,8 @@ struct registers {
     unsigned unreliable; /* processes that malfunction, a bit each */
     bool buffered;       /* TSO: stores wait in a buffer */
     bool overflow;       /* a number outgrew its field */
+    bool checks_draws;
+    const char *complaint; /* a property that the access itself broke */
     uint8_t choice;
     uint8_t outcomes;
     struct access access;
@@ -148,6 +150,11 @@ static inline word registers_own(struct registers *at, unsigned index)
     return at->buffered ? registers_read_buffered(at, index) : registers_of_process(at, at->process)[index];
 }
 
+static inline void registers_keep(struct registers *at, unsigned index, word value)
+{
+    registers_of_process(at, at->process)[index] = value;
+}
+
 /* Requests: their first two bits are a mode (and, in the allocation problem, what is asked), the third a priority. */
 enum { REQUEST_EXCLUSIVE = 0, REQUEST_SHARED = 1, REQUEST_RELEASE = 2, REQUEST_URGENT = 4 };
 
@@ -167,9 +174,14 @@ static inline bool registers_conflict(const struct registers *at, unsigned place
     return request_conflict(at->request, mode);
 }
 
+/* Where the protocol's numbers are to be bounded: whether `largest` was ever drawn by anybody. */
+void registers_check_draw(struct registers *at, word largest);
+
 /* The number after `largest`, in a field of `bits` bits. */
 static inline word registers_draw(struct registers *at, word largest, unsigned bits)
 {
+    if (at->checks_draws)
+        registers_check_draw(at, largest);
     if (largest + 1u >= 1u << bits)
         at->overflow = true;
     return (word)(largest + 1);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool append(struct run *run, struct move move)
+bool run_append(struct run *run, struct move move)
 {
     if (run->count == run->room) {
         const size_t room = run->room ? 2 * run->room : 64;
@@ -23,7 +23,7 @@ static bool append(struct run *run, struct move move)
 int run_to(const struct search *search, uint32_t state, struct run *run)
 {
     for (; store_parent(&search->store, state) != STATE_NONE; state = store_parent(&search->store, state))
-        if (!append(run, store_move(&search->store, state)))
+        if (!run_append(run, store_move(&search->store, state)))
             return -ENOMEM;
     for (size_t low = 0, high = run->count; low + 1 < high; low++, high--) {
         const struct run_step kept = run->steps[low];
@@ -61,9 +61,9 @@ int run_along(const struct search *search, const uint32_t *states, size_t count,
         out->size = search->system->size;
     }
     for (size_t at = 0; !error && at + 1 < count; at++)
-        if (!append(run, move_between(search, out, states[at], states[at + 1])))
+        if (!run_append(run, move_between(search, out, states[at], states[at + 1])))
             error = -ENOMEM;
-    if (!error && closes && count > 1 && !append(run, move_between(search, out, states[count - 1], states[0])))
+    if (!error && closes && count > 1 && !run_append(run, move_between(search, out, states[count - 1], states[0])))
         error = -ENOMEM;
     run->loop = closes ? loop : run->count;
     free(room);

@@ -17,6 +17,8 @@ struct run {
     size_t loop; /* the step that begins the cycle; `count` if the run just ends */
 };
 
+/* One more move at the end. False if there is no memory. */
+bool run_append(struct run *run, struct move move);
 /* The shortest run to a state of the search. 0 or -ENOMEM. */
 int run_to(const struct search *search, uint32_t state, struct run *run);
 /* Goes on along states that follow one another, the first being where the run stands; if `closes`, the last leads back

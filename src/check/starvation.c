@@ -126,6 +126,25 @@ static uint32_t travel(struct search *search, const struct component *component,
     return end;
 }
 
+/* Takes one move that pays some of `wanted`, if one stays within the component; returns what the state and the move have paid. */
+static int pay(struct search *search, const struct component *component, struct cycle *cycle, uint32_t *here,
+               unsigned wanted, unsigned *settled)
+{
+    const struct edges edges = graph_edges(&search->graph, *here);
+    unsigned possible = 0;
+    for (size_t at = 0; at < edges.count; at++)
+        possible |= owed(edges.labels[at]);
+    *settled = ~possible & wanted; /* nothing to take is as good as taken */
+    for (size_t at = 0; at < edges.count; at++)
+        if (owed(edges.labels[at]) & wanted && walk_has_kind(component->walk, edges.labels[at]) &&
+            component->of[edges.targets[at]] == component->number) {
+            *settled |= owed(edges.labels[at]);
+            *here = edges.targets[at];
+            return append(search, cycle, *here) ? 0 : -ENOMEM;
+        }
+    return 0;
+}
+
 /* A round trip through the component that pays everything owed. */
 static int draw_cycle(struct search *search, const struct component *component, struct cycle *cycle)
 {
@@ -140,22 +159,18 @@ static int draw_cycle(struct search *search, const struct component *component, 
     qsort(route.members, route.count, sizeof *route.members, by_number);
     const uint32_t home = route.members[0];
     uint32_t here = home;
-    unsigned owing = (1u << 2 * PROCESSES_MOST) - 1;
+    unsigned owing = (1u << 2 * PROCESSES_MOST) - 1, settled = 0;
     int answer = append(search, cycle, home) ? 1 : -ENOMEM;
-    owing &= ~paid(search, component, home);
     while (answer == 1 && owing) {
         here = travel(search, component, &route, cycle, here, owing, 0);
-        if (here == STATE_NONE)
+        if (here == STATE_NONE || pay(search, component, cycle, &here, owing, &settled))
             answer = -ENOMEM;
-        else
-            owing &= ~paid(search, component, here);
+        owing &= ~settled;
     }
-    if (answer == 1 && here != home) {
-        if (travel(search, component, &route, cycle, here, 0, home) == STATE_NONE)
-            answer = -ENOMEM;
-        else
-            cycle->states.used -= sizeof home; /* home stands at the front already */
-    }
+    if (answer == 1 && here != home && travel(search, component, &route, cycle, here, 0, home) == STATE_NONE)
+        answer = -ENOMEM;
+    if (answer == 1 && cycle->states.used > sizeof home)
+        cycle->states.used -= sizeof home; /* home stands at the front already */
     store_release(&search->store, &room);
     return answer;
 }

@@ -17,6 +17,13 @@ static void *map_fresh(size_t bytes)
     return fresh;
 }
 
+static void spend(struct store *store, size_t bytes)
+{
+    store->spent += bytes;
+    if (store->spent > store->peak)
+        store->peak = store->spent;
+}
+
 bool store_grow(struct store *store, struct grown *array, size_t bytes)
 {
     if (array->used + bytes <= array->room)
@@ -34,7 +41,7 @@ bool store_grow(struct store *store, struct grown *array, size_t bytes)
     void *grown = array->bytes ? mremap(array->bytes, array->room, room, MREMAP_MAYMOVE) : map_fresh(room);
     if (grown == MAP_FAILED || grown == NULL)
         return false;
-    store->spent += room - array->room;
+    spend(store, room - array->room);
     array->bytes = grown;
     array->room = room;
     return true;
@@ -135,7 +142,7 @@ static bool dictionary_double(struct store *store)
     munmap(dictionary->table, old);
     dictionary->table = table;
     dictionary->table_room *= 2;
-    store->spent += old;
+    spend(store, old);
     return true;
 }
 
@@ -209,7 +216,7 @@ static bool table_double(struct store *store)
     munmap(store->table, old);
     store->table = table;
     store->table_room *= 2;
-    store->spent += old;
+    spend(store, old);
     for (uint32_t number = 0; number < store->count; number++) {
         const uint64_t hash = hash_key(store, key_of(store, number));
         size_t at = slot_of(store, hash);

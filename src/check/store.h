@@ -36,7 +36,7 @@ enum { PARTS_MOST = 16 };
 struct store {
     size_t size;   /* bytes of a state */
     size_t budget; /* bytes the whole search may use */
-    size_t spent;
+    size_t spent, peak;
     uint32_t count;
     unsigned parts; /* of a state */
     struct dictionary dictionary;

@@ -114,11 +114,14 @@ static int judge_graph(struct search *search, struct verdict *verdict)
     int error = statuses_read(search, &statuses);
     if (!error && wanted(verdict, PROPERTY_PROGRESS))
         error = judge_progress(search, &statuses, verdict);
-    if (!error && wanted(verdict, PROPERTY_LOCKOUT))
-        error = judge_starvation(search, &statuses, &verdict->finding[PROPERTY_LOCKOUT],
-                                 1u << MOVE_STEP | 1u << MOVE_START | 1u << MOVE_SYSTEM);
     if (!error && wanted(verdict, PROPERTY_RELIABILITY))
         error = judge_starvation(search, &statuses, &verdict->finding[PROPERTY_RELIABILITY], KINDS_ALL);
+    /* A cycle without deaths is a cycle with deaths: if there is none of these, there is none of those. */
+    if (verdict->finding[PROPERTY_RELIABILITY].answer == ANSWER_HOLDS)
+        verdict->finding[PROPERTY_LOCKOUT].answer = ANSWER_HOLDS;
+    else if (!error && wanted(verdict, PROPERTY_LOCKOUT))
+        error = judge_starvation(search, &statuses, &verdict->finding[PROPERTY_LOCKOUT],
+                                 1u << MOVE_STEP | 1u << MOVE_START | 1u << MOVE_SYSTEM);
     if (!error && wanted(verdict, PROPERTY_ORDER))
         error = judge_order(search, &statuses, &verdict->finding[PROPERTY_ORDER]);
     if (!error && wanted(verdict, PROPERTY_OVERTAKING))
@@ -136,6 +139,7 @@ int verdict_reach(struct search *search, struct verdict *verdict)
     int error = search_run(search);
     if (error)
         return error;
+    search->peak = search->store.peak;
     struct finding *safety = &verdict->finding[PROPERTY_SAFETY];
     if (search->end == SEARCH_VIOLATED) {
         safety->answer = ANSWER_BROKEN;
@@ -152,6 +156,7 @@ int verdict_reach(struct search *search, struct verdict *verdict)
         search->end = SEARCH_MEMORY;
         error = 0;
     }
+    search->peak = search->store.peak;
     return error;
 }
 

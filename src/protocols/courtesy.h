@@ -171,36 +171,57 @@ static inline enum passage_result courtesy_doorway(struct courtesy_doorway *my, 
 struct courtesy_scan {
     PART_HEAD
     word first;
+    word most;   /* one above the greatest number seen */
+    word oldest; /* the sleeper before me with the least number, as seen; 0: none */
     place_number j;
+    place_number sleeper; /* its place */
     uint8_t blockers;
+    uint8_t sleepers; /* those before me, which I might pass */
 };
 
-/* With one slot all that block me must go, so it is enough to watch one, the last before me: a departure then wakes
- * one. With more, any of them may make room. */
+/* With one slot all that block me must go, so it is enough to watch one, the last before me: a departure then wakes one.
+ * With more, any of them may make room. */
 static inline void courtesy_watch(struct registers *at, struct watch *watch, unsigned j, word w)
 {
-    if (registers_slots(at) == 1 && watch_any(watch) && !courtesy_before_me(at, j, w))
-        return;
-    if (registers_slots(at) == 1)
+    if (registers_slots(at) == 1) {
+        if (watch_any(watch) && !courtesy_before_me(at, j, w))
+            return;
         watch_clear(watch);
+    }
     watch_add(watch, j, w);
 }
 
-static inline bool courtesy_blocks(struct registers *at, unsigned j, word w, struct courtesy_without without)
+static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at, struct watch *watch, word w)
 {
-    switch (courtesy_state(w)) {
-    case COURTESY_CLAIMS:
-    case COURTESY_INSIDE:
-        return true;
-    case COURTESY_QUEUED:
-        return courtesy_before_me(at, j, w);
-    case COURTESY_ASLEEP:
-        return courtesy_before_me(at, j, w) &&
-               (registers_overtake(at) == 0 || (!without.bound && courtesy_number(registers_own(at, 0)) >
-                                                                      courtesy_number(w) + registers_overtake(at)));
-    default:
-        return false;
+    const enum courtesy_state state = courtesy_state(w);
+    const bool before = courtesy_before_me(at, my->j, w);
+    if (state == COURTESY_ASLEEP && before && registers_overtake(at) > 0) {
+        my->sleepers++;
+        if (!my->oldest || courtesy_number(w) < courtesy_number(my->oldest)) {
+            my->oldest = w;
+            my->sleeper = my->j;
+        }
+        if (registers_slots(at) > 1)
+            watch_add(watch, my->j, w);
+    } else if (state == COURTESY_CLAIMS || state == COURTESY_INSIDE ||
+               ((state == COURTESY_QUEUED || state == COURTESY_ASLEEP) && before)) {
+        my->blockers++;
+        courtesy_watch(at, watch, my->j, w);
     }
+}
+
+/* If my fence would exceed the bound of a sleeper before me, I may pass none of them. */
+static inline void courtesy_weigh_sleepers(struct courtesy_scan *my, struct registers *at, struct watch *watch,
+                                           struct courtesy_without without)
+{
+    const word own = courtesy_number(registers_own(at, 0));
+    const word fence = my->most > own ? my->most : (word)(own + 1u);
+    if (my->oldest && !without.bound && fence > courtesy_number(my->oldest) + registers_overtake(at)) {
+        my->blockers = (uint8_t)(my->blockers + my->sleepers);
+        courtesy_watch(at, watch, my->sleeper, my->oldest);
+    }
+    my->most = my->oldest = 0;
+    my->sleeper = my->sleepers = 0;
 }
 
 static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct registers *at, struct watch *watch,
@@ -213,6 +234,8 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
         READ(scan, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
+        if (courtesy_number(w) >= my->most)
+            my->most = (word)(courtesy_number(w) + 1u);
         if (courtesy_undecided(w) && !without.choosing) {
             my->first = w;
             AWAIT(decided, w, W(my->j),
@@ -221,12 +244,10 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
             if (courtesy_undecided(w) || !registers_rival(at, my->j))
                 continue; /* it began anew, after I was queued */
         }
-        if (courtesy_blocks(at, my->j, w, without)) {
-            my->blockers++;
-            courtesy_watch(at, watch, my->j, w);
-        }
+        courtesy_weigh(my, at, watch, w);
     }
     my->j = 0;
+    courtesy_weigh_sleepers(my, at, watch, without);
     PASSAGE_END
 }
 

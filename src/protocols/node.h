@@ -71,8 +71,7 @@ static inline struct effect *effects_add(struct effects *out, enum effect_kind k
     return effect;
 }
 
-static inline struct effect *node_send(const struct node *my, struct effects *out, uint32_t to,
-                                       struct message message)
+static inline struct effect *node_send(const struct node *my, struct effects *out, uint32_t to, struct message message)
 {
     struct effect *effect = effects_add(out, EFFECT_SEND);
     message.from = (uint32_t)my->self;

@@ -1,53 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 /* The language in which register protocols are written: one text, and the only file with two bodies.
  *
- * A protocol is a set of passages: functions over a flat struct `my` (every local of the passage) and over
- * `at` (the registers, as the engine sees them). Every access to a public variable goes through a word of
- * this file, and carries the label that the paper gives to that line.
+ * A protocol is a set of passages: functions over a flat struct `my` (what the passage remembers) and over `at` (the
+ * registers, as the engine sees them). Every access to a public variable goes through a word of this file, and carries
+ * the label that the paper gives to that line.
  *
- * - Built for an engine that runs (the default), a word is the access itself: the passage is a plain inline
- * function.
- * - Built with REGISTERS_STOP_AT_ACCESS, for an engine that searches, a passage stops *before* each access:
- * it notes the place in `my->point`, returns STOPPED, and when called again makes that one access and runs on
- * to the next. What an access does (interleave, buffer the store, let a safe bit flicker) is the engine's
- * affair.
+ * - Built for an engine that runs (the default), a word is the access itself: a passage is a plain inline function.
+ * - Built with REGISTERS_STOP_AT_ACCESS, for an engine that searches, a passage stops *before* each access: it notes
+ *   the place in `my->head.point`, returns STOPPED, and when called again makes that one access and runs on to the next.
+ *   What an access does (interleave, buffer the store, let a safe bit flicker) is the engine's affair.
  *
- * The engine defines, before it includes a protocol, `struct registers` and these inline functions. A
- * register is named by its place and its index among the public variables of that place; a place writes its
+ * Words. R is written `place, index`; protocols name their registers by macros of that shape.
+ *   PASSAGE_HEAD                 first member of a passage's struct; PART_HEAD, of a passage that is CALLed
+ *   PASSAGE_BEGIN … PASSAGE_END  the body; falls out of the end as PASSED
+ *   READ(label, into, R)         into := R
+ *   WRITE(label, R, value)       own R := value, and a fence: sequentially consistent
+ *   WRITE_LATE(label, R, value)  own R := value, which others may see later (release order)
+ *   READ_BIT, WRITE_BIT          the same for safe bits: one that is being written reads as anything
+ *   AWAIT(label, into, R, test)  fetch R into `into` until `test` holds
+ *   PAUSE(R, seen)               before a wait of more than one fetch is tried again
+ *   for (EACH_OTHER(my->j))      every other place in use, ascending; EACH_RIVAL: those that may conflict with mine
+ *   CALL(passage, &my->part, …)  run a passage inside a passage
+ *   QUEUE                        the doorway ends here
+ *   CONDITION(label, into)       into := my `when`
+ *   SLEEP(label, woken)          sleep until a place in my->watch wakes me; not at all (woken := false) if the word of
+ *                                one differs from what was seen. my->watch is kept
+ *   WAKE(label)                  wake whoever watches me
+ *
+ * Rules for the writer of a protocol: what must outlive the next access lives in `my`, and is zeroed once dead (the
+ * searching engine compares and hashes the struct); a C local may only carry a value from one access to the code right
+ * behind it; between two accesses nothing may loop without end.
+ *
+ * The engine defines, before it includes a protocol, `struct registers` and these inline functions. A place writes its
  * own registers only.
- *
- *   unsigned registers_self(at), registers_places(at)      who I am, and how many places there are
- *   unsigned registers_next(at, place)                     the next place in use from `place` on, mine left
- * out word     registers_read(at, place, index)              one fetch; the default value if the owner has
- * failed void     registers_write(at, index, value)             one store to my own register, sequentially
- * consistent void     registers_write_late(at, index, value)        one store that others may see later
- * (release order) bool     registers_read_bit(at, place, index)          a safe bit: while it is being
- * written, anything void     registers_write_bit(at, index, value)         (engines that run) void
- * registers_begin_bit / registers_end_bit       (engines that search: a write takes time) bool
- * registers_pause(at, place, index, seen)       sleep until that register may differ from `seen`; false: give
- * up (timeout, cancel, try) void     registers_watch(&watch, place, seen)          (engines that run) add a
- * place to what SLEEP watches bool     registers_sleep(at, &watch)                   (engines that run) sleep
- * until woken by a watched place, unless one differs from what was seen; false: give up bool
- * registers_asleep(at, &head, &watch)           (engines that search) whether it sleeps on void
- * registers_wake(at)                            wake whoever watches me bool     registers_condition(at) the
- * `when` of this passage word     registers_draw(at, largest)                   the number after `largest`;
- * an engine may refuse overflow
- *
- * Words:
- *   PASSAGE_HEAD            first member of every passage's struct; PART_HEAD, of a passage that is CALLed
- *   PASSAGE_BEGIN … PASSAGE_END   the body; falls out of the end as PASSED
- *   READ(label, into, R)    into := R                     WRITE(label, R, value)       own R := value, and a
- * fence READ_BIT, WRITE_BIT     the same for safe bits        WRITE_LATE(label, R, value)  own R := value, no
- * fence AWAIT(label, into, R, test)   fetch R into `into` until `test` holds for (EACH_OTHER(my->j)) every
- * other place in use, ascending CALL(passage, &my->part, …)   run a passage inside a passage QUEUE the
- * doorway ends here CONDITION(label, into)  into := my `when` WATCH(place, seen)      register 0 of that
- * place is to be watched, and was seen so SLEEP(label)            sleep until a watched place wakes me; not
- * at all if one differs from what was seen WAKE(label)             wake those who watch me R is written
- * `place, index`; protocols name their registers by macros of that shape.
- *
- * Rules for the writer of a protocol: locals live in `my` and are zeroed once dead (the searching engine
- * compares and hashes the struct); between two accesses nothing may loop; a value computed before an access
- * and used after it is in `my`.
+ *   unsigned registers_self(at), registers_places(at)     who I am, and how many places there are
+ *   unsigned registers_next(at, place)                    the next place in use from `place` on, mine left out
+ *   unsigned registers_next_rival(at, place)              the same, without places known to be no rivals
+ *   word     registers_read(at, place, index)             one fetch; the default value if the owner has failed
+ *   void     registers_write(at, index, value)            one store to my own register, sequentially consistent
+ *   void     registers_write_late(at, index, value)       one store in release order
+ *   word     registers_own(at, index)                     my own register: no access, since I alone write it
+ *   void     registers_keep(at, index, value)             my own register that nobody else reads: no access
+ *   bool     registers_read_bit(at, place, index)
+ *   void     registers_write_bit(at, index, value)        (engines that run)
+ *   void     registers_begin_bit, registers_end_bit       (engines that search: a write takes time)
+ *   bool     registers_pause(at, place, index, seen)      wait until that register may differ from `seen`; false: give
+ *                                                         up (timeout, cancel, try)
+ *   bool     registers_sleep(at, &watch, &woken)          (engines that run) what SLEEP says; false: give up
+ *   bool     registers_asleep(at, &head, &watch, &woken)  (engines that search) whether it sleeps on
+ *   void     registers_wake(at)
+ *   bool     registers_condition(at)                      the `when` of this passage
+ *   bool     registers_conditional(at)                    whether it has one
+ *   unsigned registers_mode(at)                           in which mode I ask for the region
+ *   bool     registers_conflict(at, place, mode)          whether that place's passage in that mode conflicts with mine
+ *   bool     registers_rival(at, place)                   whether the passage whose word was just fetched conflicts
+ *   int      registers_precedence(at, place)              < 0: its class goes before mine; 0: the same class
+ *   unsigned registers_slots(at), registers_overtake(at)  how many may be inside; the bound B
+ *   bool     registers_calm(at)                           a guess: nobody is about
+ *   word     registers_draw(at, largest, bits)            the number after `largest`; overflow of `bits` is reported
  */
 #ifndef AFTERYOU_PROTOCOLS_REGISTERS_H
 #define AFTERYOU_PROTOCOLS_REGISTERS_H
@@ -192,6 +202,7 @@ struct part_head {
         if (registers_asleep(at, &my->head, &my->watch, &(woken)))                                                     \
             return STOPPED;                                                                                            \
     } while (0)
+#define PAUSE(...) ((void)0) /* a search tries every moment */
 #define WAKE(label)                                                                                                    \
     do {                                                                                                               \
         STOP(label);                                                                                                   \
@@ -279,6 +290,11 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
 #define SLEEP(label, woken)                                                                                            \
     do {                                                                                                               \
         if (!registers_sleep(at, &my->watch, &(woken)))                                                                \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define PAUSE(...)                                                                                                     \
+    do {                                                                                                               \
+        if (!registers_pause(at, __VA_ARGS__))                                                                         \
             return ABANDONED;                                                                                          \
     } while (0)
 #define WAKE(label) registers_wake(at)

@@ -129,6 +129,7 @@ static bool in_turn(const struct register_model *model, const unsigned char *sta
         .normalise = normalise,                                                                                        \
         .in_turn = in_turn,                                                                                            \
         .write_value = write_value,                                                                                    \
+        .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,                                  \
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                                            \
         .modes = true,                                                                                                 \
         .refutes = found,                                                                                              \

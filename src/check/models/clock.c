@@ -69,6 +69,7 @@ static const char *window_unpadded(const struct register_model *model, const uns
         .enter = run,                                                                                                  \
         .leave = leave,                                                                                                \
         .write_value = write_value,                                                                                    \
+        .promises = PROMISES_FAIR | 1u << PROPERTY_OVERTAKING,                                                         \
         .invariant = window_of,                                                                                        \
         .refutes = found,                                                                                              \
     };

@@ -89,6 +89,10 @@ static void renumber_passage(const struct register_model *model, struct courtesy
         my->doorway.most = numbers->fresh[my->doorway.most];
     if (my->scan.first)
         renumber_word(numbers, &my->scan.first);
+    if (my->scan.most)
+        my->scan.most = (word)(numbers->fresh[my->scan.most - 1] + 1);
+    if (my->scan.oldest)
+        renumber_word(numbers, &my->scan.oldest);
     if (my->claim.look.most)
         my->claim.look.most = (word)(numbers->fresh[my->claim.look.most - 1] + 1);
     if (my->claim.look.oldest)
@@ -105,6 +109,10 @@ static void gather_passage(const struct register_model *model, const struct cour
         renumber_add(numbers, my->doorway.most);
     if (my->scan.first)
         renumber_add(numbers, courtesy_number(my->scan.first));
+    if (my->scan.most)
+        renumber_add(numbers, (word)(my->scan.most - 1));
+    if (my->scan.oldest)
+        renumber_add(numbers, courtesy_number(my->scan.oldest));
     if (my->claim.look.most)
         renumber_add(numbers, (word)(my->claim.look.most - 1));
     if (my->claim.look.oldest)
@@ -123,8 +131,11 @@ static void normalise(const struct register_model *model, unsigned char *state)
     for (unsigned who = 0; who < model->system.processes; who++) {
         struct courtesy_passage *my = model_passage(model, state, who);
         /* Without overtaking it matters only whether there is an oldest. */
-        if (my->claim.look.oldest && model->overtake == 0)
-            my->claim.look.oldest = (word)(courtesy_number(*model_words(model, state, who)) + 1);
+        if (model->overtake == 0) {
+            if (my->claim.look.oldest)
+                my->claim.look.oldest = (word)(courtesy_number(*model_words(model, state, who)) + 1);
+            my->scan.most = 0;
+        }
         renumber_add(&numbers, courtesy_number(*model_words(model, state, who)));
         gather_passage(model, model_passage(model, state, who), &numbers);
         if (model->tso)
@@ -157,6 +168,7 @@ static void normalise(const struct register_model *model, unsigned char *state)
         .active = active,                                                                                              \
         .normalise = normalise,                                                                                        \
         .write_value = write_value,                                                                                    \
+        .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,                                  \
         .slots = true,                                                                                                 \
         .modes = true,                                                                                                 \
         .conditions = true,                                                                                            \

@@ -4,6 +4,10 @@
 #define AFTERYOU_CHECK_MODELS_H
 
 #include "check/register_model.h"
+#include "check/verdict.h"
+
+/* No lockout, also while others die and return: Rivest and Pratt's ultrareliability. */
+#define PROMISES_FAIR (1u << PROPERTY_LOCKOUT | 1u << PROPERTY_RELIABILITY)
 
 /* Adapts a passage of a protocol to the model's type: my is the protocol's own struct. */
 #define MODEL_PASSAGE(function, protocol, call)                                                                        \
@@ -19,6 +23,8 @@ extern const struct register_protocol model_clock, model_clock_unpadded, model_c
     model_clock_without_step_3, model_clock_without_ok, model_clock_without_keep, model_clock_without_maximum;
 
 extern const struct register_protocol model_bakery, model_bakery_without_choosing, model_bakery_without_incarnation;
+extern const struct register_protocol model_bakery_words, model_bakery_bounded, model_bakery_torn,
+    model_bakery_torn_read, model_bakery_torn_write, model_bakery_torn_forgotten;
 extern const struct register_protocol model_courtesy, model_courtesy_without_look, model_courtesy_without_choosing,
     model_courtesy_without_incarnation, model_courtesy_without_step_back, model_courtesy_without_withdrawal,
     model_courtesy_without_bound, model_courtesy_without_raise, model_courtesy_without_numbers;

@@ -26,4 +26,6 @@ const struct register_protocol model_pair = {
     .enter = enter,
     .leave = leave,
     .write_value = write_value,
+    .default_places = 2,
+    .promises = PROMISES_FAIR | 1u << PROPERTY_OVERTAKING,
 };

@@ -27,6 +27,7 @@ const struct register_protocol model_races = {
     .enter = enter,
     .leave = leave,
     .write_value = write_value,
+    .promises = PROMISES_FAIR,
 };
 
 const struct register_protocol model_races_printed = {
@@ -38,5 +39,6 @@ const struct register_protocol model_races_printed = {
     .enter = enter_printed,
     .leave = leave,
     .write_value = write_value,
+    .promises = PROMISES_FAIR,
     .refutes = "exclusion",
 };

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Every register protocol that the checker knows: the shipped ones, and the broken ones that it must refute. */
+#include "check/catalogue.h"
+
+#include <string.h>
+
+#include "check/models/models.h"
+
+const struct register_protocol *const register_protocols[] = {
+    &model_pair,
+    &model_races,
+    &model_clock,
+    &model_bakery,
+    &model_courtesy,
+    &model_bakery_words,
+    &model_bakery_bounded,
+    &model_bakery_torn,
+    &model_races_printed,
+    &model_clock_unpadded,
+    &model_clock_without_step_1,
+    &model_clock_without_step_3,
+    &model_clock_without_ok,
+    &model_clock_without_keep,
+    &model_clock_without_maximum,
+    &model_bakery_without_choosing,
+    &model_bakery_without_incarnation,
+    &model_bakery_torn_read,
+    &model_bakery_torn_write,
+    &model_bakery_torn_forgotten,
+    &model_courtesy_without_look,
+    &model_courtesy_without_choosing,
+    &model_courtesy_without_incarnation,
+    &model_courtesy_without_step_back,
+    &model_courtesy_without_withdrawal,
+    &model_courtesy_without_bound,
+    &model_courtesy_without_raise,
+    NULL,
+};
+
+const struct register_protocol *register_protocol_find(const char *name)
+{
+    for (size_t at = 0; register_protocols[at]; at++)
+        if (strcmp(register_protocols[at]->name, name) == 0)
+            return register_protocols[at];
+    return NULL;
+}
