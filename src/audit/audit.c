@@ -96,8 +96,9 @@ static void judge_record(struct judge *judge, const struct record *record, size_
     case RECORD_LOST:
         audit_gone(judge, record);
         break;
-    default: /* joined */
+    default: /* joined: it remembers nothing, so nothing of its earlier life happened before what it does from here on */
         judge->dead[record->process] = false;
+        clocks_forget(&judge->clocks, record->process);
     }
 }
 

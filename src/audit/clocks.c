@@ -38,6 +38,14 @@ void clocks_tick(struct clocks *clocks, uint32_t process)
     clocks_of(clocks, process)[process]++;
 }
 
+void clocks_forget(struct clocks *clocks, uint32_t process)
+{
+    uint32_t *clock = clocks_of(clocks, process);
+    const uint32_t own = clock[process];
+    memset(clock, 0, clocks->processes * sizeof *clock);
+    clock[process] = own;
+}
+
 void clocks_merge(const struct clocks *clocks, uint32_t *to, const uint32_t *from)
 {
     for (uint32_t i = 0; i < clocks->processes; i++)

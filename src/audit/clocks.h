@@ -27,6 +27,8 @@ void clocks_close(struct clocks *clocks);
 
 uint32_t *clocks_of(const struct clocks *clocks, uint32_t process);
 void clocks_tick(struct clocks *clocks, uint32_t process);
+/* All but its own count. */
+void clocks_forget(struct clocks *clocks, uint32_t process);
 /* to := the greater of the two, word by word */
 void clocks_merge(const struct clocks *clocks, uint32_t *to, const uint32_t *from);
 

@@ -81,12 +81,10 @@ static void lamport_try(struct lamport my, struct effects *out)
         node_enter(my.node, out);
 }
 
-static struct message lamport_request(struct lamport my, uint64_t number)
+/* Every message carries the clock; a REQUEST also which number to put into the queue. */
+static struct message lamport_request(struct lamport my, uint64_t queued)
 {
-    return (struct message){.kind = MESSAGE_REQUEST,
-                            .mode = (uint8_t)my.node->mode,
-                            .number = number,
-                            .about = my.q[my.node->self] >> MODE_BITS};
+    return (struct message){.kind = MESSAGE_REQUEST, .mode = (uint8_t)my.node->mode, .number = *my.c, .about = queued};
 }
 
 /* "To request the critical section: q[p] := v[p]; for all j ≠ p: send request to P_j." */
@@ -111,7 +109,7 @@ static void lamport_message(struct lamport my, const struct message *message, st
     switch (message->kind) {
     case MESSAGE_REQUEST: /* "q[u.p] := u.q[u.p]; send ack to u.p" */
         *my.c += 1;
-        my.q[j] = message->number << MODE_BITS | message->mode;
+        my.q[j] = message->about << MODE_BITS | message->mode;
         node_send(my.node, out, j, (struct message){.kind = MESSAGE_ACK, .number = *my.c, .about = message->about});
         break;
     case MESSAGE_RELEASE: /* "q[u.p] := ∞" */

@@ -42,7 +42,7 @@ struct message {
     uint32_t from;
     uint32_t whom;   /* TOKEN: who is to have it; STATE: who is established by it */
     uint64_t number; /* the clock (Lamport), or the sequence number; STATE: who has the token */
-    uint64_t about;  /* ACK: the number of the request it answers */
+    uint64_t about;  /* Lamport: the number of the request that it makes, answers or ends */
     uint64_t view;   /* the last change of the group its sender had seen */
     uint64_t fence;  /* F: the highest fence its sender knew */
 };

@@ -115,8 +115,8 @@ class Rejects(unittest.TestCase):
     def test_overlapping_sections(self):
         leave = find(self.lines, event="leave")
         enter = find(self.lines, leave, event="enter")
-        self.lines.insert(enter, self.lines.pop(leave))  # it leaves only after the next has entered
-        finding = self.rejected(self.lines, "Safety", enter)
+        self.lines.insert(leave, self.lines.pop(enter))  # the next enters before it leaves
+        finding = self.rejected(self.lines, "Safety", leave + 1)
         self.assertEqual(finding["other_line"], find(self.lines, event="enter") + 1)
 
     def test_a_lost_release(self):
