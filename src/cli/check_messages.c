@@ -194,6 +194,9 @@ static void report_text(const struct messages_words *asked, const struct search 
     printf("  exclusion, fences%s: %s\n", options->variant->protocol->fair ? ", fairness" : "",
            answer_word(verdict, PROPERTY_SAFETY));
     printf("  progress: %s\n", answer_word(verdict, PROPERTY_PROGRESS));
+    /* Requests are bounded, so every run ends; where it ends nobody waits, or the search had stopped at a deadlock. */
+    if (search->end == SEARCH_EXHAUSTED)
+        puts("  starvation: none within so many requests");
     if (model->fewest <= model->greatest && !options->crashes)
         printf("  messages per passage: from %u to %u\n", model->fewest, model->greatest);
     const struct finding *broken = first_broken(verdict);
