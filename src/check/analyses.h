@@ -51,10 +51,14 @@ struct overtaking {
     uint8_t most[PROCESSES_MOST][PROCESSES_MOST]; /* [victim][overtaker] */
     unsigned victim, overtaker;                   /* the worst pair */
     uint8_t worst;
-    uint32_t at; /* if unbounded: a state of the cycle */
+    uint32_t from, to; /* if unbounded: the overtaking move, which lies on a cycle */
 };
 int overtaking_measure(struct search *search, const struct statuses *statuses, unsigned victim_statuses,
                        struct overtaking *overtaking);
+
+/* Appends to `route` the shortest way from `start` to `goal` within the walk, `start` left out. 0 or -ENOMEM. */
+int route_find(struct search *search, const struct statuses *statuses, const struct walk *walk, uint32_t start,
+               uint32_t goal, struct cycle *route);
 
 /* First come, first served: who was queued before a conflicting other began is inside before it. 0, -ENOMEM, or 1 with
  * the states from the other's beginning to its entry. */

@@ -88,10 +88,13 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
         snprintf(line, room, "dies%s", part == PART_INSIDE ? " inside" : "");
         return;
     case MOVE_SYSTEM:
-        snprintf(line, room, "its store buffer drains: %s", did);
+        if (part == PART_MALFUNCTION)
+            snprintf(line, room, "falls quiet");
+        else
+            snprintf(line, room, "its store buffer drains: %s", did);
         return;
     case MOVE_FAULT:
-        snprintf(line, room, part == PART_MALFUNCTION ? "falls quiet" : "stops for ever, and nobody can tell");
+        snprintf(line, room, "stops for ever, and nobody can tell");
         return;
     default:
         snprintf(line, room, "%s%s%s", part == PART_INSIDE ? "leaves; " : "", did, enters ? ", and is inside" : "");

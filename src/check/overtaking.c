@@ -16,10 +16,9 @@ struct weigh {
     bool modes;        /* whether passages may fail to conflict */
 };
 
-static bool counts(const struct search *search, const struct weigh *weigh, uint32_t from, uint32_t to, unsigned victim,
+static bool counts(const struct search *search, const struct weigh *weigh, uint32_t to, unsigned victim,
                    edge_label label)
 {
-    (void)from;
     if (!label_enters(label) || label_process(label) == victim)
         return false;
     if (!weigh->modes)
@@ -43,7 +42,7 @@ static int weigh_component(struct search *search, const struct component *compon
             if (!walk_has_kind(component->walk, edges.labels[edge]) ||
                 !walk_has_state(component->walk, weigh->statuses, target))
                 continue;
-            const bool weighs = counts(search, weigh, state, target, victim, edges.labels[edge]);
+            const bool weighs = counts(search, weigh, target, victim, edges.labels[edge]);
             const bool within = component->of[target] == component->number;
             const uint8_t *beyond = weigh->heaviest + (size_t)component->of[target] * processes;
             for (unsigned other = 0; other < processes; other++) {
@@ -57,7 +56,8 @@ static int weigh_component(struct search *search, const struct component *compon
                     result->worst = OVERTAKES_UNBOUNDED;
                     result->victim = victim;
                     result->overtaker = other;
-                    result->at = state;
+                    result->from = state;
+                    result->to = target;
                 }
             }
         }

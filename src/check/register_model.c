@@ -125,14 +125,14 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
     case MOVE_DEATH:
         registers_kill(at);
         return false;
-    case MOVE_SYSTEM:
-        registers_drain(at);
-        return false;
-    default: /* MOVE_FAULT */
+    case MOVE_SYSTEM: /* one that malfunctions falls quiet; else a store leaves the buffer */
         if (process->part == PART_MALFUNCTION)
             process->part = PART_IDLE;
         else
-            process->halted = 1;
+            registers_drain(at);
+        return false;
+    default: /* MOVE_FAULT */
+        process->halted = 1;
         return false;
     }
 }
@@ -208,12 +208,12 @@ static void model_successors(const struct system *system, const unsigned char *s
         const struct process *process = model_process(model, state, who);
         if (process->halted)
             continue;
-        if (model->tso && model_buffer(model, state, who)->count)
-            add(model, state, out, who, MOVE_SYSTEM, 0);
         if (process->part == PART_MALFUNCTION) {
-            add(model, state, out, who, MOVE_FAULT, 0);
+            add(model, state, out, who, MOVE_SYSTEM, 0);
             continue;
         }
+        if (model->tso && model_buffer(model, state, who)->count)
+            add(model, state, out, who, MOVE_SYSTEM, 0);
         if (process->part == PART_IDLE) {
             add_starts(model, state, out, who);
             if (model->deaths && process->held) /* it dies between two passages, and what it holds is free */

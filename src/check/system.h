@@ -26,12 +26,12 @@ enum status {
 };
 
 enum move_kind {
-    MOVE_STEP,   /* the process goes on; it must, if it is not idle: this is the fairness that is assumed */
-    MOVE_START,  /* an idle process begins a passage; it need not */
-    MOVE_ABORT,  /* a waiting process gives up (timeout, cancel, try) */
-    MOVE_DEATH,  /* a process dies */
-    MOVE_SYSTEM, /* the surroundings move (a store buffer drains, a message arrives); they must in the end */
-    MOVE_FAULT   /* the surroundings fail (a malfunctioning process falls quiet, a process stops for ever) */
+    MOVE_STEP,  /* the process goes on; it must, if it is not idle: this is the fairness that is assumed */
+    MOVE_START, /* an idle process begins a passage; it need not */
+    MOVE_ABORT, /* a waiting process gives up (timeout, cancel, try) */
+    MOVE_DEATH, /* a process dies */
+    MOVE_SYSTEM, /* the surroundings move (a store buffer drains, a message arrives, a malfunction ends); they must in the end */
+    MOVE_FAULT /* a process stops for ever, undetectably */
 };
 
 struct move {

@@ -2,7 +2,9 @@
 /* The verdict on a system: each property, whether it holds, and a run that shows it where it does not. */
 #include "check/verdict.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "check/analyses.h"
 
@@ -98,14 +100,25 @@ static int judge_overtaking(struct search *search, const struct statuses *status
     verdict->overtakes_queued = queued.worst == OVERTAKES_UNBOUNDED ? -1 : queued.worst;
     verdict->overtakes_active = active.worst == OVERTAKES_UNBOUNDED ? -1 : active.worst;
     finding->answer = ANSWER_HOLDS;
-    if (active.worst == OVERTAKES_UNBOUNDED) {
-        finding->answer = ANSWER_BROKEN;
-        snprintf(finding->detail, sizeof finding->detail, "process %u passes process %u without bound",
-                 active.overtaker, active.victim);
-        error = run_to(search, active.at, &finding->run);
-        return error ? error : run_tell(search->system, &finding->run);
-    }
-    return 0;
+    if (active.worst != OVERTAKES_UNBOUNDED)
+        return 0;
+    snprintf(finding->detail, sizeof finding->detail, "process %u passes process %u without bound", active.overtaker,
+             active.victim);
+    /* Round: the move that overtakes, and the way back to where it was made. */
+    const struct walk walk = {
+        .process = active.victim, .statuses = 1u << STATUS_ACTIVE | 1u << STATUS_QUEUED, .kinds = KINDS_ALL};
+    struct cycle round = {0};
+    if (!store_grow(&search->store, &round.states, 2 * sizeof(uint32_t)))
+        return -ENOMEM;
+    memcpy(round.states.bytes, (uint32_t[]){active.from, active.to}, 2 * sizeof(uint32_t));
+    round.states.used = 2 * sizeof(uint32_t);
+    error = route_find(search, statuses, &walk, active.to, active.from, &round);
+    if (!error && active.to != active.from)
+        round.states.used -= sizeof(uint32_t); /* it ends where it began */
+    if (!error)
+        error = conclude(search, finding, 1, &round, true);
+    store_release(&search->store, &round.states);
+    return error;
 }
 
 static int judge_graph(struct search *search, struct verdict *verdict)

@@ -153,7 +153,8 @@ static inline enum passage_result clock_enter(struct clock_passage *my, struct r
 static inline enum passage_result clock_leave(struct clock_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    WRITE_LATE(leave, P(registers_self(at)), races_word(RACES_D, 0, 0));
+    /* With a fence: the next passage begins with a fetch, which must not overtake this store. */
+    WRITE(leave, P(registers_self(at)), races_word(RACES_D, 0, 0));
     PASSAGE_END
 }
 

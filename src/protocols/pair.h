@@ -49,7 +49,8 @@ static inline enum passage_result pair_enter(struct pair_passage *my, struct reg
 static inline enum passage_result pair_leave(struct pair_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    WRITE_LATE(F, S(registers_self(at)), PAIR_D);
+    /* With a fence: the next passage begins with a fetch, which must not overtake this store. */
+    WRITE(F, S(registers_self(at)), PAIR_D);
     PASSAGE_END
 }
 

@@ -119,7 +119,8 @@ static inline enum passage_result races_enter(struct races_passage *my, struct r
 static inline enum passage_result races_leave(struct races_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    WRITE_LATE(F, P(registers_self(at)), races_word(RACES_D, 0, 0));
+    /* With a fence: the next passage begins with a fetch, which must not overtake this store. */
+    WRITE(F, P(registers_self(at)), races_word(RACES_D, 0, 0));
     PASSAGE_END
 }
 

@@ -137,7 +137,7 @@ static bool in_turn(const struct register_model *model, const unsigned char *sta
 
 BAKERY_MODEL(model_bakery, "bakery", "Lamport 1976: the simple region, in one word a place", enter, NULL)
 BAKERY_MODEL(model_bakery_without_choosing, "bakery-without-choosing", "nobody waits for a place that is choosing",
-             enter_without_choosing, "turn")
+             enter_without_choosing, "exclusion")
 BAKERY_MODEL(model_bakery_without_incarnation, "bakery-without-incarnation",
              "as the paper has it: a process that dies again and again locks others out", enter_without_incarnation,
              "reliability")

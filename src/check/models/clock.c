@@ -78,7 +78,7 @@ CLOCK_MODEL(model_clock, "clock", "Rivest & Pratt 1977: n processes, linear wait
 CLOCK_MODEL(model_clock_unpadded, "clock-unpadded", "figure 6 without dummy processes: overtaking is unbounded",
             enter_unpadded, window_unpadded, "overtaking")
 CLOCK_MODEL(model_clock_without_step_1, "clock-without-step-1", "a process that fails again and again stops the clock",
-            enter_without_step_1, window_padded, "lockout")
+            enter_without_step_1, window_padded, "reliability")
 CLOCK_MODEL(model_clock_without_step_3, "clock-without-step-3", "the clock is not updated after the races",
             enter_without_step_3, window_padded, "window")
 CLOCK_MODEL(model_clock_without_ok, "clock-without-ok", "a process enters the first time its turn comes",

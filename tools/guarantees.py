@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the checker must find: the list of protocols, configurations and verdicts.
+
+  guarantees.py --quick             checks the rows that take seconds (a test)
+  guarantees.py --write FILE        checks all rows, and writes the table (./dev guarantees)
+
+A row fails if the verdict is not the one stated, in either direction: a shipped protocol that breaks, or a broken one that passes.
+"""
+import argparse
+import json
+import subprocess
+import sys
+
+HOLDS = "holds"
+
+
+class Row:
+    """One run of the checker. `found` is HOLDS, or the property that must be found broken."""
+
+    def __init__(self, words, found=HOLDS, quick=True, note="", overtaken=None):
+        self.words, self.found, self.quick, self.note, self.overtaken = words.split(), found, quick, note, overtaken
+
+
+SLOW = False
+
+ROWS = [
+    ("Rivest & Pratt 1977", [
+        Row("pair", overtaken=(2, 1)),
+        Row("pair --aborts --tso", overtaken=(2, 1)),
+        Row("races -n 2"),
+        Row("races -n 3"),
+        Row("races -n 3 --aborts --tso"),
+        Row("races -n 4", quick=SLOW),
+        Row("races -n 3 --property overtaking", "overtaking", note="not promised: `clock` mends it"),
+        Row("clock -n 2", overtaken=(2, 1)),
+        Row("clock -n 2 --tso", overtaken=(2, 1)),
+        Row("clock -n 2 --padding 3", overtaken=(2, 1)),
+        Row("clock -n 2 --padding 5", overtaken=(2, 1)),
+        Row("clock -n 3 --memory 6G", quick=SLOW, overtaken=(2, 1)),
+        Row("clock-unpadded -n 7 --alive 0,1,2 --property exclusion,progress,lockout,reliability", quick=SLOW),
+        Row("clock-unpadded -n 7 --alive 2,4,6 --property exclusion,progress,lockout,reliability", quick=SLOW),
+        Row("clock-unpadded -n 5 --alive 0,1,2 --property overtaking", "overtaking", quick=SLOW,
+            note="linear waiting is false without padding"),
+        Row("clock-unpadded -n 5 --alive 0,4 --property exclusion,progress,reliability", note="M = 5 suffices"),
+        Row("clock-unpadded -n 2", "exclusion", note="M = 2"),
+        Row("clock-unpadded -n 3", "exclusion", quick=SLOW, note="M = 3"),
+        Row("clock -n 2 --padding 2", "exclusion", note="M = 4 breaks the window"),
+        Row("races-printed -n 2", "exclusion", note="figure 4 as printed"),
+        Row("clock-without-step-1 -n 2", "reliability"),
+        Row("clock-without-step-3 -n 2", "exclusion", note="the window"),
+        Row("clock-without-ok -n 2", "overtaking"),
+        Row("clock-without-keep -n 3 --property exclusion --memory 6G", "exclusion", quick=SLOW, note="the window"),
+        Row("clock-without-maximum -n 3 --property exclusion --memory 6G", "exclusion", quick=SLOW, note="the window"),
+    ]),
+    ("Lamport 1976", [
+        Row("bakery -n 2"),
+        Row("bakery -n 2 --aborts --tso"),
+        Row("bakery -n 3 --modes exclusive"),
+        Row("bakery -n 3", quick=SLOW),
+        Row("bakery-bounded", note="numbers 1 < 2 < 3 < 1"),
+        Row("bakery-bounded --malfunction"),
+        Row("bakery-words --passages 3"),
+        Row("bakery-words --passages 3 --malfunction"),
+        Row("bakery-words -n 3 --passages 1 --malfunction", quick=SLOW),
+        Row("bakery-torn --passages 3", note="rules I1 and I2"),
+        Row("bakery-torn -n 3 --passages 2 --no-deaths --property exclusion", quick=SLOW),
+        Row("bakery-torn-write --passages 3", note="writing in the other order does no harm that was found"),
+        Row("bakery-torn-read -n 3 --passages 2 --no-deaths --property exclusion", "exclusion", note="the bound, without I1"),
+        Row("bakery-torn-forgotten -n 2 --passages 2 --no-deaths --property exclusion", "exclusion",
+            note="the bound, without I2"),
+        Row("bakery-without-choosing -n 2", "exclusion"),
+        Row("bakery-without-incarnation -n 2", "reliability", note="as the paper has it"),
+    ]),
+    ("Ours", [
+        Row("courtesy -n 2"),
+        Row("courtesy -n 2 --aborts"),
+        Row("courtesy -n 2 --aborts --tso"),
+        Row("courtesy -n 2 --modes both --aborts"),
+        Row("courtesy -n 2 --units 1"),
+        Row("courtesy -n 2 --units 1 --tso"),
+        Row("courtesy -n 2 --overtake 1 --aborts --tso"),
+        Row("courtesy -n 2 --overtake 2"),
+        Row("courtesy -n 2 -l 2"),
+        Row("courtesy -n 2 --precedence writers-first --modes both"),
+        Row("courtesy -n 3 --no-express", quick=SLOW),
+        Row("courtesy -n 3 --memory 6G", quick=SLOW),
+        Row("courtesy -n 3 --overtake 1 --no-express --memory 6G", quick=SLOW),
+        Row("courtesy -n 3 --overtake 2 --no-express --memory 8G", quick=SLOW),
+        Row("courtesy -n 3 -l 2 --no-express --memory 8G", quick=SLOW),
+        Row("courtesy-without-choosing -n 2", "exclusion"),
+        Row("courtesy-without-choosing -n 2 --no-express", "overtaking"),
+        Row("courtesy-without-incarnation -n 2", "reliability"),
+    ]),
+]
+
+
+def run(afteryou, row):
+    """The verdict as the checker's JSON, with the exit status beside it."""
+    done = subprocess.run([afteryou, "check", *row.words, "--json"], capture_output=True, text=True)
+    if done.returncode == 125:
+        raise SystemExit(f"afteryou check {' '.join(row.words)}: {done.stderr.strip()}")
+    answer = json.loads(done.stdout)
+    answer["status"] = done.returncode
+    return answer
+
+
+def broken(answer):
+    return [name for name, finding in answer["properties"].items() if finding["answer"] == "broken"]
+
+
+def complaint(row, answer):
+    """None, or why the row fails."""
+    if row.found == HOLDS:
+        if answer["status"] != 0 or not answer["exhausted"]:
+            return f"must hold; exit {answer['status']}, broken: {broken(answer) or 'nothing'}, {answer['end']}"
+    elif answer["status"] != 1 or row.found not in broken(answer):
+        return f"must be refuted by {row.found}; exit {answer['status']}, broken: {broken(answer) or 'nothing'}, {answer['end']}"
+    if row.overtaken:
+        seen = answer["overtaken"]["from_active"], answer["overtaken"]["from_queue"]
+        if seen != row.overtaken:
+            return f"overtaken {seen} times, not {row.overtaken}"
+    return None
+
+
+def steps(row, answer):
+    return len(answer["properties"][row.found]["run"]) if row.found != HOLDS else ""
+
+
+def table(out, groups):
+    out.write("# What was checked\n\nMade by `./dev guarantees` with the repository's own checker; every row is a command that anyone can"
+              " run.\nA row that must be refuted and is not fails the run, like one that must hold and does not.\n"
+              "Deaths after any step are in every row that does not say otherwise.\n")
+    for title, rows in groups:
+        out.write(f"\n## {title}\n\n| `afteryou check` … | verdict | states | depth | s | MB | |\n|---|---|---:|---:|---:|---:|---|\n")
+        for row, answer in rows:
+            verdict = "holds: " + ", ".join(answer["properties"]) if row.found == HOLDS else \
+                f"refuted: {row.found}, in {steps(row, answer)} steps"
+            note = row.note
+            if "overtaken" in answer:
+                bounds = ["no bound" if bound is None else str(bound) for bound in answer["overtaken"].values()]
+                note += ("; " if note else "") + f"overtaken ≤ {bounds[0]} ({bounds[1]} from the queue)"
+            out.write(f"| `{' '.join(row.words)}` | {verdict} | {answer['states']:,} | {answer['depth']} |"
+                      f" {answer['seconds']:.1f} | {answer['bytes'] >> 20} | {note} |\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--afteryou", default="build/afteryou")
+    parser.add_argument("--quick", action="store_true", help="only the rows that take seconds")
+    parser.add_argument("--write", metavar="FILE")
+    words = parser.parse_args()
+    failed, groups = 0, []
+    for title, rows in ROWS:
+        done = []
+        for row in rows:
+            if words.quick and not row.quick:
+                continue
+            answer = run(words.afteryou, row)
+            wrong = complaint(row, answer)
+            failed += wrong is not None
+            print(f"{'FAIL' if wrong else 'ok'}  {' '.join(row.words)}: {wrong or row.found}, {answer['states']} states,"
+                  f" {answer['seconds']:.1f} s", flush=True)
+            done.append((row, answer))
+        groups.append((title, done))
+    if words.write and not failed:
+        with open(words.write, "w", encoding="utf-8") as out:
+            table(out, groups)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
