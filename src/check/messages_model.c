@@ -152,6 +152,7 @@ const char *messages_model_open(struct messages_model *model, const struct messa
         .name = options->variant->name,
         .processes = options->nodes,
         .context = model,
+        .all_conflict = model->options.modes == 1u << MODE_EXCLUSIVE,
         .begin = model_begin,
         .successors = model_successors,
         .judge = model_judge,

@@ -4,13 +4,12 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "check/messages_model.h"
-#include "check/verdict.h"
 #include "cli/commands.h"
-#include "common/spacetime.h"
 
 static const char help[] =
     "usage: afteryou check PROTOCOL [OPTION…]     lamport, ricart-agrawala, carvalho-roucairol, token, or a broken "
@@ -225,41 +224,6 @@ static void report_json(const struct messages_words *asked, const struct search 
     puts("}");
 }
 
-/* Arrows need the moment of the send; a told run has words only, so each step is a dot with its words beside the line.
- */
-static int draw(const char *path, const struct messages_words *asked, const struct finding *broken)
-{
-    FILE *svg = fopen(path, "w");
-    struct spacetime *diagram = spacetime_open(asked->options.variant->name);
-    int error = svg && diagram ? 0 : svg ? -ENOMEM : -errno;
-    for (unsigned i = 0; !error && i < asked->options.nodes; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "node %u", i);
-        spacetime_process(diagram, name);
-    }
-    for (size_t i = 0; !error && i < broken->run.count; i++) {
-        const struct run_step *step = &broken->run.steps[i];
-        char word[16];
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(step->line, "; ,"), step->line);
-        (step->move.kind == MOVE_DEATH ? spacetime_death : spacetime_step)(diagram, step->move.process, (double)i,
-                                                                           word);
-        for (unsigned node = 0; node < asked->options.nodes; node++)
-            if (step->inside >> node & 1)
-                spacetime_bar(diagram, SPACETIME_INSIDE, node, (double)i, (double)i + 1, NULL);
-    }
-    if (!error) {
-        const size_t last = broken->run.count - 1;
-        spacetime_violation(diagram, broken->run.steps[last].move.process, (double)last,
-                            broken->run.steps[last].move.process, (double)last,
-                            broken->broken ? broken->broken : "nobody can enter any more");
-        error = spacetime_write(diagram, svg);
-    }
-    spacetime_close(diagram);
-    if (svg && fclose(svg) != 0 && !error)
-        error = -errno;
-    return error;
-}
-
 int check_messages(int count, char **words)
 {
     struct messages_words asked;
@@ -278,7 +242,9 @@ int check_messages(int count, char **words)
     } else {
         const struct finding *broken = first_broken(&verdict);
         (asked.json ? report_json : report_text)(&asked, &search, &model, &verdict);
-        const int drawn = broken && asked.svg ? draw(asked.svg, &asked, broken) : 0;
+        const int drawn = broken && asked.svg
+                              ? check_messages_draw(asked.svg, asked.options.variant->name, asked.options.nodes, broken)
+                              : 0;
         status = broken ? EXIT_VIOLATED : search.end == SEARCH_EXHAUSTED ? EXIT_HOLDS : EXIT_LIMIT;
         if (drawn)
             status = usage_error("check", "cannot write %s: %s", asked.svg, strerror(-drawn));
