@@ -28,7 +28,7 @@ void faults_stop(struct world *world, uint32_t node)
 
 static void crash(struct world *world, uint32_t node)
 {
-    trace_passage(world, node, "died");
+    trace_life(world, node, "died");
     faults_stop(world, node);
     world->measure->crashes++;
     world_put(world, world->now + some_time(world, DETECTION), DUE_DETECTED, node, world->peers[node].lives);
@@ -85,7 +85,7 @@ static void come_back(struct world *world, uint32_t node)
     world->view++;
     world->measure->joins++;
     world_begin(world, node);
-    trace_passage(world, node, "joined");
+    trace_life(world, node, "joined");
     network_announce(world, EVENT_JOINED, node);
 }
 
@@ -94,7 +94,7 @@ static void cut_off(struct world *world)
     for (uint32_t node = 0; node < world->how->nodes; node++)
         if (world->peers[node].cut && world->peers[node].up) {
             world_step(world, node, &(struct event){.kind = EVENT_CUT});
-            trace_passage(world, node, "lost");
+            trace_life(world, node, "lost");
             faults_stop(world, node);
         }
 }

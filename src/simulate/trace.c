@@ -13,15 +13,27 @@ void trace_begin(struct world *world)
                 world->how->variant->name, world->how->seed, world->protocol->fair ? "true" : "false");
 }
 
+static void begin_line(struct world *world, uint32_t node, const char *event)
+{
+    fprintf(world->how->trace, "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"%s\"", world->now, node, event);
+}
+
+void trace_life(struct world *world, uint32_t node, const char *event)
+{
+    if (!world->how->trace)
+        return;
+    begin_line(world, node, event);
+    fputs("}\n", world->how->trace);
+}
+
 void trace_passage(struct world *world, uint32_t node, const char *event)
 {
     if (!world->how->trace)
         return;
     const struct peer *peer = &world->peers[node];
-    fprintf(world->how->trace, "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"%s\"", world->now, node, event);
-    if (*event == 'r' || *event == 'e' || (*event == 'l' && event[1] == 'e'))
-        fprintf(world->how->trace, ",\"region\":\"r\",\"mode\":\"%s\"", mode_name(peer->mode));
-    if (*event == 'e')
+    begin_line(world, node, event);
+    fprintf(world->how->trace, ",\"region\":\"r\",\"mode\":\"%s\"", mode_name(peer->mode));
+    if (peer->inside)
         fprintf(world->how->trace, ",\"fence\":%" PRIu64, peer->fence);
     fputs("}\n", world->how->trace);
 }
@@ -30,9 +42,9 @@ void trace_send(struct world *world, const struct parcel *parcel, uint32_t to, u
 {
     if (!world->how->trace)
         return;
-    fprintf(world->how->trace,
-            "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"send\",\"message\":%" PRIu64 ",\"kind\":\"%s\"",
-            world->now, parcel->message.from, parcel->id, message_name(parcel->message.kind));
+    begin_line(world, parcel->message.from, "send");
+    fprintf(world->how->trace, ",\"message\":%" PRIu64 ",\"kind\":\"%s\"", parcel->id,
+            message_name(parcel->message.kind));
     if (to < world->how->nodes)
         fprintf(world->how->trace, ",\"to\":\"n%u\"", to);
     fprintf(world->how->trace, ",\"copies\":%u}\n", copies);
@@ -40,10 +52,10 @@ void trace_send(struct world *world, const struct parcel *parcel, uint32_t to, u
 
 void trace_receive(struct world *world, uint32_t node, const struct parcel *parcel)
 {
-    if (world->how->trace)
-        fprintf(world->how->trace,
-                "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"receive\",\"message\":%" PRIu64 "}\n", world->now,
-                node, parcel->id);
+    if (!world->how->trace)
+        return;
+    begin_line(world, node, "receive");
+    fprintf(world->how->trace, ",\"message\":%" PRIu64 "}\n", parcel->id);
 }
 
 void trace_end(struct world *world, bool rest)

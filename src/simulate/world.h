@@ -112,7 +112,8 @@ void judge_end(struct world *world);
 
 /* trace.c: nothing happens if no trace is wanted */
 void trace_begin(struct world *world);
-void trace_passage(struct world *world, uint32_t node, const char *event);
+void trace_passage(struct world *world, uint32_t node, const char *event); /* request, enter, leave */
+void trace_life(struct world *world, uint32_t node, const char *event);    /* died, lost, joined */
 void trace_send(struct world *world, const struct parcel *parcel, uint32_t to, uint32_t copies);
 void trace_receive(struct world *world, uint32_t node, const struct parcel *parcel);
 void trace_end(struct world *world, bool rest);

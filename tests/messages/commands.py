@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,27 @@ class Simulate(unittest.TestCase):
                 self.assertEqual(answer.returncode, 125)
                 self.assertEqual(len(answer.stderr.splitlines()), 1)
                 self.assertIn(complaint, answer.stderr)
+
+    def test_a_terminal_gets_a_bar_and_colours_unless_it_wants_none(self):
+        def on_terminal(**environment):
+            ours, theirs = pty.openpty()
+            run = subprocess.Popen([AFTERYOU, "simulate", "token", "--passages", "30000"], stdout=theirs, stderr=theirs,
+                                   env={**os.environ, **environment})
+            os.close(theirs)
+            text = b""
+            try:
+                while chunk := os.read(ours, 65536):
+                    text += chunk
+            except OSError:  # the other end is closed
+                pass
+            os.close(ours)
+            self.assertEqual(run.wait(), 0)
+            return text.decode()
+        os.environ.pop("NO_COLOR", None)
+        colourful, plain = on_terminal(), on_terminal(NO_COLOR="1")
+        self.assertIn("simulate [#", colourful)
+        self.assertIn("\033[32mholds", colourful)
+        self.assertIn("seed 1: holds", plain)
 
     def test_a_full_disk_is_told(self):
         answer = afteryou("simulate", "token", "--trace", "/dev/full")
