@@ -23,7 +23,7 @@ static void model_begin(const struct system *system, unsigned char *bytes)
                                 .joinings_left = (uint8_t)model->options.joinings};
     for (unsigned i = 0; i < model->options.nodes; i++) {
         state.node[i].up = 1;
-        state.node[i].requests_left = (uint8_t)model->options.requests;
+        state.node[i].requests_left = (uint8_t)(model->options.requests ? model->options.requests : 1);
     }
     for (unsigned i = 0; i < model->options.nodes; i++)
         messages_begin_node(model, &state, i);
@@ -144,6 +144,10 @@ const char *messages_model_open(struct messages_model *model, const struct messa
         return "message protocols are searched with 2 to 4 nodes";
     if (options->channels != CHANNELS_AGREED && (options->crashes || options->joinings))
         return "crashes and joinings need agreed order";
+    const bool shifts =
+        options->variant->protocol == &lamport_protocol || options->variant->protocol == &ricart_agrawala_protocol;
+    if (!options->requests && (!shifts || options->crashes || options->joinings))
+        return "requests without bound: lamport and ricart-agrawala only, and nobody comes or goes";
     if (!options->modes)
         model->options.modes = 1u << MODE_EXCLUSIVE;
     if (options->variant->protocol->exclusive_only && model->options.modes != 1u << MODE_EXCLUSIVE)

@@ -17,7 +17,7 @@ enum channels {
 struct messages_options {
     const struct variant *variant;
     unsigned nodes;
-    unsigned requests; /* of each node: this bounds the numbers, and so the states */
+    unsigned requests; /* of each node: this bounds the numbers, and so the states; 0: no bound (messages_shift.c) */
     enum channels channels;
     unsigned crashes, joinings; /* in all; joining: one that died comes back */
     unsigned modes;             /* a set of enum mode in which nodes ask; 0: exclusive */

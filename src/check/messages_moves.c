@@ -116,7 +116,7 @@ static void enter(struct doing *doing, unsigned process, uint64_t fence)
     struct model_state *state = doing->state;
     const uint64_t mode = model_head(&state->node[process])->mode;
     for (unsigned other = 0; other < MODES; other++)
-        if (modes_conflict(mode, other) && fence <= state->highest_fence[other])
+        if (doing->model->options.requests && modes_conflict(mode, other) && fence <= state->highest_fence[other])
             doing->complaint = "fence: an entry's fence is not above that of an earlier one";
     for (unsigned i = 0; i < doing->model->options.nodes; i++)
         if (state->node[process].after >> i & 1 && modes_conflict(mode, model_head(&state->node[i])->mode) &&
@@ -268,4 +268,6 @@ void messages_make(struct doing *doing, struct move move)
     default:
         join(doing, move.process);
     }
+    if (!doing->model->options.requests)
+        messages_shift(doing->model, doing->state);
 }

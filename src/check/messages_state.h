@@ -48,6 +48,9 @@ struct doing {
 void messages_make(struct doing *doing, struct move move);
 void messages_begin_node(const struct messages_model *model, struct model_state *state, unsigned process);
 
+/* Requests without bound: the same state, with its numbers brought down. */
+void messages_shift(const struct messages_model *model, struct model_state *state);
+
 /* The bytes of the parts, for struct system. */
 void messages_layout(struct messages_model *model);
 void messages_unpack(const struct messages_model *model, const unsigned char *bytes, struct model_state *state);

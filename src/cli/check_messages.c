@@ -16,7 +16,8 @@ static const char help[] =
     "variant\n"
     "Tries every order in which messages can arrive, every crash and every joining.\n\n"
     "  -n, --nodes N        how many nodes: 2 to 4 (default 2)\n"
-    "      --requests R     of each node: bounds the numbers, and so the states (default 2)\n"
+    "      --requests R     of each node: bounds the numbers, and so the states (default 2);\n"
+    "                       0: no bound (lamport and ricart-agrawala); fences are not judged then\n"
     "      --network ORDER  reordered, fifo or agreed (default: what the protocol needs; agreed if nodes come and go)\n"
     "      --crashes C      so many in all (default 0)\n"
     "      --joins J        so many of the dead come back (default 0)\n"
@@ -95,7 +96,7 @@ static bool take(struct messages_words *asked, int option, const char *text)
     case 'n':
         return parse_small(text, 2, MODEL_NODES_MOST, &asked->options.nodes);
     case 'r':
-        return parse_small(text, 1, 9, &asked->options.requests);
+        return parse_small(text, 0, 9, &asked->options.requests);
     case 'w':
         return parse_network(text, asked);
     case 'c':
@@ -182,21 +183,24 @@ static void report_text(const struct messages_words *asked, const struct search 
 {
     static const char *const networks[] = {"reordered", "fifo", "agreed"};
     const struct messages_options *options = &asked->options;
-    printf("%s: %u nodes, %u requests each, %s network, %u crashes, %u joins\n", options->variant->name, options->nodes,
-           options->requests, networks[options->channels], options->crashes, options->joinings);
+    printf("%s: %u nodes, ", options->variant->name, options->nodes);
+    if (options->requests)
+        printf("%u requests each", options->requests);
+    else
+        printf("requests without bound");
+    printf(", %s network, %u crashes, %u joins\n", networks[options->channels], options->crashes, options->joinings);
     printf("  %u states, %s, depth %u, %.1f s\n", search->store.count,
            search->end == SEARCH_EXHAUSTED  ? "all of them"
            : search->end == SEARCH_VIOLATED ? "up to the violation"
            : search->end == SEARCH_OVERFLOW ? "up to a number too great for its field: fewer requests"
                                             : "up to the limit",
            search->depth, search_seconds(search));
-    printf("  exclusion, fences%s: %s\n", options->variant->protocol->fair ? ", fairness" : "",
-           answer_word(verdict, PROPERTY_SAFETY));
+    printf("  exclusion%s%s: %s\n", options->requests ? ", fences" : "",
+           options->variant->protocol->fair ? ", fairness" : "", answer_word(verdict, PROPERTY_SAFETY));
     printf("  progress: %s\n", answer_word(verdict, PROPERTY_PROGRESS));
-    /* Requests are bounded, so every run ends; where it ends nobody waits, or the search had stopped at a deadlock. */
-    if (search->end == SEARCH_EXHAUSTED)
-        puts("  starvation: none within so many requests");
-    if (model->fewest <= model->greatest && !options->crashes)
+    printf("  lockout%s: %s\n", options->requests ? " (within so many requests)" : "",
+           answer_word(verdict, PROPERTY_LOCKOUT));
+    if (model->fewest <= model->greatest && !options->crashes && options->requests)
         printf("  messages per passage: from %u to %u\n", model->fewest, model->greatest);
     const struct finding *broken = first_broken(verdict);
     if (!broken)
@@ -212,12 +216,13 @@ static void report_json(const struct messages_words *asked, const struct search 
 {
     const struct finding *broken = first_broken(verdict);
     printf("{\"protocol\":\"%s\",\"nodes\":%u,\"requests\":%u,\"crashes\":%u,\"joins\":%u,\"states\":%u,\"depth\":%u,"
-           "\"exhausted\":%s,\"overflow\":%s,\"safety\":\"%s\",\"progress\":\"%s\"",
+           "\"exhausted\":%s,\"overflow\":%s,\"safety\":\"%s\",\"progress\":\"%s\",\"lockout\":\"%s\"",
            asked->options.variant->name, asked->options.nodes, asked->options.requests, asked->options.crashes,
            asked->options.joinings, search->store.count, search->depth,
            search->end == SEARCH_EXHAUSTED ? "true" : "false", search->end == SEARCH_OVERFLOW ? "true" : "false",
-           answer_word(verdict, PROPERTY_SAFETY), answer_word(verdict, PROPERTY_PROGRESS));
-    if (model->fewest <= model->greatest && !asked->options.crashes)
+           answer_word(verdict, PROPERTY_SAFETY), answer_word(verdict, PROPERTY_PROGRESS),
+           answer_word(verdict, PROPERTY_LOCKOUT));
+    if (model->fewest <= model->greatest && !asked->options.crashes && asked->options.requests)
         printf(",\"fewest_messages\":%u,\"greatest_messages\":%u", model->fewest, model->greatest);
     if (broken)
         printf(",\"broken\":\"%s\",\"steps\":%zu", broken->broken ? broken->broken : "progress", broken->run.count);
@@ -234,7 +239,7 @@ int check_messages(int count, char **words)
     const char *wrong = messages_model_open(&model, &asked.options);
     if (wrong)
         return usage_error("check", "%s", wrong);
-    struct verdict verdict = {.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS};
+    struct verdict verdict = {.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT};
     struct search search = {.system = &model.system, .limits = asked.limits};
     const int error = verdict_reach(&search, &verdict);
     if (error) {

@@ -10,6 +10,7 @@
 #include "check/messages_model.h"
 #include "check/verdict.h"
 
+enum { UNBOUNDED = 0 }; /* requests */
 enum { EXCLUSIVE = 1 << MODE_EXCLUSIVE, READERS = EXCLUSIVE | 1 << MODE_SHARED, ALL = (1 << MODE_NULL) - 1 };
 
 struct setting {
@@ -32,7 +33,7 @@ static void search(const struct setting *setting, struct messages_model *model, 
     assert_non_null(options.variant);
     assert_null(messages_model_open(model, &options));
     *search = (struct search){.system = &model->system, .limits = {.memory = (size_t)2 << 30}};
-    *verdict = (struct verdict){.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS};
+    *verdict = (struct verdict){.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT};
     assert_int_equal(verdict_reach(search, verdict), 0);
 }
 
@@ -48,6 +49,9 @@ static void the_shipped_protocols_hold(void **unused)
         {{"lamport", 3, 1, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 6, 6},
         {{"lamport", 2, 1, CHANNELS_FIFO, 0, 0, ALL}, 3, 3},
         {{"lamport", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 1, 0},
+        {{"lamport", 2, UNBOUNDED, CHANNELS_FIFO, 0, 0, READERS}, 1, 0},
+        {{"ricart-agrawala", 3, UNBOUNDED, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 1, 0},
+        {{"ricart-agrawala", 3, UNBOUNDED, CHANNELS_AGREED, 0, 0, READERS}, 1, 0},
         {{"ricart-agrawala", 2, 3, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 2, 2},
         {{"ricart-agrawala", 3, 2, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 4, 4},
         {{"ricart-agrawala", 3, 1, CHANNELS_REORDERED, 0, 0, READERS}, 4, 4},
@@ -76,6 +80,7 @@ static void the_shipped_protocols_hold(void **unused)
             fail_msg("%s: %s", cases[i].setting.name, found.violated);
         assert_int_equal(found.end, SEARCH_EXHAUSTED);
         assert_int_equal(verdict.finding[PROPERTY_PROGRESS].answer, ANSWER_HOLDS);
+        assert_int_equal(verdict.finding[PROPERTY_LOCKOUT].answer, ANSWER_HOLDS);
         if (cases[i].fewest <= cases[i].greatest) {
             assert_int_equal(model.fewest, cases[i].fewest);
             assert_int_equal(model.greatest, cases[i].greatest);
@@ -99,6 +104,8 @@ static void the_broken_variants_are_found_out(void **unused)
         {{"lamport-newcomer-not-told", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 9, "exclusion"},
         {{"lamport-waits-for-the-dead", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 3, "deadlock"},
         {{"ricart-agrawala-unfair", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 12, "fairness"},
+        {{"ricart-agrawala-unfair", 3, UNBOUNDED, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 12, "fairness"},
+        {{"lamport-no-acknowledgement", 2, UNBOUNDED, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 2, "exclusion"},
         {{"ricart-agrawala-published", 2, 2, CHANNELS_AGREED, 2, 2, EXCLUSIVE}, 9, "exclusion"},
         {{"ricart-agrawala-never-defers", 2, 1, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 5, "fairness"},
         {{"ricart-agrawala-waits-for-the-dead", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 3, "deadlock"},
