@@ -49,7 +49,7 @@ static void the_shipped_protocols_hold(void **unused)
         {{"lamport", 3, 1, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 6, 6},
         {{"lamport", 2, 1, CHANNELS_FIFO, 0, 0, ALL}, 3, 3},
         {{"lamport", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 1, 0},
-        {{"lamport", 2, UNBOUNDED, CHANNELS_FIFO, 0, 0, READERS}, 1, 0},
+        {{"lamport", 2, UNBOUNDED, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 1, 0},
         {{"ricart-agrawala", 3, UNBOUNDED, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 1, 0},
         {{"ricart-agrawala", 3, UNBOUNDED, CHANNELS_AGREED, 0, 0, READERS}, 1, 0},
         {{"ricart-agrawala", 2, 3, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 2, 2},
