@@ -47,6 +47,12 @@ static void tell_access(const struct registers *at, char *line, size_t room)
     case ACCESS_WAKE:
         snprintf(line, room, "%s: wakes who watches it", access->label);
         break;
+    case ACCESS_ASK:
+        snprintf(line, room, "%s: asks for %s, which is in its doorway and defers the answer", access->label, variable);
+        break;
+    case ACCESS_AWAKE:
+        snprintf(line, room, "%s: awakens place %u", access->label, access->place);
+        break;
     case ACCESS_WHEN:
         snprintf(line, room, "%s: finds its condition %s", access->label, access->value ? "true" : "false");
         break;

@@ -46,6 +46,7 @@ static bool advance(const struct register_model *model, struct registers *at)
         process->part = PART_ENTERING;
         __attribute__((fallthrough));
     case PART_ENTERING:
+        my->again = 0;
         if (my->point == 0 && protocol->enter(my, at) == PASSED) {
             process->part = PART_INSIDE; /* it entered without an access */
             return true;
@@ -98,6 +99,15 @@ static const char *entered_wrongly(const struct register_model *model, const uns
                 return "turn";
         }
     return NULL;
+}
+
+/* Fences grow: whoever enters has a greater one than all before. */
+static const char *fenced_wrongly(const struct register_model *model, unsigned char *state, unsigned who)
+{
+    const unsigned fence = fence_of(model->protocol->fence(model_words(model, state, who)[0]), model->place_of[who]);
+    const char *complaint = fence > model_fence(model, state)->fence ? NULL : "fence";
+    model_fence(model, state)->fence = (uint16_t)fence;
+    return complaint;
 }
 
 /* A request that starts a passage shares the move's `choice` with the outcome of its first access. */
@@ -157,6 +167,8 @@ static void add(const struct register_model *model, const unsigned char *state, 
         if (register_model_make(model, next, move, &at)) {
             out->move[out->count - 1].enters = 1;
             complaint = entered_wrongly(model, next, who);
+            if (model->fences && !complaint)
+                complaint = fenced_wrongly(model, next, who);
         }
         if (at.complaint)
             complaint = at.complaint;
@@ -166,7 +178,7 @@ static void add(const struct register_model *model, const unsigned char *state, 
         }
         outcomes = at.outcomes;
         out->overflow |= at.overflow;
-        if (at.access.kind == ACCESS_READ && same(model, state, next))
+        if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) && same(model, state, next))
             out->stays[out->count - 1] = true;
         else if (model->protocol->normalise)
             model->protocol->normalise(model, next);
@@ -187,11 +199,11 @@ static void add_steps(const struct register_model *model, const unsigned char *s
                       unsigned who)
 {
     const struct passage_head *my = model_passage(model, state, who);
-    bool waits = my->watched != 0;
-    if (!waits) {
+    bool waits = my->watched != 0 || my->again;
+    if (!my->watched) {
         const unsigned first = out->count;
         add(model, state, out, who, MOVE_STEP, 0);
-        waits = out->stays[first];
+        waits |= out->stays[first];
     }
     if (model->aborts && waits && model_process(model, state, who)->part == PART_ENTERING)
         add(model, state, out, who, MOVE_ABORT, 0);
@@ -228,9 +240,32 @@ static void model_successors(const struct system *system, const unsigned char *s
     }
 }
 
+/* The process begins, and goes on past its doorway, alone. */
+static void pass_doorway(const struct register_model *model, unsigned char *state, unsigned who)
+{
+    const struct passage_head *my = model_passage(model, state, who);
+    struct move move = {.process = (uint8_t)who, .kind = MOVE_START};
+    struct registers at;
+    move.choice = (uint8_t)__builtin_ctz(model->requests);
+    while (!my->queued && !register_model_make(model, state, move, &at))
+        move = (struct move){.process = (uint8_t)who, .kind = MOVE_STEP};
+}
+
 static void model_begin(const struct system *system, unsigned char *state)
 {
+    const struct register_model *model = model_of(system);
     memset(state, 0, system->size);
+    if (model->stopped && model->stopped_late)
+        for (unsigned who = 0; who < system->processes; who++)
+            if (!(model->stopped >> model->place_of[who] & 1))
+                pass_doorway(model, state, who);
+    for (unsigned who = 0; who < system->processes; who++)
+        if (model->stopped >> model->place_of[who] & 1) {
+            struct process *process = model_process(model, state, who);
+            process->part = PART_ENTERING;
+            process->halted = 1;
+            model->protocol->stop(model, state, who, model->stopped_how[model->place_of[who]]);
+        }
 }
 
 static enum status model_status(const struct system *system, const unsigned char *state, unsigned who)
@@ -305,6 +340,8 @@ int register_model_open(struct register_model *model)
 {
     const struct register_protocol *protocol = model->protocol;
     if (model->places < protocol->places_least || model->places > protocol->places_most)
+        return -EINVAL;
+    if (model->stopped && !protocol->stop)
         return -EINVAL;
     lay_out(model);
     if (!model->slots)

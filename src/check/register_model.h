@@ -21,7 +21,10 @@ struct process {
     uint8_t halted : 1;  /* stopped for ever, undetectably */
     uint8_t request : 3; /* which request it serves */
     uint8_t begun : 5;   /* passages begun, where they are limited */
-    uint16_t writing;    /* a safe bit is being written: its index + 1 */
+    union {
+        uint16_t writing; /* a safe bit is being written: its index + 1 */
+        uint16_t fence;   /* where fences are judged, process 0 keeps the greatest so far: see model_fence */
+    };
 };
 
 enum part { PART_IDLE, PART_ENTERING, PART_INSIDE, PART_LEAVING, PART_MALFUNCTION };
@@ -59,13 +62,18 @@ struct register_protocol {
     const char *(*invariant)(const struct register_model *model, const unsigned char *state);
     /* D3: false if `i` may not enter while `j` is queued */
     bool (*in_turn)(const struct register_model *model, const unsigned char *state, unsigned i, unsigned j);
+    word (*fence)(word first); /* the fence, place aside, of one that has entered with this word */
     void (*write_value)(unsigned index, word value, char *text, size_t room); /* a word, for people */
     const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text, size_t room);
     unsigned default_requests; /* a bit each; 0: only request 0 */
     unsigned default_places;   /* for the command line; 0: 3 */
     unsigned promises;         /* a bit for each enum property, beyond safety and progress */
+    uint64_t (*stops)(const struct register_model *model); /* in how many ways a process may have stopped */
+    void (*stop)(const struct register_model *model, unsigned char *state, unsigned who, uint64_t how);
     bool slots, modes, conditions, priorities;
     bool sleeps;         /* uses SLEEP and WAKE */
+    bool alarms;         /* uses AWAKE: one that dies sets everybody's alarm */
+    size_t asked_at;     /* uses ASK: where its passage keeps `asked`; 0: it does not */
     bool checks_draws;   /* its last register notes the greatest number it drew: numbers are checked against them */
     const char *refutes; /* the property that must be found broken: a mutant, or a published error */
 };
@@ -83,10 +91,13 @@ struct register_model {
     uint8_t place_of[PROCESSES_MOST];   /* by process */
 
     bool deaths, aborts, malfunction, tso;
-    unsigned halts;    /* how many may stop for ever, undetectably */
-    unsigned slots;    /* how many may be inside */
-    unsigned alive;    /* a bit each: the places that take part; 0: all */
-    unsigned requests; /* a bit each: what a process may ask for */
+    unsigned halts;                       /* how many may stop for ever, undetectably */
+    unsigned stopped;                     /* a bit each: places whose processes stopped so before the beginning */
+    uint64_t stopped_how[PROCESSES_MOST]; /* by place: which of the protocol's ways to stop */
+    bool stopped_late;                    /* and the others had passed their doorways by then */
+    unsigned slots;                       /* how many may be inside */
+    unsigned alive;                       /* a bit each: the places that take part; 0: all */
+    unsigned requests;                    /* a bit each: what a process may ask for */
     enum problem problem;
     unsigned units;     /* the allocation problem's |T| */
     unsigned overtake;  /* the bound B */
@@ -95,6 +106,7 @@ struct register_model {
     bool writers_first; /* `should precede` */
     bool by_priority;
     bool express; /* `courtesy`: its express lane is tried as well */
+    bool fences;  /* judge that fences grow */
 };
 
 enum { PLACE_UNUSED = 0xff };
@@ -122,6 +134,37 @@ static inline struct buffer *model_buffer(const struct register_model *model, co
                                           unsigned process)
 {
     return (struct buffer *)(uintptr_t)(state + process * model->stride + model->buffer_at);
+}
+
+static inline bool model_bit(const struct register_model *model, const unsigned char *state, unsigned process,
+                             unsigned index)
+{
+    return state[process * model->stride + model->bits_at + index / 8] >> index % 8 & 1;
+}
+
+static inline void model_set_bit(const struct register_model *model, unsigned char *state, unsigned process,
+                                 unsigned index, bool value)
+{
+    unsigned char *byte = state + process * model->stride + model->bits_at + index / 8;
+    *byte = (unsigned char)((*byte & ~(1u << index % 8)) | (unsigned)value << index % 8);
+}
+
+/* The greatest fence so far: one above its number, and the place, of whoever entered last. 0: nobody has. */
+enum { FENCE_PLACE_BITS = 3 };
+
+static inline unsigned fence_of(word number, unsigned place)
+{
+    return (number + 1u) << FENCE_PLACE_BITS | place;
+}
+
+static inline word fence_number(unsigned fence)
+{
+    return (word)((fence >> FENCE_PLACE_BITS) - 1);
+}
+
+static inline struct process *model_fence(const struct register_model *model, const unsigned char *state)
+{
+    return model_process(model, state, 0);
 }
 
 /* Makes the move in place; `at` tells what access it was. True if with it the process is inside. */

@@ -56,33 +56,22 @@ void registers_write_buffered(struct registers *at, unsigned index, word value, 
     buffer->store[buffer->count++] = (struct buffered){.index = (uint16_t)index, .value = value};
 }
 
-static unsigned char *bit_byte(const struct registers *at, unsigned process, unsigned index)
-{
-    return at->state + process * at->model->stride + at->model->bits_at + index / 8;
-}
-
-static bool bit_get(const struct registers *at, unsigned process, unsigned index)
-{
-    return *bit_byte(at, process, index) >> index % 8 & 1;
-}
-
-static void bit_set(const struct registers *at, unsigned process, unsigned index, bool value)
-{
-    unsigned char *byte = bit_byte(at, process, index);
-    *byte = (unsigned char)((*byte & ~(1u << index % 8)) | (unsigned)value << index % 8);
-}
-
 /* Safe: a read that overlaps a write returns anything. */
 bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
 {
     const unsigned process = at->process_of[place];
-    bool value = bit_get(at, process, index);
+    bool value = model_bit(at->model, at->state, process, index);
     if (model_process(at->model, at->state, process)->writing == index + 1) {
         at->outcomes = 2;
         value = at->choice;
     }
     registers_note(at, ACCESS_BIT, place, index, value);
     return value;
+}
+
+bool registers_own_bit(const struct registers *at, unsigned index)
+{
+    return model_bit(at->model, at->state, at->process, index);
 }
 
 void registers_begin_bit(struct registers *at, unsigned index, bool value)
@@ -94,7 +83,7 @@ void registers_begin_bit(struct registers *at, unsigned index, bool value)
 void registers_end_bit(struct registers *at, unsigned index, bool value)
 {
     model_process(at->model, at->state, at->process)->writing = 0;
-    bit_set(at, at->process, index, value);
+    model_set_bit(at->model, at->state, at->process, index, value);
     registers_note(at, ACCESS_WRITE, at->self, index, value);
 }
 
@@ -205,6 +194,53 @@ void registers_wake(struct registers *at)
     }
 }
 
+/* An alarm stays set until its owner resets it, whatever the owner does meanwhile. */
+void registers_awake(struct registers *at, unsigned place)
+{
+    struct passage_head *other = model_passage(at->model, at->state, at->process_of[place]);
+    other->alarm = 1;
+    registers_note(at, ACCESS_AWAKE, place, 0, 0);
+}
+
+/* "We simply assume that a failed computer i performs an awake(alarm[j]) operation for each j" (Lamport 1976). */
+static void awake_all(struct registers *at)
+{
+    for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1))
+        registers_awake(at, place);
+}
+
+static struct asked *asked_of(const struct registers *at, unsigned process)
+{
+    unsigned char *my = model_passage(at->model, at->state, process);
+    return (struct asked *)(void *)(my + at->model->protocol->asked_at);
+}
+
+/* Asks a place for its register 0. True if the answer is deferred. */
+bool registers_asked(struct registers *at, struct asked *mine, unsigned place)
+{
+    if (asked_of(at, at->process_of[place])->defers) {
+        mine->place = (place + 1) & 0xf;
+        registers_note(at, ACCESS_ASK, place, 0, 0);
+        return true;
+    }
+    mine->answer = registers_read(at, place, 0);
+    return false;
+}
+
+/* Answers all that wait for it. */
+void registers_answer(struct registers *at, struct asked *mine)
+{
+    mine->defers = 0;
+    for (unsigned process = 0; process < at->model->system.processes; process++) {
+        struct asked *other = asked_of(at, process);
+        if (other->place == at->self + 1) {
+            other->place = 0;
+            other->answered = 1;
+            other->answer = registers_of_process(at, at->process)[0];
+        }
+    }
+}
+
 /* "A process may die after any step: its public word becomes D at once, its private state is lost." What was
  * stored is stored: a buffer drains first. The kernel wakes who sleeps on the dead. */
 void registers_kill(struct registers *at)
@@ -218,12 +254,19 @@ void registers_kill(struct registers *at)
         *value = protocol->dead ? protocol->dead(index, *value) : 0;
     }
     for (unsigned index = 0; index < model->bits; index++)
-        bit_set(at, at->process, index,
-                protocol->dead_bit && protocol->dead_bit(index, bit_get(at, at->process, index)));
+        model_set_bit(model, at->state, at->process, index,
+                      protocol->dead_bit &&
+                          protocol->dead_bit(index, model_bit(at->model, at->state, at->process, index)));
     if (protocol->sleeps)
         registers_wake(at);
+    if (protocol->asked_at)
+        registers_answer(at, asked_of(at, at->process)); /* the default value: no answer came in time */
+    if (protocol->alarms)
+        awake_all(at);
     const bool malfunctions = model->malfunction && process->part != PART_IDLE;
-    const struct process survivor = {.begun = process->begun};
+    struct process survivor = {.begun = process->begun};
+    if (model->fences)
+        survivor.fence = process->fence;
     *process = survivor;
     memset(process + 1, 0, protocol->passage_size);
     if (malfunctions)

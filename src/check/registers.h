@@ -24,6 +24,8 @@ enum access_kind {
     ACCESS_BEGIN,
     ACCESS_SLEEP,
     ACCESS_WAKE,
+    ACCESS_AWAKE,
+    ACCESS_ASK,
     ACCESS_WHEN
 };
 
@@ -61,6 +63,7 @@ void registers_write_buffered(struct registers *at, unsigned index, word value, 
 bool registers_read_bit(struct registers *at, unsigned place, unsigned index);
 void registers_begin_bit(struct registers *at, unsigned index, bool value);
 void registers_end_bit(struct registers *at, unsigned index, bool value);
+bool registers_own_bit(const struct registers *at, unsigned index);
 bool registers_condition(struct registers *at);
 bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch, bool *woken);
 /* The model's settings, as the protocol asks for them. */
@@ -71,6 +74,9 @@ unsigned registers_overtake(const struct registers *at);
 bool registers_conditional(const struct registers *at);
 bool registers_calm(struct registers *at);
 void registers_wake(struct registers *at);
+void registers_awake(struct registers *at, unsigned place);
+bool registers_asked(struct registers *at, struct asked *mine, unsigned place);
+void registers_answer(struct registers *at, struct asked *mine);
 
 static inline unsigned registers_self(const struct registers *at)
 {
@@ -172,6 +178,15 @@ static inline bool registers_conflict(const struct registers *at, unsigned place
 {
     (void)place;
     return request_conflict(at->request, mode);
+}
+
+static inline bool registers_conflict_between(const struct registers *at, unsigned j, unsigned mode_j, unsigned k,
+                                              unsigned mode_k)
+{
+    (void)at;
+    (void)j;
+    (void)k;
+    return request_conflict(mode_j, mode_k);
 }
 
 /* Where the protocol's numbers are to be bounded: whether `largest` was ever drawn by anybody. */

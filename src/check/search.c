@@ -96,12 +96,11 @@ static bool expand(struct search *search, uint32_t number, struct successors *ou
         if (!out->stays[at] && !put(search, out->states + at * out->size, &keys[at], number, out->move[at], &target))
             return false;
         if (out->complaint && out->complaining == at) {
-            /* The move broke the property, whatever else leads to the same state: tell it by this move. */
             search->violated = out->complaint;
             search->end = SEARCH_VIOLATED;
-            search->culprit = target;
-            memcpy(search->store.parents.bytes + target * sizeof number, &number, sizeof number);
-            memcpy(search->store.moves.bytes + target * sizeof(struct move), &out->move[at], sizeof(struct move));
+            search->culprit = number;
+            search->by_move = true;
+            search->last = out->move[at];
             return false;
         }
         if (search->keep_graph && !add_edge(search, target, out->move[at]))

@@ -38,7 +38,9 @@ struct search {
     double started, ended;
     enum search_end end;
     const char *violated; /* which property */
-    uint32_t culprit;     /* the state that shows it */
+    uint32_t culprit;     /* the state that shows it, or from which the move that shows it was made */
+    bool by_move;
+    struct move last; /* that move */
 };
 
 /* 0, or -ENOMEM. Afterwards search->end tells. Close it in either case. */

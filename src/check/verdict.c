@@ -158,6 +158,9 @@ int verdict_reach(struct search *search, struct verdict *verdict)
         safety->answer = ANSWER_BROKEN;
         safety->broken = search->violated;
         error = run_to(search, search->culprit, &safety->run);
+        if (!error && search->by_move && !run_append(&safety->run, search->last))
+            error = -ENOMEM;
+        safety->run.loop = safety->run.count;
         return error ? error : run_tell(search->system, &safety->run);
     }
     if (search->end != SEARCH_EXHAUSTED)

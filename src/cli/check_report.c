@@ -30,8 +30,12 @@ void check_describe(const struct check_words *asked, char *text, size_t room)
     PART(model->deaths ? model->malfunction ? "deaths and malfunction" : "deaths after any step" : "no deaths");
     if (model->halts)
         PART("up to %u stopped for ever", model->halts);
+    if (model->stopped)
+        PART("%d stopped for ever%s", __builtin_popcount(model->stopped), model->stopped_late ? ", late" : "");
     if (model->aborts)
         PART("aborts");
+    if (model->fences)
+        PART("fences judged");
     if (model->tso)
         PART("TSO store buffers");
 #undef PART

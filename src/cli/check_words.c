@@ -14,6 +14,8 @@ enum {
     WORD_ABORTS,
     WORD_MALFUNCTION,
     WORD_HALTS,
+    WORD_STOPPED,
+    WORD_LATE,
     WORD_TSO,
     WORD_MODES,
     WORD_UNITS,
@@ -21,6 +23,7 @@ enum {
     WORD_PADDING,
     WORD_PRECEDENCE,
     WORD_NO_EXPRESS,
+    WORD_FENCES,
     WORD_PASSAGES,
     WORD_PROPERTY,
     WORD_MEMORY,
@@ -43,6 +46,8 @@ static const struct option options[] = {
     {"aborts", no_argument, NULL, WORD_ABORTS},
     {"malfunction", no_argument, NULL, WORD_MALFUNCTION},
     {"halts", required_argument, NULL, WORD_HALTS},
+    {"stopped", required_argument, NULL, WORD_STOPPED},
+    {"late", no_argument, NULL, WORD_LATE},
     {"tso", no_argument, NULL, WORD_TSO},
     {"modes", required_argument, NULL, WORD_MODES},
     {"units", required_argument, NULL, WORD_UNITS},
@@ -50,6 +55,7 @@ static const struct option options[] = {
     {"padding", required_argument, NULL, WORD_PADDING},
     {"precedence", required_argument, NULL, WORD_PRECEDENCE},
     {"no-express", no_argument, NULL, WORD_NO_EXPRESS},
+    {"fences", no_argument, NULL, WORD_FENCES},
     {"passages", required_argument, NULL, WORD_PASSAGES},
     {"property", required_argument, NULL, WORD_PROPERTY},
     {"memory", required_argument, NULL, WORD_MEMORY},
@@ -80,12 +86,15 @@ static void print_help(void)
          "      --precedence P   in-order, writers-first or priority\n"
          "      --padding D      clock: positions of the clock for each place\n"
          "      --no-express     courtesy: without its express lane\n"
+         "      --fences         judge as well that fences grow\n"
          "      --passages K     each place begins at most K passages\n\n"
          "What may go wrong:\n"
          "      --no-deaths      nobody dies\n"
          "      --aborts         who waits may give up\n"
          "      --malfunction    the words of one that died read as anything for a while\n"
          "      --halts K        up to K processes stop for ever, and nobody can tell\n"
+         "      --stopped P:HOW  the process at place P has stopped so, in way HOW; several with commas between\n"
+         "      --late           and the others had passed their doorways by then\n"
          "      --tso            stores wait in a buffer, as on x86\n\n"
          "How:\n"
          "      --property LIST  judge only these: exclusion,progress,lockout,reliability,order,overtaking\n"
@@ -125,6 +134,25 @@ static bool parse_places(const char *text, unsigned *bits)
         if (!parse_number(item, 0, PROCESSES_MOST - 1, &place))
             return false;
         *bits |= 1u << place;
+    }
+    return true;
+}
+
+/* "1:853,2:0": places, and the ways in which their processes stopped. */
+static bool parse_stopped(const char *text, struct register_model *model)
+{
+    char copy[160], *rest = copy, *item;
+    if (strlen(text) >= sizeof copy)
+        return false;
+    strcpy(copy, text);
+    while ((item = strsep(&rest, ","))) {
+        char *how = item;
+        const char *name = strsep(&how, ":");
+        uint64_t place;
+        if (!how || !parse_number(name, 0, PROCESSES_MOST - 1, &place) ||
+            !parse_number(how, 0, UINT64_MAX, &model->stopped_how[place]))
+            return false;
+        model->stopped |= 1u << place;
     }
     return true;
 }
@@ -194,6 +222,11 @@ static const char *take_option(int option, const char *value, struct check_words
         return NULL;
     case WORD_HALTS:
         return parse_count(value, 0, PROCESSES_MOST, &model->halts) ? NULL : "--halts takes 0 to 8 processes";
+    case WORD_STOPPED:
+        return parse_stopped(value, model) ? NULL : "--stopped takes PLACE:HOW, as in 1:853, with commas between";
+    case WORD_LATE:
+        model->stopped_late = true;
+        return NULL;
     case WORD_TSO:
         model->tso = true;
         return NULL;
@@ -210,6 +243,9 @@ static const char *take_option(int option, const char *value, struct check_words
         return parse_precedence(value, model) ? NULL : "--precedence takes in-order, writers-first or priority";
     case WORD_NO_EXPRESS:
         model->express = false;
+        return NULL;
+    case WORD_FENCES:
+        model->fences = true;
         return NULL;
     case WORD_PASSAGES:
         return parse_count(value, 1, 30, &model->passages) ? NULL : "--passages takes 1 to 30 passages";
@@ -267,6 +303,17 @@ static const char *contradiction(const struct check_words *asked)
         return "has no precedence but its own; --precedence works with region and courtesy";
     if (model->malfunction && !protocol->domain)
         return "is not meant for malfunction; --malfunction works with bakery-words";
+    if (model->stopped && !protocol->stop)
+        return "has no list of ways to stop; --stopped works with forks";
+    if (model->stopped >> model->places)
+        return "has fewer places than --stopped names; raise -n";
+    for (unsigned place = 0; place < model->places; place++)
+        if (model->stopped >> place & 1 && model->stopped_how[place] >= protocol->stops(model))
+            return "cannot have stopped in so many ways; lower the HOW of --stopped";
+    if (model->fences && (!protocol->fence || model->slots > 1 ||
+                          !(model->requests == 1u << REQUEST_EXCLUSIVE ||
+                            (!model->requests && !protocol->default_requests) || model->problem == PROBLEM_ALLOCATION)))
+        return "has no fences to judge so; --fences works with bakery and courtesy, one slot, --modes exclusive";
     if (model->alive >> model->places)
         return "has fewer places than --alive names; raise -n";
     if (asked->sample.depth && !asked->sample.runs)

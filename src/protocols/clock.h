@@ -118,7 +118,8 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
         my->c = clock_seen(&my->scan);
         WRITE(step_3, P(i), races_word(RACES_FIRST + my->R, my->s, my->c));
     }
-    my->s = my->R = 0;
+    my->s = 0;
+    my->R = 0;
     /* 4 */
     CALL(clock_scan, &my->scan, at, rules);
     seen = clock_seen(&my->scan);

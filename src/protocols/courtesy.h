@@ -19,8 +19,8 @@
  * not enter. (Invariant C1: from the store of CLAIMS to the store that leaves, a place that is or will be inside reads
  * CLAIMS or INSIDE.)
  *
- * Why it moves. Claims are counted in the order of `before`. The first `slots` claimants find fewer than `slots` others
- * inside or claiming before them, and keep their claims; the others step back; those inside leave.
+ * Why it moves. A claimant steps back only from `slots` claims that are before it; so the first `slots` claimants keep theirs, and
+ * sleep until those that claimed before them and are inside have left. Who claims later is not waited for.
  *
  * Why nobody sleeps for ever. A sleeper stores ASLEEP, and sleeps only if each word it watches is as it saw it. It
  * watches as many of those that block it as must all have moved before it may enter. Whoever ceases to block (leaves,
@@ -136,7 +136,6 @@ struct courtesy_without {
     bool withdrawal;  /* steps back without waking who slept on the claim */
     bool bound;       /* passes sleepers without limit */
     bool raise;       /* keeps its number when it enters */
-    bool numbers;     /* one aside is roused by any change of state */
 };
 
 #define W(process) (process), 0
@@ -167,6 +166,23 @@ static inline enum passage_result courtesy_doorway(struct courtesy_doorway *my, 
     PASSAGE_END
 }
 
+/* Nothing follows from a rival that is idle with a number not above mine: it is in nobody's way, asleep on nobody, and its number raises
+ * no fence. (One that has a `when` notes it all the same, to watch it.) */
+static inline bool courtesy_quiet(const struct registers *at, word w, word own)
+{
+    return courtesy_state(w) == COURTESY_IDLE && courtesy_number(w) <= courtesy_number(own) &&
+           !registers_conditional(at);
+}
+
+/* A look that is made again must also see who has become quiet, to watch it no longer. */
+static inline bool courtesy_never(const struct registers *at, word w, word own)
+{
+    (void)at;
+    (void)w;
+    (void)own;
+    return false;
+}
+
 /* Scan: counts the rivals that block me, and watches them. */
 struct courtesy_scan {
     PART_HEAD
@@ -175,8 +191,8 @@ struct courtesy_scan {
     word oldest; /* the sleeper before me with the least number, as seen; 0: none */
     place_number j;
     place_number sleeper; /* its place */
-    uint8_t blockers;
-    uint8_t sleepers; /* those before me, which I might pass */
+    place_number blockers;
+    place_number sleepers; /* those before me, which I might pass */
 };
 
 /* With one slot all that block me must go, so it is enough to watch one, the last before me: a departure then wakes one.
@@ -217,7 +233,7 @@ static inline void courtesy_weigh_sleepers(struct courtesy_scan *my, struct regi
     const word own = courtesy_number(registers_own(at, 0));
     const word fence = my->most > own ? my->most : (word)(own + 1u);
     if (my->oldest && !without.bound && fence > courtesy_number(my->oldest) + registers_overtake(at)) {
-        my->blockers = (uint8_t)(my->blockers + my->sleepers);
+        my->blockers = (place_number)(my->blockers + my->sleepers);
         courtesy_watch(at, watch, my->sleeper, my->oldest);
     }
     my->most = my->oldest = 0;
@@ -230,7 +246,7 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
     word w = 0;
     PASSAGE_BEGIN
     my->blockers = 0;
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet)) {
         READ(scan, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -257,43 +273,50 @@ struct courtesy_look {
     word most;   /* one above the greatest number seen */
     word oldest; /* one above the least number of those who wait and are before me; 0: nobody */
     place_number j;
-    place_number claimant;         /* the last seen that claims and is after me */
-    uint8_t inside, before, after; /* those inside; those that claim and are before me, and after me */
-    uint8_t busy;                  /* some rival is not idle */
+    place_number rivals; /* those inside, or claiming, that count against me */
+    place_number before; /* of them, those that claim and are before me */
+    uint8_t busy;        /* some rival is not idle */
 };
 
-/* In the first look after a claim, `watch` takes the words of those that claim after me (with a `when`: of all rivals).
- * In later ones, a claim that is not among them came after mine. */
+/* Who claims or is inside counts against me if it was so in my first look after I claimed; whoever claimed later saw my claim,
+ * and has counted me. `watch` keeps the words of those that count (with a `when`, in the first look, those of all
+ * rivals). One that was seen to claim and is now inside still counts: it may be the same passage. */
+static inline bool courtesy_counts(struct watch *watch, unsigned j, word w, bool again)
+{
+    const bool claims = courtesy_state(w) == COURTESY_CLAIMS || courtesy_state(w) == COURTESY_INSIDE;
+    if (!again || watch_lost(watch, j))
+        return claims;
+    if (!watch_has(watch, j))
+        return false;
+    const word seen = watch_seen(watch, j);
+    if (claims && (seen == w || (courtesy_state(seen) == COURTESY_CLAIMS && courtesy_state(w) == COURTESY_INSIDE))) {
+        watch_add(watch, j, w);
+        return true;
+    }
+    if (seen != w)
+        watch_drop(watch, j);
+    return false;
+}
+
 static inline void courtesy_regard(struct courtesy_look *my, struct registers *at, word w, struct watch *watch,
                                    bool again)
 {
     if (courtesy_number(w) >= my->most)
         my->most = (word)(courtesy_number(w) + 1u);
+    if (courtesy_state(w) == COURTESY_IDLE && !again && !registers_conditional(at))
+        return;
     if (courtesy_state(w) != COURTESY_IDLE && courtesy_state(w) != COURTESY_HOLDING)
         my->busy = 1;
-    const bool before = courtesy_before_me(at, my->j, w);
-    if (!again && (registers_conditional(at) || (courtesy_state(w) == COURTESY_CLAIMS && !before)))
+    const bool counts = courtesy_counts(watch, my->j, w, again), before = courtesy_before_me(at, my->j, w);
+    if (!again && (counts || registers_conditional(at)))
         watch_add(watch, my->j, w);
-    switch (courtesy_state(w)) {
-    case COURTESY_INSIDE:
-        my->inside++;
-        break;
-    case COURTESY_CLAIMS:
-        if (before) {
-            my->before++;
-        } else if (!again || (watch_has(watch, my->j) && watch_seen(watch, my->j) == w)) {
-            my->after++;
-            my->claimant = my->j;
-        }
-        break;
-    case COURTESY_QUEUED:
-    case COURTESY_ASLEEP:
-        if (before && (my->oldest == 0 || courtesy_number(w) + 1u < my->oldest))
-            my->oldest = (word)(courtesy_number(w) + 1u);
-        break;
-    default:
-        break;
+    if (counts) {
+        my->rivals++;
+        my->before = (place_number)(my->before + (before && courtesy_state(w) == COURTESY_CLAIMS));
     }
+    if ((courtesy_state(w) == COURTESY_QUEUED || courtesy_state(w) == COURTESY_ASLEEP) && before &&
+        (my->oldest == 0 || courtesy_number(w) + 1u < my->oldest))
+        my->oldest = (word)(courtesy_number(w) + 1u);
 }
 
 static inline enum passage_result courtesy_look(struct courtesy_look *my, struct registers *at, struct watch *watch,
@@ -302,7 +325,7 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
     word w = 0;
     PASSAGE_BEGIN
     memset(my, 0, sizeof *my);
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, again ? courtesy_never : courtesy_quiet)) {
         READ(look, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -322,11 +345,13 @@ static inline enum passage_result courtesy_release(struct courtesy_release *my, 
 {
     word w = 0;
     PASSAGE_BEGIN
-    for (EACH_RIVAL(my->j)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet)) {
         READ(concern, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
-        if (courtesy_state(w) == COURTESY_ASLEEP || (aside && courtesy_state(w) == COURTESY_ASIDE)) {
+        /* A claimant sleeps too, while one that claimed before it is inside. */
+        if (courtesy_state(w) == COURTESY_ASLEEP || courtesy_state(w) == COURTESY_CLAIMS ||
+            (aside && courtesy_state(w) == COURTESY_ASIDE)) {
             WAKE(wake);
             break;
         }
@@ -372,16 +397,14 @@ enum courtesy_verdict { COURTESY_ENTER, COURTESY_STEP_BACK, COURTESY_LOOK_AGAIN 
 static inline enum courtesy_verdict courtesy_judge(const struct courtesy_look *look, struct registers *at,
                                                    struct courtesy_without without)
 {
-    const unsigned slots = registers_slots(at);
-    const unsigned claims = (unsigned)look->before + look->after;
     if (without.look)
         return COURTESY_ENTER;
     /* Would I pass one that waits before me once too often? */
     if (look->oldest && !without.bound && courtesy_fence(at, look) > look->oldest - 1u + registers_overtake(at))
         return COURTESY_STEP_BACK;
-    if (look->inside + claims < slots)
+    if (look->rivals < registers_slots(at))
         return COURTESY_ENTER;
-    if (look->inside + (unsigned)look->before >= slots && !without.step_back)
+    if (look->before >= registers_slots(at) && !without.step_back)
         return COURTESY_STEP_BACK;
     return COURTESY_LOOK_AGAIN;
 }
@@ -404,20 +427,20 @@ struct courtesy_claim {
     struct courtesy_look look; /* what courtesy_judge decides by */
 };
 
-static inline enum passage_result courtesy_claim(struct courtesy_claim *my, struct registers *at, struct watch *watch,
+static inline enum passage_result courtesy_claim(struct courtesy_claim *my, struct registers *at,
+                                                 struct passage_head *head, struct watch *watch,
                                                  struct courtesy_without without)
 {
-    word w = 0;
+    bool woken = false;
     PASSAGE_BEGIN
     WRITE(claim, W(registers_self(at)), courtesy_in(COURTESY_CLAIMS, registers_own(at, 0)));
     for (;;) {
         CALL(courtesy_look, &my->look, at, watch, my->again);
         if (courtesy_judge(&my->look, at, without) != COURTESY_LOOK_AGAIN)
             break;
-        /* A claimant after me is in the way: it steps back, or is inside soon. */
+        memset(&my->look, 0, sizeof my->look);
         my->again = 1;
-        my->look = (struct courtesy_look){.claimant = my->look.claimant};
-        AWAIT(yield, w, W(my->look.claimant), w != watch_seen(watch, my->look.claimant));
+        SLEEP(wait, head, watch, woken);
     }
     my->again = 0;
     PASSAGE_END
@@ -436,11 +459,10 @@ struct courtesy_passage {
 static inline enum passage_result courtesy_run(struct courtesy_passage *my, struct registers *at,
                                                struct courtesy_without without)
 {
-    const word own = registers_own(at, 0);
     bool woken = false, holds = false;
     PASSAGE_BEGIN
     if (registers_calm(at) && registers_slots(at) == 1 && !registers_conditional(at)) {
-        WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, own));
+        WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, registers_own(at, 0)));
         CALL(courtesy_look, &my->claim.look, at, &my->watch, false);
         if (!my->claim.look.busy)
             goto inside;
@@ -453,19 +475,19 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         CALL(courtesy_scan, &my->scan, at, &my->watch, without);
         if (my->scan.blockers >= registers_slots(at)) {
             my->scan.blockers = 0;
-            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, own));
-            SLEEP(sleep, woken);
+            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
+            SLEEP(sleep, HEAD_OF(my), &my->watch, woken);
             watch_clear(&my->watch);
-            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             continue;
         }
         my->scan.blockers = 0;
         watch_clear(&my->watch);
-        CALL(courtesy_claim, &my->claim, at, &my->watch, without);
+        CALL(courtesy_claim, &my->claim, at, HEAD_OF(my), &my->watch, without);
         if (courtesy_judge(&my->claim.look, at, without) == COURTESY_STEP_BACK) {
             memset(&my->claim.look, 0, sizeof my->claim.look);
             watch_clear(&my->watch);
-            WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+            WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             if (!without.withdrawal)
                 CALL(courtesy_release, &my->release, at, false);
             continue;
@@ -476,17 +498,17 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         if (holds)
             break;
         memset(&my->claim.look, 0, sizeof my->claim.look);
-        WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, own));
+        WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, registers_own(at, 0)));
         CALL(courtesy_release, &my->release, at, false);
         do {
             CALL(courtesy_survey, &my->survey, at, &my->watch);
             if (my->survey.changed)
                 break;
-            SLEEP(slumber, woken);
-        } while (!woken && !without.numbers);
+            SLEEP(slumber, HEAD_OF(my), &my->watch, woken);
+        } while (!woken);
         my->survey.changed = 0;
         watch_clear(&my->watch);
-        WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, own));
+        WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
     }
 inside:
     watch_clear(&my->watch);

@@ -19,13 +19,19 @@
  *   READ_BIT, WRITE_BIT          the same for safe bits: one that is being written reads as anything
  *   AWAIT(label, into, R, test)  fetch R into `into` until `test` holds
  *   PAUSE(R, seen)               before a wait of more than one fetch is tried again
+ *   AGAIN                        a round of busy waiting was in vain: the next begins, or the passage is given up
+ *   OWN(R), OWN_BIT(R)           what my own R holds: no event, since nobody else can change it
  *   for (EACH_OTHER(my->j))      every other place in use, ascending; EACH_RIVAL: those that may conflict with mine
  *   CALL(passage, &my->part, …)  run a passage inside a passage
  *   QUEUE                        the doorway ends here
  *   CONDITION(label, into)       into := my `when`
- *   SLEEP(label, woken)          sleep until a place in my->watch wakes me; not at all (woken := false) if the word of
- *                                one differs from what was seen. my->watch is kept
+ *   SLEEP(label, HEAD_OF(my), &my->watch, woken)
+ *                                sleep until a watched place wakes me; not at all (woken := false) if the word of one
+ *                                differs from what was seen. The watch is kept
  *   WAKE(label)                  wake whoever watches me
+ *   AWAKE(label, place)          set that place's alarm; AWAIT_ALARM, RESET_ALARM: my own (Lamport's sleep and awake)
+ *   ASK(label, into, place)      into := register 0 of that place, as it is when its owner answers: at once, unless it is
+ *                                between its DEFER and its ANSWER; then with the latter. `my` has a struct asked
  *
  * Rules for the writer of a protocol: what must outlive the next access lives in `my`, and is zeroed once dead (the
  * searching engine compares and hashes the struct); a C local may only carry a value from one access to the code right
@@ -40,6 +46,7 @@
  *   void     registers_write(at, index, value)            one store to my own register, sequentially consistent
  *   void     registers_write_late(at, index, value)       one store in release order
  *   word     registers_own(at, index)                     my own register: no access, since I alone write it
+ *   bool     registers_own_bit(at, index)                 likewise my own safe bit
  *   void     registers_keep(at, index, value)             my own register that nobody else reads: no access
  *   bool     registers_read_bit(at, place, index)
  *   void     registers_write_bit(at, index, value)        (engines that run)
@@ -53,9 +60,16 @@
  *   bool     registers_conditional(at)                    whether it has one
  *   unsigned registers_mode(at)                           in which mode I ask for the region
  *   bool     registers_conflict(at, place, mode)          whether that place's passage in that mode conflicts with mine
+ *   bool     registers_conflict_between(at, j, mode_j, k, mode_k)  likewise of two others
  *   bool     registers_rival(at, place)                   whether the passage whose word was just fetched conflicts
  *   int      registers_precedence(at, place)              < 0: its class goes before mine; 0: the same class
  *   unsigned registers_slots(at), registers_overtake(at)  how many may be inside; the bound B
+ *   bool     registers_again(at)                          (engines that run) AGAIN; false: give up
+ *   bool     registers_await_alarm(at)                    (engines that run) false: give up
+ *   void     registers_reset_alarm(at)                    (engines that run)
+ *   void     registers_awake(at, place)                   set that place's alarm
+ *   bool     registers_ask(at, place, &into)              (engines that run) false: give up
+ *   void     registers_defer(at), registers_answer(at)    (engines that run) what DEFER and ANSWER say
  *   bool     registers_calm(at)                           a guess: nobody is about
  *   word     registers_draw(at, largest, bits)            the number after `largest`; overflow of `bits` is reported
  */
@@ -72,12 +86,15 @@ enum passage_result { PASSED, STOPPED, ABANDONED };
 /* A searching engine keeps words small, so that a state is small; a number that no longer fits is reported. */
 typedef uint16_t word;
 typedef uint8_t place_number;
+typedef uint8_t place_set; /* a bit each */
 #define PLACE_BITS       4
 #define INCARNATION_BITS 3
 
 struct passage_head {
     uint16_t point;     /* where the passage stopped; 0: not begun */
     uint8_t queued : 1; /* past the doorway */
+    uint8_t again : 1;  /* stands at AGAIN */
+    uint8_t alarm : 1;  /* somebody said AWAKE */
     uint8_t woken : 1;  /* was asleep, and one of the watched woke it */
     uint8_t watched;    /* asleep until one of these places wakes it, a bit each; 0: awake */
 };
@@ -107,17 +124,40 @@ static inline word watch_seen(const struct watch *watch, unsigned place)
     return watch->seen[place];
 }
 
+/* Whether the watch had no room for this place, and so cannot tell. */
+static inline bool watch_lost(const struct watch *watch, unsigned place)
+{
+    (void)watch;
+    (void)place;
+    return false;
+}
+
+static inline void watch_drop(struct watch *watch, unsigned place)
+{
+    watch->places = (uint8_t)(watch->places & ~(1u << place));
+    watch->seen[place] = 0;
+}
+
 static inline void watch_add(struct watch *watch, unsigned place, word seen)
 {
     watch->places = (uint8_t)(watch->places | 1u << place);
     watch->seen[place] = seen;
 }
 
+/* ASK: whom I asked and await, what was answered; and whether I let others wait for my answers. */
+struct asked {
+    uint8_t place : 4; /* + 1 */
+    uint8_t answered : 1;
+    uint8_t defers : 1;
+    word answer;
+};
+
 struct part_head {
     uint16_t point;
 };
 
 #define PASSAGE_HEAD struct passage_head head;
+#define HEAD_OF(my)  (&(my)->head)
 #define PART_HEAD    struct part_head head;
 #define PASSAGE_BEGIN                                                                                                  \
     switch (my->head.point) {                                                                                          \
@@ -196,10 +236,11 @@ struct part_head {
         STOP(label);                                                                                                   \
         (into) = registers_condition(at);                                                                              \
     } while (0)
-#define SLEEP(label, woken)                                                                                            \
+#define AGAIN (my->head.again = 1)
+#define SLEEP(label, head, watch, woken)                                                                               \
     do {                                                                                                               \
         STOP(label);                                                                                                   \
-        if (registers_asleep(at, &my->head, &my->watch, &(woken)))                                                     \
+        if (registers_asleep(at, head, watch, &(woken)))                                                               \
             return STOPPED;                                                                                            \
     } while (0)
 #define PAUSE(...) ((void)0) /* a search tries every moment */
@@ -208,11 +249,43 @@ struct part_head {
         STOP(label);                                                                                                   \
         registers_wake(at);                                                                                            \
     } while (0)
+#define ASK(label, into, which)                                                                                        \
+    do {                                                                                                               \
+        (into) = 0;                                                                                                    \
+        STOP(label);                                                                                                   \
+        if (registers_asked(at, &my->asked, which)) {                                                                  \
+            STOP(label);                                                                                               \
+            if (!my->asked.answered)                                                                                   \
+                return STOPPED;                                                                                        \
+        }                                                                                                              \
+        (into) = my->asked.answer;                                                                                     \
+        my->asked.answered = 0;                                                                                        \
+        my->asked.answer = 0;                                                                                          \
+    } while (0)
+#define DEFER  (my->asked.defers = 1)
+#define ANSWER registers_answer(at, &my->asked)
+#define AWAIT_ALARM(label)                                                                                             \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        if (!my->head.alarm)                                                                                           \
+            return STOPPED;                                                                                            \
+    } while (0)
+#define RESET_ALARM(label)                                                                                             \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        my->head.alarm = 0;                                                                                            \
+    } while (0)
+#define AWAKE(label, place)                                                                                            \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        registers_awake(at, place);                                                                                    \
+    } while (0)
 
 #else
 
 typedef uint64_t word;
 typedef uint16_t place_number;
+typedef uint64_t place_set; /* a bit each: a protocol that uses it serves 64 places */
 #define PLACE_BITS       16
 #define INCARNATION_BITS 9
 
@@ -224,9 +297,14 @@ struct watch {
     word seen[WATCH_MOST];
 };
 
+struct asked {
+    bool unused; /* an engine that runs keeps its own record of requests */
+};
+
 static inline void watch_clear(struct watch *watch)
 {
     watch->count = 0;
+    watch->overflow = false;
 }
 
 static inline bool watch_any(const struct watch *watch)
@@ -247,11 +325,26 @@ static inline bool watch_has(const struct watch *watch, unsigned place)
     return watch->overflow || watch_find(watch, place) < watch->count;
 }
 
+static inline bool watch_lost(const struct watch *watch, unsigned place)
+{
+    return watch->overflow && watch_find(watch, place) == watch->count;
+}
+
 /* A place that found no room counts as changed whenever it is asked for: it is seen as 0. */
 static inline word watch_seen(const struct watch *watch, unsigned place)
 {
     const unsigned at = watch_find(watch, place);
     return at < watch->count ? watch->seen[at] : 0;
+}
+
+static inline void watch_drop(struct watch *watch, unsigned place)
+{
+    const unsigned at = watch_find(watch, place);
+    if (at == watch->count)
+        return;
+    watch->count--;
+    watch->place[at] = watch->place[watch->count];
+    watch->seen[at] = watch->seen[watch->count];
 }
 
 static inline void watch_add(struct watch *watch, unsigned place, word seen)
@@ -267,9 +360,11 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
         watch->count++;
 }
 
+struct passage_head;
 #define PASSAGE_HEAD
 #define PART_HEAD
-#define PASSAGE_BEGIN
+#define HEAD_OF(my)                             ((struct passage_head *)0)
+#define PASSAGE_BEGIN                           (void)my;
 #define PASSAGE_END                             return PASSED;
 #define READ(label, into, ...)                  ((into) = registers_read(at, __VA_ARGS__))
 #define WRITE_(label, place, index, value)      registers_write(at, index, value)
@@ -277,9 +372,11 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
 #define READ_BIT(label, into, ...)              ((into) = registers_read_bit(at, __VA_ARGS__))
 #define WRITE_BIT_(label, place, index, value)  registers_write_bit(at, index, value)
 #define AWAIT_(label, into, place, index, test)                                                                        \
-    while ((into) = registers_read(at, place, index), !(test))                                                         \
-        if (!registers_pause(at, place, index, into))                                                                  \
-    return ABANDONED
+    do {                                                                                                               \
+        while ((into) = registers_read(at, place, index), !(test))                                                     \
+            if (!registers_pause(at, place, index, into))                                                              \
+                return ABANDONED;                                                                                      \
+    } while (0)
 #define CALL(passage, part, ...)                                                                                       \
     do {                                                                                                               \
         if (passage(part, __VA_ARGS__) != PASSED)                                                                      \
@@ -287,9 +384,15 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
     } while (0)
 #define QUEUE                  ((void)0)
 #define CONDITION(label, into) ((into) = registers_condition(at))
-#define SLEEP(label, woken)                                                                                            \
+#define AGAIN                                                                                                          \
     do {                                                                                                               \
-        if (!registers_sleep(at, &my->watch, &(woken)))                                                                \
+        if (!registers_again(at))                                                                                      \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define SLEEP(label, head, watch, woken)                                                                               \
+    do {                                                                                                               \
+        (void)(head);                                                                                                  \
+        if (!registers_sleep(at, watch, &(woken)))                                                                     \
             return ABANDONED;                                                                                          \
     } while (0)
 #define PAUSE(...)                                                                                                     \
@@ -298,6 +401,20 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
             return ABANDONED;                                                                                          \
     } while (0)
 #define WAKE(label) registers_wake(at)
+#define ASK(label, into, which)                                                                                        \
+    do {                                                                                                               \
+        if (!registers_ask(at, which, &(into)))                                                                        \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define DEFER  registers_defer(at)
+#define ANSWER registers_answer(at)
+#define AWAIT_ALARM(label)                                                                                             \
+    do {                                                                                                               \
+        if (!registers_await_alarm(at))                                                                                \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define RESET_ALARM(label)  registers_reset_alarm(at)
+#define AWAKE(label, place) registers_awake(at, place)
 
 #endif
 
@@ -315,8 +432,23 @@ static inline void watch_add(struct watch *watch, unsigned place, word seen)
     (j) < registers_places(at);                                                                                        \
     (j) = (place_number)registers_next_rival(at, (j) + 1u)
 
+/* Every other place in use whose word may matter to me. quiet(at, word, own word) says of which words nothing follows: an engine that runs
+ * may fetch such a word and leave its place out; one that searches fetches them all. */
+#ifdef REGISTERS_STOP_AT_ACCESS
+#define EACH_STIRRING(j, quiet) EACH_RIVAL(j)
+#else
+#define EACH_STIRRING(j, quiet)                                                                                        \
+    (j) = (place_number)registers_next_stirring(at, 0, quiet);                                                         \
+    (j) < registers_places(at);                                                                                        \
+    (j) = (place_number)registers_next_stirring(at, (j) + 1u, quiet)
+#endif
+
 /* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told
  * apart. */
+#define OWN_(place, index)     registers_own(at, index)
+#define OWN_BIT_(place, index) registers_own_bit(at, index)
+#define OWN(...)               OWN_(__VA_ARGS__)
+#define OWN_BIT(...)           OWN_BIT_(__VA_ARGS__)
 #define WRITE(label, ...)      WRITE_(label, __VA_ARGS__)
 #define WRITE_LATE(label, ...) WRITE_LATE_(label, __VA_ARGS__)
 #define WRITE_BIT(label, ...)  WRITE_BIT_(label, __VA_ARGS__)

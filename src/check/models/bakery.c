@@ -22,6 +22,11 @@ static bool active(word first)
     return bakery_state(first) != BAKERY_IDLE;
 }
 
+static word fence(word first)
+{
+    return bakery_number(first);
+}
+
 static void write_value(unsigned index, word value, char *text, size_t room)
 {
     static const char *const states[] = {"idle", "choosing", "queued", "?"};
@@ -104,8 +109,11 @@ static void normalise(const struct register_model *model, unsigned char *state)
             for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
                 renumber_add(&numbers, bakery_number(model_buffer(model, state, who)->store[at].value));
     }
-    if (renumber_close_gaps(&numbers, doorways + 1))
+    renumber_add_fence(&numbers, model, state);
+    if (renumber_close_gaps(&numbers, doorways + 1)) {
         renumber_all(model, state, &numbers);
+        renumber_fence(&numbers, model, state);
+    }
 }
 
 /* D3, by the numbers themselves: `i` has entered, `j` is in the queue. */
@@ -128,6 +136,7 @@ static bool in_turn(const struct register_model *model, const unsigned char *sta
         .active = active,                                                                                              \
         .normalise = normalise,                                                                                        \
         .in_turn = in_turn,                                                                                            \
+        .fence = fence,                                                                                                \
         .write_value = write_value,                                                                                    \
         .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,                                  \
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                                            \

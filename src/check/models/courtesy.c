@@ -16,7 +16,6 @@ MODEL_PASSAGE(enter_without_step_back, courtesy, WITHOUT(step_back))
 MODEL_PASSAGE(enter_without_withdrawal, courtesy, WITHOUT(withdrawal))
 MODEL_PASSAGE(enter_without_bound, courtesy, WITHOUT(bound))
 MODEL_PASSAGE(enter_without_raise, courtesy, WITHOUT(raise))
-MODEL_PASSAGE(enter_without_numbers, courtesy, WITHOUT(numbers))
 MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
 
 static word dead(unsigned index, word value)
@@ -28,6 +27,11 @@ static word dead(unsigned index, word value)
 static bool active(word first)
 {
     return courtesy_state(first) != COURTESY_IDLE;
+}
+
+static word fence(word first)
+{
+    return courtesy_number(first);
 }
 
 static void write_value(unsigned index, word value, char *text, size_t room)
@@ -143,9 +147,11 @@ static void normalise(const struct register_model *model, unsigned char *state)
                 renumber_add(&numbers, courtesy_number(model_buffer(model, state, who)->store[at].value));
         most += landings(model, state, who);
     }
+    renumber_add_fence(&numbers, model, state);
     /* With a bound on overtaking, distances up to it are compared as well. */
     if (!renumber_close_gaps(&numbers, most + model->overtake))
         return;
+    renumber_fence(&numbers, model, state);
     for (unsigned who = 0; who < model->system.processes; who++) {
         renumber_word(&numbers, model_words(model, state, who));
         renumber_passage(model, model_passage(model, state, who), &numbers);
@@ -167,6 +173,7 @@ static void normalise(const struct register_model *model, unsigned char *state)
         .dead = dead,                                                                                                  \
         .active = active,                                                                                              \
         .normalise = normalise,                                                                                        \
+        .fence = fence,                                                                                                \
         .write_value = write_value,                                                                                    \
         .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,                                  \
         .slots = true,                                                                                                 \
@@ -192,5 +199,3 @@ COURTESY_MODEL(model_courtesy_without_bound, "courtesy-without-bound", "passes s
                enter_without_bound, "overtaking")
 COURTESY_MODEL(model_courtesy_without_raise, "courtesy-without-raise", "keeps its number when it enters",
                enter_without_raise, "fence")
-COURTESY_MODEL(model_courtesy_without_numbers, "courtesy-without-numbers", "one aside is roused by any change of state",
-               enter_without_numbers, "rest")

@@ -21,12 +21,20 @@ extern const struct register_protocol model_pair;
 extern const struct register_protocol model_races, model_races_printed;
 extern const struct register_protocol model_clock, model_clock_unpadded, model_clock_without_step_1,
     model_clock_without_step_3, model_clock_without_ok, model_clock_without_keep, model_clock_without_maximum;
+extern const struct register_protocol model_region, model_region_printed, model_region_without_pair,
+    model_region_stale_mode, model_region_keep_precede, model_region_in_order;
+extern const struct register_protocol model_forks, model_forks_printed, model_forks_redirect_idle,
+    model_forks_read_twice, model_forks_forgetful, model_forks_swapped, model_forks_without_range,
+    model_forks_forget_at_leave;
 
 extern const struct register_protocol model_bakery, model_bakery_without_choosing, model_bakery_without_incarnation;
 extern const struct register_protocol model_bakery_words, model_bakery_bounded, model_bakery_torn,
     model_bakery_torn_read, model_bakery_torn_write, model_bakery_torn_forgotten;
 extern const struct register_protocol model_courtesy, model_courtesy_without_look, model_courtesy_without_choosing,
     model_courtesy_without_incarnation, model_courtesy_without_step_back, model_courtesy_without_withdrawal,
-    model_courtesy_without_bound, model_courtesy_without_raise, model_courtesy_without_numbers;
+    model_courtesy_without_bound, model_courtesy_without_raise;
+
+extern const struct register_protocol model_network, model_network_undeferred, model_network_no_urgent,
+    model_network_silent, model_network_late_reset, model_network_hasty;
 
 #endif

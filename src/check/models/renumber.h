@@ -10,7 +10,7 @@
 #ifndef AFTERYOU_CHECK_MODELS_RENUMBER_H
 #define AFTERYOU_CHECK_MODELS_RENUMBER_H
 
-#include "protocols/registers.h"
+#include "check/register_model.h"
 
 /* Renumbered values are small: at most a dozen of them, d + 1 apart. One move adds at most one. */
 enum { RENUMBER_MOST = 64 };
@@ -42,6 +42,23 @@ static inline bool renumber_close_gaps(struct renumber *numbers, unsigned most)
         last = value;
     }
     return changed;
+}
+
+/* The greatest fence so far is a number like the others. */
+static inline void renumber_add_fence(struct renumber *numbers, const struct register_model *model,
+                                      const unsigned char *state)
+{
+    if (model->fences && model_fence(model, state)->fence)
+        renumber_add(numbers, fence_number(model_fence(model, state)->fence));
+}
+
+static inline void renumber_fence(const struct renumber *numbers, const struct register_model *model,
+                                  unsigned char *state)
+{
+    struct process *keeper = model_fence(model, state);
+    if (model->fences && keeper->fence)
+        keeper->fence = (uint16_t)fence_of(numbers->fresh[fence_number(keeper->fence)],
+                                           keeper->fence & ((1u << FENCE_PLACE_BITS) - 1));
 }
 
 #endif

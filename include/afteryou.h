@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* libafteryou: mutual exclusion that no crash can wedge.
+ *
+ * Processes meet in a *space*. Each opens a *region* there (a named resource, in a mode), enters it, is inside, leaves.
+ * Whoever dies, at whatever moment, is as one who has left; nobody else is stopped by it. See afteryou(7).
+ *
+ * Caveats, before anything else:
+ *
+ * - Death is noticed, a pause is not. A process that is stopped (SIGSTOP, a debugger, a suspended virtual machine)
+ * inside a region keeps it until it goes on; nobody is ever put out by age. Protect what lies outside the machine with
+ * ay_fence().
+ * - A lock of threads or processes on *one* machine. A space on a network file system is not shared between machines.
+ * - fork: the child owns nothing. A handle of the parent's, used by the child, gives -EPERM; the child opens its own. A
+ * child made by clone(2) past fork() may keep the parent's places from being claimed anew for as long as it lives.
+ * - exec counts as leaving everything, for the process that calls it.
+ * - A region object is for one thread at a time. Two threads that are to exclude each other open two.
+ * - After a death inside, what the region protects may be half done: ay_enter() then returns AY_AFTER_DEATH, once.
+ * - Whoever may write to a space's file can harm the others of that space: by truncating it, for one. Its pages are
+ *   protected against stray pointers, not against malice.
+ *
+ * Every function returns 0 (or a positive value that it names) or a negative errno; ay_message() then says in words
+ * what was wrong. Pointers must be valid; NULL is accepted only where it says so. All functions are thread-safe as far
+ * as their objects are different.
+ */
+#ifndef AFTERYOU_H
+#define AFTERYOU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define AY_API __attribute__((visibility("default")))
+#else
+#define AY_API
+#endif
+
+/* Limits. */
+enum {
+    AY_NAME_MOST = 255,    /* bytes in the name of a space or a resource */
+    AY_ALSO_MOST = 6,      /* further resources in one spec */
+    AY_PLACES_MOST = 4096, /* places in one space: open regions of all its processes together */
+    AY_SLOTS_MOST = 4096,
+    AY_UNITS_MOST = 4096
+};
+
+/* Positive results. */
+enum {
+    AY_AFTER_DEATH = 1 /* entered; but somebody died inside since: look after what the region protects */
+};
+
+/* EX, PR, PW, CW, CR, NL of the VMS and DLM lock managers. A lock for readers and a writer is AY_SHARED and
+ * AY_EXCLUSIVE. Which of them may be inside at once:
+ *
+ *               EX  PR  PW  CW  CR  NL
+ *   exclusive    .   .   .   .   .   +
+ *   shared       .   +   .   .   +   +
+ *   prot. write  .   .   .   .   +   +
+ *   conc. write  .   .   .   +   +   +
+ *   conc. read   .   +   +   +   +   +
+ *   null         +   +   +   +   +   +
+ */
+typedef enum {
+    AY_EXCLUSIVE = 0,
+    AY_SHARED,
+    AY_PROTECTED_WRITE,
+    AY_CONCURRENT_WRITE,
+    AY_CONCURRENT_READ,
+    AY_NULL
+} ay_mode;
+
+/* Who goes first of those that wait (Lamport's "should precede"). Within a class: in order of arrival. */
+typedef enum {
+    AY_IN_ORDER = 0,  /* first come, first served, readers and writers alike: nobody starves */
+    AY_WRITERS_FIRST, /* exclusive and writing modes before the others, which can starve */
+    AY_READERS_FIRST, /* the other way round: writers can starve */
+    AY_BY_PRIORITY    /* greater ay_spec.priority first; the lesser can starve */
+} ay_precedence;
+
+/* What a space is. All zeros is the default of everything. The first to open a space creates it so; for all others a
+ * value that is not zero must agree, or ay_open() gives -EINVAL and the message says with whom it disagrees. */
+typedef struct ay_options {
+    unsigned places;          /* open regions at once, all processes together; 0: 4096, or what the protocol can do */
+    const char *protocol;     /* NULL: "courtesy"; or "bakery", "region", "forks", "clock", "races", "pair" */
+    ay_precedence precedence; /* "courtesy" and "region" */
+    unsigned overtake;        /* how often one that sleeps may be passed by others that are awake; 0: strict order */
+    unsigned mode;            /* permissions of the file, whatever the umask; 0: 0600. A group's space: 0660 */
+    unsigned retain;          /* must be 0 */
+    uint64_t reserved[8];     /* must be 0 */
+} ay_options;
+
+/* What a region is. All zeros but the name is a plain mutex. */
+typedef struct ay_spec {
+    const char *name; /* the resource: 1 to 255 bytes, any but NUL */
+    const char *const
+        *also; /* further resources, NULL-ended: all entered at once, none without the others; NULL: none */
+    ay_mode mode;
+    unsigned slots; /* how many may be inside at once (exclusive mode); 0 is 1; all who open the resource must agree */
+    unsigned take,
+        of;       /* hold `take` of the units 0 … of-1 while inside; all who open the resource must agree on `of` */
+    int priority; /* with AY_BY_PRIORITY */
+} ay_spec;
+
+typedef struct ay_space ay_space;
+typedef struct ay_region ay_region;
+
+/* ---- spaces and regions ---- */
+
+/* Opens a space, and creates it if there is none. `space`: NULL or "" for "default"; a name is a file below
+ * /dev/shm/afteryou-UID, private to the user; a name with a slash is a path (a group's space: a path in a directory of
+ * the group, and .mode = 0660). -EINVAL  the name, the options, or a file that is no space (message says which)
+ *   -EACCES, -ENOSPC, -EMFILE, -ENOMEM, -ELOOP (a symbolic link), -EISDIR ...  as open(2), mmap(2) say
+ *   -EPROTONOSUPPORT  a space of another layout version;  -ENOTSUP  options that the protocol hasn't got */
+AY_API int ay_open(const char *space, const ay_options *options, ay_space **out);
+
+/* Closes the space and all regions that are open in it: those inside leave. NULL is ignored. */
+AY_API void ay_close(ay_space *space);
+
+/* Claims a place for a region. Needs no agreement with anybody but on slots and units.
+ *   -EINVAL  the spec, or it disagrees with another process's (message says with whose)
+ *   -ENOTSUP the space's protocol hasn't got what the spec asks for
+ *   -EUSERS  all places are taken;  -ESTALE  the space was removed;  -ENOMEM, -ENOSPC, -EAGAIN, -EPERM */
+AY_API int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out);
+
+/* Gives up the place; if inside, leaves. NULL is ignored. */
+AY_API void ay_region_close(ay_region *region);
+
+/* ---- passages ---- */
+
+/* Enters, waiting as long as need be. 0, or AY_AFTER_DEATH: entered, and somebody died inside since it was last
+ * entered; of those who enter the resource (in whatever mode) one is told of each such death. -EDEADLK  to wait would
+ * close a cycle of waiting threads, or this region is already entered -EPERM    the region belongs to another process
+ * (it was opened before a fork) */
+AY_API int ay_enter(ay_region *region);
+
+/* As ay_enter(), without waiting for others: -EBUSY. */
+AY_API int ay_try(ay_region *region);
+
+/* As ay_enter(), for so long at most, by the monotonic clock: -ETIMEDOUT. 0 is as ay_try() but for the code; negative:
+ * for ever. */
+AY_API int ay_enter_for(ay_region *region, int timeout_ms);
+
+/* Enters once when(arg) is true: "region mode when condition". `when` is called while nobody who conflicts is inside,
+ * so it may read what the region protects; it must not wait, and not change anything. It is asked again whenever
+ * somebody who conflicts has left. */
+AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
+
+/* Leaves: never waits, never fails but for -EPERM (not inside, or another process's). */
+AY_API int ay_leave(ay_region *region);
+
+/* The fencing token of the present passage (after leaving: of the last; 0 if there was none). If two passages conflict,
+ * the later has the greater fence, across deaths and for as long as the space's file lives. */
+AY_API uint64_t ay_fence(const ay_region *region);
+
+/* The units held, ascending: writes at most `room` of them, returns how many there are (0 outside, or without `take`).
+ */
+AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
+
+/* What was wrong with the last call of this thread that failed, in one line without a full stop; "" if none did. Valid
+ * until the thread's next call. */
+AY_API const char *ay_message(void);
+
+/* ---- looking on: reads only, disturbs nobody ---- */
+
+typedef enum {
+    AY_IDLE = 0,
+    AY_WAITING,
+    AY_INSIDE,
+    AY_DEAD_INSIDE /* its owner died inside; nobody has been told yet */
+} ay_state;
+
+/* One place, as an observer finds it. Valid during the callback only. Not a consistent cut: others go on meanwhile. */
+typedef struct ay_place {
+    unsigned place;
+    ay_state state;
+    bool alive;               /* false: its owner has died or closed it */
+    bool conditional;         /* waits for its `when`, or for units; not for another place */
+    const char *const *names; /* the resource and what it takes also, NULL-ended */
+    ay_mode mode;
+    unsigned slots, take, of;
+    int priority;
+    uint64_t fence;   /* of the present passage, or the last */
+    uint64_t order;   /* those who wait, in the order in which they would be served: 1, 2, …; 0 elsewhere */
+    int64_t since_ns; /* CLOCK_MONOTONIC when the state was entered (not kept for AY_IDLE: when the place was opened) */
+    int waits_for;    /* a place, or -1 */
+    const unsigned *units; /* held */
+    size_t unit_count;
+    int pid, tid;                       /* as seen in the owner's PID namespace */
+    uint64_t pid_namespace, start_time; /* inode; clock ticks after boot, as in /proc/PID/stat */
+    unsigned uid;
+    const char *command;
+} ay_place;
+
+typedef struct ay_view {
+    const char *path, *protocol;
+    unsigned places, used, alive; /* all; ever used; now open */
+    ay_precedence precedence;
+    unsigned overtake, mode, uid, gid;
+    int64_t created_s; /* seconds since 1970 */
+} ay_view;
+
+/* Calls `each` for every place that was ever used, ascending, until it returns non-zero (which is returned). `view` may
+ * be NULL, `each` too. Needs only the right to read the file. Errors as ay_open(); -ENOENT: there is no such space. */
+AY_API int ay_look(const char *space, ay_view *view, int (*each)(const ay_place *, void *), void *arg);
+
+/* The path of the file that `space` names, as ay_open() would find it: 0, -EINVAL, -ERANGE. */
+AY_API int ay_path(const char *space, char *path, size_t room);
+
+/* Removes a space in which nobody has a place: 0, -EBUSY (message says who), -ENOENT, -EINVAL, -EACCES. */
+AY_API int ay_remove(const char *space);
+
+/* Looks after what no kernel has: places that say they are alive while nobody holds their claim (a file that was
+ * copied or restored, or written by something else). Returns how many were found and marked dead. Waiting does this by
+ * itself in time. */
+AY_API int ay_repair(ay_space *space);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

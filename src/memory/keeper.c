@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper: a thread that does nothing but own a robust list, so that the kernel announces our death.
+ *
+ * On exit, exec, a crash or SIGKILL the kernel walks the list and writes FUTEX_OWNER_DIED into the life of every place on it, before it
+ * tears down the memory. The list is the keeper's own (set_robust_list): the list that glibc keeps for each thread, with the
+ * program's own robust mutexes, is not touched.
+ *
+ *   head -> node -> node -> head      node + futex_offset = the life of its place
+ *
+ * The kernel may walk the list at any moment, while another thread changes it. So a node is complete before the one store that links it, and
+ * one store unlinks it. K1: a life carries the keeper's TID only while its node is linked.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/memory.h"
+
+enum { KEEPER_STACK = 64 * 1024, LIST_MOST = 2000 /* the kernel walks 2048 nodes */ };
+
+static struct robust_list_head head;
+static _Atomic uint32_t keeper_tid; /* 0: not there, or not ready */
+static _Atomic uint32_t ending;
+static pthread_t keeper;
+static int keeper_error;
+
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
+{
+    return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+static void *keep(void *unused)
+{
+    (void)unused;
+    if (syscall(SYS_set_robust_list, &head, sizeof head) != 0)
+        keeper_error = errno;
+    atomic_store(&keeper_tid, (uint32_t)syscall(SYS_gettid));
+    futex(&keeper_tid, FUTEX_WAKE, 1);
+    while (!atomic_load(&ending))
+        futex(&ending, FUTEX_WAIT, 0);
+    return NULL;
+}
+
+static int create_thread(void)
+{
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_setstacksize(&attributes, KEEPER_STACK);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the keeper inherits it: no handler of the program's runs there */
+    error = pthread_create(&keeper, &attributes, keep, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+static int start(void)
+{
+    head.list.next = &head.list;
+    head.list_op_pending = NULL;
+    head.futex_offset = PAGE + (long)offsetof(struct hot, life);
+    atomic_store(&ending, 0);
+    keeper_error = 0;
+    const int error = create_thread();
+    if (error)
+        return ay__fail(-error, "cannot start the keeper thread: %s", strerror(error));
+    while (atomic_load(&keeper_tid) == 0)
+        futex(&keeper_tid, FUTEX_WAIT, 0);
+    if (keeper_error) {
+        ay__keeper_end();
+        return ay__fail(-keeper_error, "cannot set a robust list: %s", strerror(keeper_error));
+    }
+    return 0;
+}
+
+/* Plain pointers, one store each: only the kernel reads them meanwhile, and it reads what this process stored, in order. */
+static void link_after(struct robust_list *before, struct robust_list *next)
+{
+    __atomic_store_n(&before->next, next, __ATOMIC_RELEASE);
+}
+
+int ay__keeper_add(char *node, uint32_t *tid)
+{
+    if (ay__process.places >= LIST_MOST)
+        return ay__fail(-EMFILE, "this process has %d regions open, the most it can", LIST_MOST);
+    if (atomic_load(&keeper_tid) == 0) {
+        const int error = start();
+        if (error)
+            return error;
+    }
+    struct robust_list *entry = (struct robust_list *)node;
+    entry->next = head.list.next;
+    link_after(&head.list, entry);
+    *tid = atomic_load(&keeper_tid);
+    ay__process.places++;
+    return 0;
+}
+
+void ay__keeper_remove(char *node)
+{
+    struct robust_list *entry = (struct robust_list *)node, *before = &head.list;
+    while (before->next != entry)
+        before = before->next;
+    link_after(before, entry->next);
+    ay__process.places--;
+}
+
+void ay__keeper_end(void)
+{
+    if (atomic_load(&keeper_tid) == 0 || ay__process.places > 0)
+        return;
+    atomic_store(&ending, 1);
+    futex(&ending, FUTEX_WAKE, 1);
+    pthread_join(keeper, NULL);
+    atomic_store(&keeper_tid, 0);
+}
+
+void ay__keeper_forget(void)
+{
+    atomic_store(&keeper_tid, 0);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of a space: what lies where, who writes it, and when.
+ *
+ *   0        header page: written once, by the creator, before the file has a name
+ *   4096     place 0    place_size bytes: hot page, cold page, and a page of registers if the protocol has more than one
+ *   …        place 1
+ *
+ *   one place
+ *   +0       hot page. One cache line of it is used, at (place mod 64)·64: lines of places a page apart would otherwise
+ *            fall into the same sets of the cache.
+ *              +0  word        register 0                                          owner
+ *              +8  life        0: closed; keeper's TID | FUTEX_WAITERS: alive;     owner; the kernel at its death
+ *                              FUTEX_OWNER_DIED: dead
+ *              +12 generation  how often the place was claimed; 0: never           claimer
+ *              +16 asleep      place + 1 and index of the register slept on        owner
+ *              +24 fence       of the present passage, or the last                 owner
+ *              +32 inside      1 from just before ay_enter() returns until ay_leave() begins    owner
+ *              +36 inherited   deaths inside that earlier owners left, untold      claimer
+ *              +40 seen        low half of what that register was seen as                  owner
+ *   +4096    cold page: spec, identity, acknowledged deaths, units                 owner (claimer, before it is alive)
+ *   +8192    registers 1 …, then safe bits                                         owner
+ *
+ * A place's one writer is whoever holds the write lock (open file description) on the byte at which the place begins: its
+ * owner while it lives, its claimer before that, and whoever buries it after. Two bytes of the header are locked likewise:
+ * CLAIMS_BYTE by who claims a place or removes the space, DEATHS_BYTE by who takes note of a death.
+ *
+ * Invariants:
+ *   L1  No word has two writers at once.
+ *   L2  Places are claimed lowest first, and the claims lock is held from the choice until the place is alive. So all
+ *       places that were ever used lie below the first with generation 0, and a scan may end there.
+ *   L3  All pages of the places below the first unused one, and its hot page, are allocated: no access ends in SIGBUS
+ *       on a full file system.
+ *   L4  Registers, spec and identity are rewritten only while life is 0 or dead, and the generation changes in the same
+ *       store that makes the place alive. So what was read between two equal fetches of (life, generation) with life
+ *       alive was written by that owner in that life.
+ *   L5  A fence, and what a protocol keeps of its word across death, never go back, whoever owns the place.
+ */
+#ifndef AFTERYOU_MEMORY_LAYOUT_H
+#define AFTERYOU_MEMORY_LAYOUT_H
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "afteryou.h"
+
+enum {
+    LAYOUT_VERSION = 1,
+    PAGE = 4096,
+    LINE = 64,
+    NAMES_MOST = 1 + AY_ALSO_MOST,
+    COMMAND_ROOM = 64,
+    PROTOCOL_ROOM = 16,
+    INHERITED_MOST = 8,
+    ACKNOWLEDGED_MOST = 32,
+    WORDS_MOST = 384, /* registers 1 … 384 of a place */
+    BITS_MOST = 1024,
+    CLAIMS_BYTE = 0,
+    DEATHS_BYTE = 1
+};
+
+#define LAYOUT_MAGIC "afteryou"
+
+/* A process, without mistaking one for another that has its pid now or in another namespace. */
+struct identity {
+    uint64_t start_time; /* clock ticks after boot */
+    uint64_t pid_namespace;
+    uint32_t pid;
+    uint32_t uid;
+    char command[COMMAND_ROOM];
+};
+
+struct header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_size, place_size;
+    uint32_t places;
+    uint32_t precedence;
+    uint32_t overtake;
+    int64_t created_s;
+    char protocol[PROTOCOL_ROOM];
+    struct identity creator;
+};
+
+struct hot {
+    _Atomic uint64_t word;
+    _Atomic uint64_t life; /* life in the low half, generation in the high half: fetched as one */
+    _Atomic uint64_t asleep;
+    _Atomic uint64_t fence;
+    _Atomic uint32_t inside;
+    _Atomic uint32_t inherited;
+    _Atomic uint32_t seen;
+};
+
+struct name {
+    uint8_t length;
+    char bytes[AY_NAME_MOST];
+};
+
+struct public_spec {
+    uint32_t mode, slots, take, of;
+    int32_t priority;
+    uint32_t names;
+    struct name name[NAMES_MOST];
+};
+
+/* A death inside that nobody has been told of: kept by the place's next owner. */
+struct inherited_death {
+    uint32_t generation;
+    uint32_t names;
+    uint64_t name[NAMES_MOST]; /* hashes */
+};
+
+struct acknowledged_death {
+    uint32_t place, generation;
+};
+
+struct cold {
+    struct identity owner;
+    struct public_spec spec;
+    _Atomic uint64_t thread; /* who enters, or is inside: a number no two threads share */
+    _Atomic uint32_t tid;
+    _Atomic uint32_t conditional; /* asleep until its `when` may have changed */
+    _Atomic int64_t since_ns;
+    _Atomic uint32_t waiting; /* from the doorway until inside */
+    uint32_t unused;
+    _Atomic uint64_t units[AY_UNITS_MOST / 64];
+    struct inherited_death inherited[INHERITED_MOST];
+    struct acknowledged_death acknowledged[ACKNOWLEDGED_MOST];
+};
+
+struct registers_page {
+    _Atomic uint64_t word[WORDS_MOST];
+    _Atomic uint8_t bit[BITS_MOST];
+};
+
+_Static_assert(offsetof(struct hot, life) == 8 && sizeof(struct hot) <= LINE, "one line");
+_Static_assert(sizeof(struct header) <= PAGE && sizeof(struct cold) <= PAGE && sizeof(struct registers_page) <= PAGE,
+               "a page each");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "life is the low half, at the word's own address");
+
+/* Where the line of a place lies in its hot page. */
+static inline size_t hot_offset(unsigned place)
+{
+    return (size_t)(place % (PAGE / LINE)) * LINE;
+}
+
+static inline size_t place_offset(size_t place_size, unsigned place)
+{
+    return PAGE + place * place_size;
+}
+
+static inline uint32_t life_generation(uint64_t life)
+{
+    return (uint32_t)(life >> 32);
+}
+
+static inline uint32_t life_word(uint64_t life)
+{
+    return (uint32_t)life;
+}
+
+static inline bool life_alive(uint64_t life)
+{
+    return (life & FUTEX_TID_MASK) != 0 && !(life & FUTEX_OWNER_DIED);
+}
+
+static inline uint64_t life_make(uint32_t generation, uint32_t life)
+{
+    return (uint64_t)generation << 32 | life;
+}
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* ay_look: shows a space to somebody who only reads it. Takes no place, no lock, and believes nothing beyond its limits. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory/protocol.h"
+#include "memory/region.h"
+
+/* A private copy of one place, taken within one life. */
+struct sight {
+    uint64_t life, word, asleep, fence;
+    uint32_t inside;
+    struct cold cold;
+};
+
+struct viewer {
+    ay_space space; /* never registered: read-only, without claims */
+    struct sight *sights;
+    unsigned used;
+};
+
+static void copy_sight(const ay_space *space, unsigned place, struct sight *sight)
+{
+    const struct hot *hot = ay__hot(space, place);
+    for (int tries = 0; tries < 16; tries++) { /* one that changes owners all the time is shown as it is */
+        sight->life = atomic_load(&hot->life);
+        sight->word = atomic_load(&hot->word);
+        sight->asleep = atomic_load(&hot->asleep);
+        sight->fence = atomic_load(&hot->fence);
+        sight->inside = atomic_load(&hot->inside);
+        memcpy(&sight->cold, ay__cold(space, place), sizeof sight->cold);
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load(&hot->life) == sight->life)
+            break;
+    }
+    if (sight->cold.spec.names > NAMES_MOST)
+        sight->cold.spec.names = NAMES_MOST;
+    if (sight->cold.spec.of > AY_UNITS_MOST)
+        sight->cold.spec.of = AY_UNITS_MOST;
+    sight->cold.owner.command[COMMAND_ROOM - 1] = '\0';
+}
+
+static bool waits(const struct sight *sight)
+{
+    return life_alive(sight->life) && !sight->inside && atomic_load(&sight->cold.waiting);
+}
+
+static uint64_t order_key(const ay_space *space, const struct sight *sight)
+{
+    return space->protocol->number_shift ? sight->word >> space->protocol->number_shift
+                                         : (uint64_t)atomic_load(&sight->cold.since_ns);
+}
+
+/* Its position among those who wait for a resource of its own. */
+static uint64_t order_of(const struct viewer *viewer, unsigned place)
+{
+    const struct sight *mine = &viewer->sights[place];
+    const uint64_t key = order_key(&viewer->space, mine);
+    uint64_t order = 1;
+    for (unsigned other = 0; other < viewer->used; other++) {
+        const struct sight *sight = &viewer->sights[other];
+        if (other == place || !waits(sight))
+            continue;
+        const uint64_t its = order_key(&viewer->space, sight);
+        if ((its < key || (its == key && other < place)) && ay__spec_meets(&mine->cold.spec, &sight->cold.spec))
+            order++;
+    }
+    return order;
+}
+
+static ay_state state_of(const struct viewer *viewer, unsigned place)
+{
+    const struct sight *sight = &viewer->sights[place];
+    if (life_alive(sight->life))
+        return sight->inside ? AY_INSIDE : waits(sight) ? AY_WAITING : AY_IDLE;
+    if (sight->inside && !ay__deaths_is_told(&viewer->space, place, life_generation(sight->life)))
+        return AY_DEAD_INSIDE;
+    return AY_IDLE;
+}
+
+static size_t list_units(const struct sight *sight, unsigned *units)
+{
+    size_t count = 0;
+    for (unsigned unit = 0; unit < sight->cold.spec.of; unit++)
+        if (atomic_load(&sight->cold.units[unit / 64]) >> unit % 64 & 1)
+            units[count++] = unit;
+    return count;
+}
+
+static int show(const struct viewer *viewer, unsigned place, int (*each)(const ay_place *, void *), void *arg)
+{
+    const struct sight *sight = &viewer->sights[place];
+    const struct cold *cold = &sight->cold;
+    const char *names[NAMES_MOST + 1] = {0};
+    char longest[NAMES_MOST][AY_NAME_MOST + 1];
+    unsigned units[AY_UNITS_MOST];
+    for (unsigned at = 0; at < cold->spec.names; at++) {
+        memcpy(longest[at], cold->spec.name[at].bytes, cold->spec.name[at].length);
+        longest[at][cold->spec.name[at].length] = '\0';
+        names[at] = longest[at];
+    }
+    const unsigned on = (unsigned)(sight->asleep & UINT16_MAX);
+    const ay_state state = state_of(viewer, place);
+    const ay_place seen = {
+        .place = place,
+        .state = state,
+        .alive = life_alive(sight->life),
+        .conditional = atomic_load(&cold->conditional),
+        .names = names,
+        .mode = cold->spec.mode <= AY_NULL ? (ay_mode)cold->spec.mode : AY_NULL,
+        .slots = cold->spec.slots,
+        .take = cold->spec.take,
+        .of = cold->spec.of,
+        .priority = cold->spec.priority,
+        .fence = sight->fence,
+        .order = state == AY_WAITING ? order_of(viewer, place) : 0,
+        .since_ns = atomic_load(&cold->since_ns),
+        .waits_for = state == AY_WAITING && on > 0 && on <= viewer->space.places && on != place + 1 ? (int)on - 1 : -1,
+        .units = units,
+        .unit_count = state == AY_INSIDE ? list_units(sight, units) : 0,
+        .pid = (int)cold->owner.pid,
+        .tid = (int)atomic_load(&cold->tid),
+        .pid_namespace = cold->owner.pid_namespace,
+        .start_time = cold->owner.start_time,
+        .uid = cold->owner.uid,
+        .command = cold->owner.command,
+    };
+    return each(&seen, arg);
+}
+
+static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place *, void *), void *arg)
+{
+    viewer->used = ay__used(&viewer->space);
+    viewer->sights = calloc(viewer->used ? viewer->used : 1, sizeof *viewer->sights);
+    if (!viewer->sights)
+        return ay__fail(-ENOMEM, "out of memory");
+    unsigned alive = 0;
+    for (unsigned place = 0; place < viewer->used; place++) {
+        copy_sight(&viewer->space, place, &viewer->sights[place]);
+        alive += life_alive(viewer->sights[place].life);
+    }
+    if (view) {
+        view->used = viewer->used;
+        view->alive = alive;
+    }
+    int result = 0;
+    for (unsigned place = 0; each && !result && place < viewer->used; place++)
+        result = show(viewer, place, each, arg);
+    free(viewer->sights);
+    return result;
+}
+
+static void describe(ay_view *view, int fd, const struct header *header)
+{
+    static _Thread_local char path[PATH_MAX];
+    char link[64];
+    struct stat status = {0};
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    (void)!fstat(fd, &status);
+    *view = (ay_view){.path = path,
+                      .protocol = ay__protocol(header->protocol)->name,
+                      .places = header->places,
+                      .precedence = (ay_precedence)header->precedence,
+                      .overtake = header->overtake,
+                      .mode = status.st_mode & 0777,
+                      .uid = status.st_uid,
+                      .gid = status.st_gid,
+                      .created_s = header->created_s};
+}
+
+int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void *), void *arg)
+{
+    char path[PATH_MAX];
+    struct header header;
+    int fd, error = ay__path(name, path, sizeof path);
+    if (!error)
+        error = ay__file_open(path, true, NULL, 0, &fd, &header);
+    if (error)
+        return error;
+    const size_t size = PAGE + (size_t)header.places * header.place_size;
+    void *base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED) {
+        error = ay__fail(-errno, "cannot map %s: %s", path, strerror(errno));
+    } else {
+        struct viewer viewer = {.space = {.fd = -1,
+                                          .base = base,
+                                          .size = size,
+                                          .places = header.places,
+                                          .place_size = header.place_size,
+                                          .protocol = ay__protocol(header.protocol)}};
+        if (view)
+            describe(view, fd, &header);
+        error = look(&viewer, view, each, arg);
+        munmap(base, size);
+    }
+    close(fd);
+    return error;
+}

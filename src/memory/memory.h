@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the memory engine share: the objects of one process, and who may touch them.
+ *
+ * Lock order within a process: `ay__process.mutex`, then the space's locks on CLAIMS_BYTE or DEATHS_BYTE. Nobody holds the
+ * mutex while it waits for a region.
+ */
+#ifndef AFTERYOU_MEMORY_MEMORY_H
+#define AFTERYOU_MEMORY_MEMORY_H
+
+#include <pthread.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "memory/layout.h"
+
+struct protocol;
+
+struct ay_space {
+    ay_space *next;     /* in ay__process.spaces; under the mutex */
+    ay_region *regions; /* under the mutex */
+    uint64_t mark;      /* the process that opened it */
+    int fd;             /* -1 in a child after fork */
+    const char *base;   /* the whole file, read-only */
+    size_t size, place_size;
+    unsigned places;
+    unsigned precedence, overtake;
+    const struct protocol *protocol;
+    char path[];
+};
+
+/* The private side of a claimed place: a page of this process alone, then the place's pages, writable. The node stands in its page where the
+ * hot line stands in its own, so one distance leads from every node to its life (the kernel's futex_offset). */
+struct claim {
+    char *pages;
+    unsigned place;
+};
+
+/* One for the process. `mark` lies in a page that fork wipes: what a parent opened, its child can tell. */
+struct process {
+    pthread_mutex_t mutex;
+    ay_space *spaces;
+    uint64_t *mark;
+    unsigned places; /* claimed now, all spaces */
+};
+extern struct process ay__process;
+
+/* message.c */
+int ay__fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* process.c */
+int ay__process_begin(void);     /* before anything is opened */
+uint64_t ay__process_mark(void); /* 0 if this process has opened nothing */
+void ay__identify(struct identity *self);
+uint64_t ay__thread(void); /* a number that no other thread of this machine has */
+bool ay__same_process(const struct identity *a, const struct identity *b);
+
+/* keeper.c: all under the mutex */
+int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */
+void ay__keeper_remove(char *node);
+void ay__keeper_end(void);    /* once no place is left */
+void ay__keeper_forget(void); /* in a child after fork: the thread is not there */
+
+/* path.c */
+int ay__path(const char *space, char *path, size_t room);
+int ay__private_directory(const char *path); /* makes /dev/shm/afteryou-UID, and refuses somebody else's */
+
+/* file.c */
+int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode, int *fd,
+                  struct header *found);
+int ay__file_lock(int fd, off_t byte, bool wait); /* 0, -EAGAIN if not `wait`, or an error */
+void ay__file_unlock(int fd, off_t byte);
+bool ay__file_locked(int fd, off_t byte); /* by another open file description */
+
+/* claim.c: under the mutex */
+int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
+void ay__release(ay_space *space, const struct claim *claim);
+bool ay__bury(ay_space *space, unsigned place); /* says it is alive, but nobody holds its claim: marked dead */
+
+/* spec.c */
+int ay__spec_read(const struct protocol *protocol, const ay_spec *from, struct public_spec *spec);
+int ay__spec_agree(const ay_space *space, const struct public_spec *spec);
+bool ay__spec_meets(const struct public_spec *a, const struct public_spec *b); /* a resource in common */
+uint64_t ay__name_hash(const struct name *name);
+
+/* deaths.c */
+bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */
+bool ay__deaths_is_told(const ay_space *space, unsigned place, uint32_t generation);
+void ay__deaths_inherit(const ay_space *space, unsigned place, struct hot *hot, struct cold *cold);
+
+static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
+{
+    return (const struct hot *)(space->base + place_offset(space->place_size, place) + hot_offset(place));
+}
+
+static inline const struct cold *ay__cold(const ay_space *space, unsigned place)
+{
+    return (const struct cold *)(space->base + place_offset(space->place_size, place) + PAGE);
+}
+
+static inline struct hot *ay__claim_hot(const struct claim *claim)
+{
+    return (struct hot *)(claim->pages + PAGE + hot_offset(claim->place));
+}
+
+static inline struct cold *ay__claim_cold(const struct claim *claim)
+{
+    return (struct cold *)(claim->pages + 2 * PAGE);
+}
+
+static inline struct registers_page *ay__claim_registers(const struct claim *claim)
+{
+    return (struct registers_page *)(claim->pages + 3 * PAGE);
+}
+
+/* How many places were ever used: they are the first ones (L2). */
+unsigned ay__used(const ay_space *space);
+
+static inline int64_t ay__now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+#endif

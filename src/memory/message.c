@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What went wrong, in words: one line a thread. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "memory/memory.h"
+
+static _Thread_local char message[1024];
+
+const char *ay_message(void)
+{
+    return message;
+}
+
+int ay__fail(int error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return error;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* One process: its identity, and what becomes of it after fork.
+ *
+ * A child has the parent's memory, but none of its places. Two things tell: the mark lies in a page that the kernel
+ * wipes in every child (MADV_WIPEONFORK), so a handle of the parent's no longer carries the mark of the process that uses it;
+ * and a fork handler closes the files, for a lock of an open file description lasts until its last descriptor is closed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/memory.h"
+
+struct process ay__process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static bool prepared; /* under the mutex */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+}
+
+static void after_fork_in_parent(void)
+{
+    pthread_mutex_unlock(&ay__process.mutex);
+}
+
+static void after_fork_in_child(void)
+{
+    for (ay_space *space = ay__process.spaces; space; space = space->next) {
+        close(space->fd);
+        space->fd = -1;
+    }
+    ay__process.spaces = NULL;
+    ay__process.places = 0;
+    ay__keeper_forget();
+    pthread_mutex_unlock(&ay__process.mutex);
+}
+
+static int prepare(void)
+{
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return ay__fail(-errno, "cannot map a page: %s", strerror(errno));
+    int error = 0;
+    if (madvise(page, PAGE, MADV_WIPEONFORK) != 0)
+        error = ay__fail(-errno, "cannot mark a page to be wiped on fork: %s", strerror(errno));
+    else if ((error = -pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child)) != 0)
+        ay__fail(error, "cannot register a fork handler: %s", strerror(-error));
+    if (error) {
+        munmap(page, PAGE);
+        return error;
+    }
+    ay__process.mark = page;
+    prepared = true;
+    return 0;
+}
+
+int ay__process_begin(void)
+{
+    if (!prepared) {
+        const int error = prepare();
+        if (error)
+            return error;
+    }
+    if (*ay__process.mark == 0) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        *ay__process.mark = (uint64_t)getpid() << 40 ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ 1;
+        if (*ay__process.mark == 0)
+            *ay__process.mark = 1;
+    }
+    return 0;
+}
+
+uint64_t ay__process_mark(void)
+{
+    return ay__process.mark ? *ay__process.mark : 0;
+}
+
+/* Field 22 of /proc/self/stat; the command before it may hold anything, a closing bracket too. */
+static uint64_t read_start_time(void)
+{
+    char text[1024];
+    const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+static void read_command(char *command)
+{
+    memset(command, 0, COMMAND_ROOM);
+    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    const ssize_t length = read(fd, command, COMMAND_ROOM - 1);
+    close(fd);
+    for (ssize_t at = 0; at + 1 < length; at++)
+        if (command[at] == '\0')
+            command[at] = ' ';
+}
+
+void ay__identify(struct identity *self)
+{
+    struct stat status;
+    self->pid = (uint32_t)getpid();
+    self->uid = geteuid();
+    self->start_time = read_start_time();
+    self->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    read_command(self->command);
+}
+
+bool ay__same_process(const struct identity *a, const struct identity *b)
+{
+    return a->pid == b->pid && a->start_time == b->start_time && a->pid_namespace == b->pid_namespace;
+}
+
+uint64_t ay__thread(void)
+{
+    static _Thread_local uint64_t thread __attribute__((tls_model("initial-exec")));
+    static _Thread_local uint64_t mark __attribute__((tls_model("initial-exec")));
+    if (thread == 0 || mark != ay__process_mark()) { /* a forked child's thread is another */
+        struct stat status;
+        const uint64_t namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+        mark = ay__process_mark();
+        thread = namespace << 32 | (uint32_t)syscall(SYS_gettid);
+    }
+    return thread;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* The protocols, built for this engine: each passage inlined over the registers of region.h. */
+#include <string.h>
+
+#include "memory/region.h"
+
+#include "protocols/bakery.h"
+#include "protocols/clock.h"
+#include "protocols/courtesy.h"
+#include "protocols/pair.h"
+#include "protocols/races.h"
+
+static uint64_t dead_is_zero(unsigned index, uint64_t value)
+{
+    (void)index;
+    (void)value;
+    return 0;
+}
+
+static uint64_t dead_bakery(unsigned index, uint64_t value)
+{
+    (void)index;
+    return bakery_dead(value);
+}
+
+static uint64_t dead_courtesy(unsigned index, uint64_t value)
+{
+    (void)index;
+    return courtesy_dead(value);
+}
+
+static bool aside_courtesy(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_ASIDE;
+}
+
+/* The passage's struct is large: only what is read before it is written is set. */
+static inline void begin_courtesy(struct courtesy_passage *my)
+{
+    watch_clear(&my->watch);
+    my->scan = (struct courtesy_scan){0};
+    my->claim.again = 0;
+}
+
+static bool enter_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    begin_courtesy(&my);
+    return courtesy_enter(&my, at) == PASSED;
+}
+
+static void leave_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    if (at->spec->take > 0)
+        courtesy_give_back(&my, at);
+    else
+        courtesy_leave(&my, at);
+}
+
+static void hold_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    courtesy_hold(&my, at);
+}
+
+#define PASSAGES(name)                                                                                                 \
+    static bool enter_##name(struct registers *at)                                                                     \
+    {                                                                                                                  \
+        struct name##_passage my = {0};                                                                                \
+        return name##_enter(&my, at) == PASSED;                                                                        \
+    }                                                                                                                  \
+    static void leave_##name(struct registers *at)                                                                     \
+    {                                                                                                                  \
+        struct name##_passage my = {0};                                                                                \
+        name##_leave(&my, at);                                                                                         \
+    }
+
+PASSAGES(pair)
+PASSAGES(races)
+PASSAGES(clock)
+PASSAGES(bakery)
+
+static const struct protocol protocols[] = {
+    {.name = "courtesy",
+     .places_most = AY_PLACES_MOST,
+     .places_default = AY_PLACES_MOST,
+     .pages = 2,
+     .features = FEATURE_NAMES | FEATURE_MODES | FEATURE_SLOTS | FEATURE_UNITS | FEATURE_WHEN | FEATURE_PRECEDENCE |
+                 FEATURE_OVERTAKE | FEATURE_SLEEP,
+     .enter = enter_courtesy,
+     .leave = leave_courtesy,
+     .hold = hold_courtesy,
+     .aside = aside_courtesy,
+     .number_shift = COURTESY_NUMBER_SHIFT,
+     .dead = dead_courtesy},
+    {.name = "pair",
+     .places_most = 2,
+     .places_default = 2,
+     .pages = 2,
+     .enter = enter_pair,
+     .leave = leave_pair,
+     .dead = dead_is_zero},
+    {.name = "races",
+     .places_most = AY_PLACES_MOST,
+     .places_default = 64,
+     .pages = 2,
+     .features = FEATURE_EVERY_PLACE,
+     .enter = enter_races,
+     .leave = leave_races,
+     .dead = dead_is_zero},
+    {.name = "clock",
+     .places_most = AY_PLACES_MOST,
+     .places_default = 16, /* each passage goes round the whole clock: four ticks a place */
+     .pages = 2,
+     .features = FEATURE_EVERY_PLACE,
+     .enter = enter_clock,
+     .leave = leave_clock,
+     .dead = dead_is_zero},
+    {.name = "bakery",
+     .places_most = AY_PLACES_MOST,
+     .places_default = AY_PLACES_MOST,
+     .pages = 2,
+     .features = FEATURE_NAMES | FEATURE_MODES,
+     .enter = enter_bakery,
+     .leave = leave_bakery,
+     .number_shift = BAKERY_NUMBER_SHIFT,
+     .dead = dead_bakery},
+};
+
+const struct protocol *ay__protocol(const char *name)
+{
+    for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
+        if (strcmp(protocols[at].name, name) == 0)
+            return &protocols[at];
+    return NULL;
+}

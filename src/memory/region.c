@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* ay_region_open and ay_region_close: a region gets its place in the space, and gives it up. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/region.h"
+
+static void begin_registers(ay_region *region, ay_space *space)
+{
+    struct registers *at = &region->at;
+    at->first = space->base + PAGE;
+    at->place_size = space->place_size;
+    at->self = region->claim.place;
+    at->places = space->places;
+    at->own = ay__claim_hot(&region->claim);
+    at->own_cold = ay__claim_cold(&region->claim);
+    at->own_page = ay__claim_registers(&region->claim);
+    at->spec = &region->spec;
+    at->protocol = space->protocol;
+    at->space = space;
+    at->news = atomic_load(&at->own->inherited) != 0;
+}
+
+static int claim(ay_region *region, ay_space *space)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    const int error = ay__claim(space, &region->spec, &region->claim);
+    if (!error) {
+        begin_registers(region, space);
+        region->next = space->regions;
+        space->regions = region;
+    }
+    pthread_mutex_unlock(&ay__process.mutex);
+    return error;
+}
+
+static void free_region(ay_region *region)
+{
+    if (region)
+        free(region->at.acquaintances);
+    free(region);
+}
+
+int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
+{
+    if (space->mark != ay__process_mark())
+        return ay__fail(-EPERM, "the space was opened by another process: a child opens its own");
+    ay_region *region = calloc(1, sizeof *region);
+    if (!region)
+        return ay__fail(-ENOMEM, "out of memory");
+    region->mark = space->mark;
+    int error = ay__spec_read(space->protocol, spec, &region->spec);
+    if (!error) {
+        region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
+        if (!region->at.acquaintances)
+            error = ay__fail(-ENOMEM, "out of memory");
+    }
+    if (!error)
+        error = claim(region, space);
+    if (error) {
+        free_region(region);
+        return error;
+    }
+    *out = region;
+    return 0;
+}
+
+static void forget(ay_space *space, const ay_region *region)
+{
+    for (ay_region **link = &space->regions; *link; link = &(*link)->next)
+        if (*link == region) {
+            *link = region->next;
+            return;
+        }
+}
+
+void ay_region_close(ay_region *region)
+{
+    if (!region)
+        return;
+    ay_space *space = region->at.space;
+    const bool mine = region->mark == ay__process_mark(); /* if not: a child, after fork; the place is the parent's */
+    if (mine && region->inside)
+        ay_leave(region);
+    pthread_mutex_lock(&ay__process.mutex);
+    forget(space, region);
+    if (mine)
+        ay__release(space, &region->claim);
+    pthread_mutex_unlock(&ay__process.mutex);
+    free_region(region);
+}

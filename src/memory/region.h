@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* An open region, and the registers as its protocol sees them: the hooks that protocols/registers.h asks for. */
+#ifndef AFTERYOU_MEMORY_REGION_H
+#define AFTERYOU_MEMORY_REGION_H
+
+#include "memory/access.h"
+#include "memory/memory.h"
+#include "memory/protocol.h"
+#include "protocols/modes.h"
+#include "protocols/registers.h"
+
+/* What this region last found at another place. */
+struct acquaintance {
+    const struct hot *hot;
+    uint64_t known;    /* (life, generation); 0: never met */
+    bool alive;        /* by that life */
+    bool meets;        /* a resource in common */
+    bool rival;        /* and modes that conflict */
+    int8_t precedence; /* < 0: its class goes before mine; > 0: after it */
+};
+
+struct registers {
+    /* fixed while the region is open */
+    const char *first; /* place 0, read-only */
+    size_t place_size;
+    unsigned self, places;
+    struct hot *own; /* writable */
+    struct cold *own_cold;
+    struct registers_page *own_page;
+    const struct public_spec *spec;
+    const struct protocol *protocol;
+    ay_space *space;
+    struct acquaintance *acquaintances; /* of every place */
+    uint64_t floor;                     /* the greatest number found at a place when its owner changed or died */
+    bool news;                          /* somebody died inside, or left such a death behind: see after entering */
+    /* of the present passage */
+    bool waited; /* this passage, or if it is over the last */
+    bool calm;   /* it did not have to wait last time */
+    bool asleep; /* `waiting` and so on are public */
+    int64_t nap_ns;
+    bool doubts;        /* this time, ask the second witness about those slept on */
+    int64_t doubted_ns; /* when it last did */
+    int reason;         /* why it was given up: a negative errno */
+    int give_up;        /* -EBUSY, -ETIMEDOUT: what to say when time is over */
+    unsigned spins;
+    uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
+    int64_t cycle_ns; /* since when */
+    uint32_t passage; /* its number */
+    int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
+    bool conditional; /* has a `when`, or takes units */
+    bool (*when)(void *);
+    void *when_arg;
+};
+
+struct ay_region {
+    ay_region *next; /* in space->regions; under the mutex */
+    uint64_t mark;
+    bool inside;
+    uint64_t thread;
+    struct claim claim;
+    struct registers at;
+    struct public_spec spec;
+};
+
+/* registers.c */
+bool ay__meet(struct registers *at,
+              unsigned place); /* its life has changed: see who it is now; false: nobody ever was */
+word ay__read_anew(struct registers *at, unsigned place, unsigned index);
+/* wait.c */
+bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
+bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken);
+void ay__wake_own(struct registers *at, unsigned index);
+void ay__rouse(struct registers *at); /* wakes those who say that they sleep on a register of mine */
+/* units.c */
+bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
+void ay__units_choose(struct registers *at); /* inside, and alone there */
+void ay__units_give_back(struct registers *at);
+/* deadlock.c */
+enum deadlock { DEADLOCK_NONE, DEADLOCK_SEEN, DEADLOCK_YIELD };
+enum deadlock ay__deadlock(struct registers *at); /* I say that I am asleep */
+
+enum { SPINS_MOST = 200 };
+
+static inline void spin_once(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* hot.asleep: place + 1, the index, and the number of the passage. 0: awake. */
+enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_PASSAGE_SHIFT = 32 };
+
+static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
+{
+    return (const struct hot *)(at->first + place * at->place_size + hot_offset(place));
+}
+
+static inline const _Atomic uint64_t *registers_word(const struct registers *at, unsigned place, unsigned index)
+{
+    if (index == 0)
+        return &registers_hot(at, place)->word;
+    return &((const struct registers_page *)(at->first + place * at->place_size + 2 * PAGE))->word[index - 1];
+}
+
+static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigned index)
+{
+    return index == 0 ? &at->own->word : &at->own_page->word[index - 1];
+}
+
+static inline unsigned registers_self(const struct registers *at)
+{
+    return at->self;
+}
+
+static inline unsigned registers_places(const struct registers *at)
+{
+    return at->places;
+}
+
+/* L2: the first place never used ends the scan. Whoever is found there is known: registers_rival may be asked without a read.
+ * Whoever comes alive there later comes after this look, and will see what I stored before it. */
+static inline unsigned registers_next(struct registers *at, unsigned place)
+{
+    if (place == at->self)
+        place++;
+    if (place >= at->places)
+        return at->places;
+    const struct acquaintance *other = &at->acquaintances[place];
+    if (__builtin_expect(other->known == 0 || atomic_load(&other->hot->life) != other->known, 0) &&
+        !ay__meet(at, place))
+        return at->places;
+    return place;
+}
+
+static inline unsigned registers_next_rival(struct registers *at, unsigned place)
+{
+    for (place = registers_next(at, place); place < at->places; place = registers_next(at, place + 1))
+        if (at->acquaintances[place].rival)
+            break;
+    return place;
+}
+
+/* The next rival whose word is not quiet: the same fetches as those of registers_next_rival and registers_read, in one short loop, for this is
+ * the path alone. */
+static inline unsigned registers_next_stirring(struct registers *at, unsigned place,
+                                               bool (*quiet)(const struct registers *, word, word))
+{
+    const struct acquaintance *const all = at->acquaintances;
+    const unsigned places = at->places;
+    const word own = atomic_load_explicit(&at->own->word, memory_order_relaxed);
+    for (; place < places; place++) {
+        const struct acquaintance *other = &all[place];
+        access_point();
+        if (__builtin_expect(other->known == 0, 0)) {
+            if (place == at->self)
+                continue;
+            if (life_generation(atomic_load(&registers_hot(at, place)->life)) == 0)
+                return places;
+            ay__meet(at, place);
+        } else {
+            const word value = atomic_load(&other->hot->word);
+            if (__builtin_expect(atomic_load(&other->hot->life) != other->known, 0))
+                ay__meet(at, place);
+            else if (__builtin_expect(quiet(at, value, own), 1))
+                continue;
+        }
+        if (other->rival)
+            return place;
+    }
+    return places;
+}
+
+/* L4. What is known of a place was its life at some time before; a (life, generation) that has passed never comes again; so if
+ * it still is its life after the fetch, it was so all the time between. A place that is not alive reads as its protocol's dead value, whenever in
+ * its death it was fetched: the rewriting of a claimer does not change that value. */
+static inline word registers_read(struct registers *at, unsigned place, unsigned index)
+{
+    const struct acquaintance *other = &at->acquaintances[place];
+    access_point();
+    if (__builtin_expect(other->known != 0, 1)) {
+        const word value = atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
+        if (__builtin_expect(atomic_load(&other->hot->life) == other->known, 1))
+            return __builtin_expect(other->alive, 1) ? value : at->protocol->dead(index, value);
+    }
+    return ay__read_anew(at, place, index);
+}
+
+static inline word registers_own(struct registers *at, unsigned index)
+{
+    return atomic_load_explicit(registers_own_word(at, index), memory_order_relaxed);
+}
+
+static inline void registers_write(struct registers *at, unsigned index, word value)
+{
+    access_point();
+    atomic_store(registers_own_word(at, index), value);
+}
+
+static inline void registers_write_late(struct registers *at, unsigned index, word value)
+{
+    access_point();
+    atomic_store_explicit(registers_own_word(at, index), value, memory_order_release);
+}
+
+static inline bool registers_pause(struct registers *at, unsigned place, unsigned index, word seen)
+{
+    at->waited = true;
+    if (at->spins++ < SPINS_MOST && at->deadline != INT64_MIN) {
+        spin_once();
+        return true;
+    }
+    return ay__pause(at, place, index, seen);
+}
+
+static inline bool registers_sleep(struct registers *at, const struct watch *watch, bool *woken)
+{
+    at->waited = true;
+    return ay__sleep(at, watch, woken);
+}
+
+static inline void registers_wake(struct registers *at)
+{
+    ay__wake_own(at, 0);
+}
+
+static inline unsigned registers_mode(const struct registers *at)
+{
+    return at->spec->mode;
+}
+
+static inline unsigned registers_slots(const struct registers *at)
+{
+    return at->spec->slots;
+}
+
+static inline unsigned registers_overtake(const struct registers *at)
+{
+    return at->space->overtake;
+}
+
+/* Whether to try the express lane. */
+static inline bool registers_calm(const struct registers *at)
+{
+    return at->calm;
+}
+
+static inline bool registers_conditional(const struct registers *at)
+{
+    return at->conditional;
+}
+
+static inline bool registers_condition(struct registers *at)
+{
+    return ay__condition(at);
+}
+
+static inline bool registers_rival(const struct registers *at, unsigned place)
+{
+    return at->acquaintances[place].rival;
+}
+
+static inline int registers_precedence(const struct registers *at, unsigned place)
+{
+    return at->acquaintances[place].precedence;
+}
+
+/* Whether somebody at `place`, in `mode`, stands in my way. */
+static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
+{
+    return at->acquaintances[place].meets && (mode >= MODES || modes_conflict(at->spec->mode, mode));
+}
+
+/* The number after `largest`. A place may have passed from a rival to somebody who is none, and is not looked at: the floor has its number. */
+static inline word registers_draw(const struct registers *at, word largest, int bits)
+{
+    (void)bits; /* 2^50 passages at a million a second are 35 years */
+    return (largest > at->floor ? largest : at->floor) + 1;
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Meeting a place whose owner has changed, or is gone. */
+#include "memory/region.h"
+
+#ifdef MEMORY_KILL_AT_ACCESS
+#include <signal.h>
+long ay__kill_at;
+void ay__access_point(void)
+{
+    if (ay__kill_at > 0 && --ay__kill_at == 0)
+        raise(SIGKILL);
+}
+#endif
+
+static int class_of(unsigned precedence, const struct public_spec *spec)
+{
+    const bool writes =
+        spec->mode == AY_EXCLUSIVE || spec->mode == AY_PROTECTED_WRITE || spec->mode == AY_CONCURRENT_WRITE;
+    switch (precedence) {
+    case AY_WRITERS_FIRST:
+        return writes;
+    case AY_READERS_FIRST:
+        return !writes;
+    case AY_BY_PRIORITY:
+        return spec->priority;
+    default:
+        return 0;
+    }
+}
+
+static void acquaint(const struct registers *at, const struct public_spec *spec, struct acquaintance *other)
+{
+    const int mine = class_of(at->space->precedence, at->spec), its = class_of(at->space->precedence, spec);
+    other->meets = ay__spec_meets(at->spec, spec);
+    other->rival = other->meets && (spec->mode >= MODES || modes_conflict(at->spec->mode, spec->mode));
+    other->precedence = (int8_t)(its > mine ? -1 : its < mine ? 1 : 0);
+}
+
+/* What a new owner says of itself is read between two equal fetches of its life (L4). */
+bool ay__meet(struct registers *at, unsigned place)
+{
+    struct acquaintance *other = &at->acquaintances[place];
+    const struct hot *hot = other->hot = registers_hot(at, place);
+    for (;;) {
+        const uint64_t life = atomic_load(&hot->life);
+        if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
+            return false;
+        if (other->known == 0 || life_generation(life) != life_generation(other->known))
+            acquaint(at, &ay__cold(at->space, place)->spec, other);
+        if (at->protocol->number_shift) {
+            const uint64_t number = atomic_load(&hot->word) >> at->protocol->number_shift;
+            if (number > at->floor)
+                at->floor = number;
+        }
+        if ((!life_alive(life) && atomic_load(&hot->inside)) || atomic_load(&hot->inherited))
+            at->news = true;
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load(&hot->life) != life)
+            continue;
+        other->alive = life_alive(life);
+        other->known = life;
+        return true;
+    }
+}
+
+/* A read of one who is not known, or whose life has changed: until it did not change during the fetch. */
+word ay__read_anew(struct registers *at, unsigned place, unsigned index)
+{
+    const struct acquaintance *other = &at->acquaintances[place];
+    for (;;) {
+        if (!ay__meet(at, place))
+            return at->protocol->dead(index, 0);
+        const word value = atomic_load(registers_word(at, place, index));
+        if (atomic_load(&other->hot->life) == other->known)
+            return other->alive ? value : at->protocol->dead(index, value);
+    }
+}

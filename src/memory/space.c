@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* ay_open and ay_close: a process joins a space, and goes. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memory/protocol.h"
+#include "memory/region.h"
+
+#define DEFAULT_PROTOCOL "courtesy"
+enum { DEFAULT_MODE = 0600 };
+
+static int check_options(const ay_options *options)
+{
+    for (size_t at = 0; at < sizeof options->reserved / sizeof *options->reserved; at++)
+        if (options->reserved[at])
+            return ay__fail(-EINVAL, "ay_options.reserved must be zero");
+    if (options->retain)
+        return ay__fail(-ENOTSUP, "ay_options.retain must be zero");
+    if ((unsigned)options->precedence > AY_BY_PRIORITY)
+        return ay__fail(-EINVAL, "there is no precedence %d", (int)options->precedence);
+    if (options->mode & ~0777u)
+        return ay__fail(-EINVAL, "the mode of a space is at most 0777, not 0%o", options->mode);
+    const char *name = options->protocol ? options->protocol : DEFAULT_PROTOCOL;
+    const struct protocol *protocol = ay__protocol(name);
+    if (!protocol)
+        return ay__fail(-EINVAL, "there is no protocol '%.64s'", name);
+    if (options->places > protocol->places_most)
+        return ay__fail(-EINVAL, "the protocol '%s' has at most %u places, not %u", name, protocol->places_most,
+                        options->places);
+    return 0;
+}
+
+/* What the protocol of the space hasn't got. */
+static int check_features(const ay_options *options, const struct protocol *protocol)
+{
+    if (options->precedence != AY_IN_ORDER && !(protocol->features & FEATURE_PRECEDENCE))
+        return ay__fail(-ENOTSUP, "the protocol '%s' serves in order only", protocol->name);
+    if (options->overtake && !(protocol->features & FEATURE_OVERTAKE))
+        return ay__fail(-ENOTSUP, "the protocol '%s' has no bound on overtaking to set", protocol->name);
+    return 0;
+}
+
+static void make_header(const ay_options *options, struct header *header)
+{
+    const struct protocol *protocol = ay__protocol(options->protocol ? options->protocol : DEFAULT_PROTOCOL);
+    *header = (struct header){
+        .version = LAYOUT_VERSION,
+        .header_size = PAGE,
+        .place_size = protocol->pages * PAGE,
+        .places = options->places ? options->places : protocol->places_default,
+        .precedence = options->precedence,
+        .overtake = options->overtake,
+        .created_s = time(NULL),
+    };
+    memcpy(header->magic, LAYOUT_MAGIC, sizeof header->magic);
+    snprintf(header->protocol, PROTOCOL_ROOM, "%s", protocol->name);
+    ay__identify(&header->creator);
+}
+
+/* What is asked for explicitly must be so. */
+static int compare(const char *path, const ay_options *options, const struct header *found)
+{
+    static const char *const precedences[] = {"in order", "writers first", "readers first", "by priority"};
+    const struct identity *by = &found->creator;
+    if (options->protocol && strcmp(options->protocol, found->protocol) != 0)
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) for the protocol '%s', not '%s'", path, by->pid,
+                        COMMAND_ROOM - 1, by->command, found->protocol, options->protocol);
+    if (options->places && options->places != found->places)
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with %u places, not %u", path, by->pid, COMMAND_ROOM - 1,
+                        by->command, found->places, options->places);
+    if (options->precedence && options->precedence != found->precedence)
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with precedence %s, not %s", path, by->pid,
+                        COMMAND_ROOM - 1, by->command, precedences[found->precedence],
+                        precedences[options->precedence]);
+    if (options->overtake && options->overtake != found->overtake)
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with overtaking up to %u, not %u", path, by->pid,
+                        COMMAND_ROOM - 1, by->command, found->overtake, options->overtake);
+    return 0;
+}
+
+static int map_space(ay_space *space)
+{
+    void *base = mmap(NULL, space->size, PROT_READ, MAP_SHARED, space->fd, 0);
+    if (base == MAP_FAILED)
+        return ay__fail(-errno, "cannot map %s: %s", space->path, strerror(errno));
+    if (madvise(base, space->size, MADV_DONTFORK) != 0) {
+        const int error = errno;
+        munmap(base, space->size);
+        return ay__fail(-error, "cannot keep %s from children: %s", space->path, strerror(error));
+    }
+    space->base = base;
+    return 0;
+}
+
+static ay_space *make_space(const char *path, int fd, const struct header *header)
+{
+    ay_space *space = calloc(1, sizeof *space + strlen(path) + 1);
+    if (!space)
+        return NULL;
+    strcpy(space->path, path);
+    space->fd = fd;
+    space->mark = ay__process_mark();
+    space->places = header->places;
+    space->place_size = header->place_size;
+    space->size = PAGE + (size_t)header->places * header->place_size;
+    space->precedence = header->precedence;
+    space->overtake = header->overtake;
+    space->protocol = ay__protocol(header->protocol);
+    return space;
+}
+
+/* Under the mutex, so that a fork meanwhile does not leave the child a descriptor nobody knows of. */
+static int open_locked(const char *path, const ay_options *options, ay_space **out)
+{
+    struct header wanted, found;
+    int fd, error = ay__process_begin();
+    if (error)
+        return error;
+    make_header(options, &wanted);
+    error = ay__file_open(path, false, &wanted, options->mode ? options->mode : DEFAULT_MODE, &fd, &found);
+    if (error)
+        return error;
+    error = compare(path, options, &found);
+    ay_space *space = error ? NULL : make_space(path, fd, &found);
+    if (!error && !space)
+        error = ay__fail(-ENOMEM, "out of memory");
+    if (!error)
+        error = map_space(space);
+    if (error) {
+        free(space);
+        close(fd);
+        return error;
+    }
+    space->next = ay__process.spaces;
+    ay__process.spaces = space;
+    *out = space;
+    return 0;
+}
+
+int ay_open(const char *name, const ay_options *options, ay_space **out)
+{
+    static const ay_options defaults;
+    char path[PATH_MAX];
+    if (!options)
+        options = &defaults;
+    int error = check_options(options);
+    if (!error)
+        error = check_features(options, ay__protocol(options->protocol ? options->protocol : DEFAULT_PROTOCOL));
+    if (!error)
+        error = ay__path(name, path, sizeof path);
+    if (!error)
+        error = ay__private_directory(path);
+    if (error)
+        return error;
+    pthread_mutex_lock(&ay__process.mutex);
+    error = open_locked(path, options, out);
+    pthread_mutex_unlock(&ay__process.mutex);
+    return error;
+}
+
+static void forget(ay_space *space)
+{
+    for (ay_space **link = &ay__process.spaces; *link; link = &(*link)->next)
+        if (*link == space) {
+            *link = space->next;
+            break;
+        }
+}
+
+void ay_close(ay_space *space)
+{
+    if (!space)
+        return;
+    while (space->regions)
+        ay_region_close(space->regions);
+    /* In a child after fork nothing of it is mapped or open, and its addresses may be somebody else's by now. */
+    if (space->mark == ay__process_mark()) {
+        pthread_mutex_lock(&ay__process.mutex);
+        forget(space);
+        munmap((void *)(uintptr_t)space->base, space->size);
+        close(space->fd);
+        if (!ay__process.spaces)
+            ay__keeper_end();
+        pthread_mutex_unlock(&ay__process.mutex);
+    }
+    free(space);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Upkeep of a space: removing it, and marking dead what no kernel has. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory/region.h"
+
+/* CLAIMS_BYTE is locked, so nobody comes alive meanwhile; who holds the lock of a place has it, dead or not yet alive. */
+static int check_unused(int fd, const char *path, const struct header *header)
+{
+    for (unsigned place = 0; place < header->places; place++) {
+        const off_t at = (off_t)place_offset(header->place_size, place);
+        struct hot hot;
+        if (pread(fd, &hot, sizeof hot, at + (off_t)hot_offset(place)) != (ssize_t)sizeof hot)
+            return ay__fail(-EIO, "cannot read %s", path);
+        if (life_generation(atomic_load(&hot.life)) == 0)
+            return 0;
+        if (!ay__file_locked(fd, at))
+            continue;
+        struct identity owner;
+        if (pread(fd, &owner, sizeof owner, at + PAGE) != (ssize_t)sizeof owner)
+            return ay__fail(-EIO, "cannot read %s", path);
+        return ay__fail(-EBUSY, "%s is in use: place %u by pid %u (%.*s)", path, place, owner.pid, COMMAND_ROOM - 1,
+                        owner.command);
+    }
+    return 0;
+}
+
+static bool is_same_file(int fd, const char *path)
+{
+    struct stat open, named;
+    return fstat(fd, &open) == 0 && lstat(path, &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
+}
+
+int ay_remove(const char *name)
+{
+    char path[PATH_MAX];
+    struct header header;
+    int fd, error = ay__path(name, path, sizeof path);
+    if (!error)
+        error = ay__file_open(path, false, NULL, 0, &fd, &header);
+    if (error)
+        return error;
+    error = ay__file_lock(fd, CLAIMS_BYTE, true);
+    if (!error)
+        error = check_unused(fd, path, &header);
+    if (!error && !is_same_file(fd, path))
+        error = ay__fail(-ENOENT, "%s was removed by another meanwhile", path);
+    if (!error && unlink(path) != 0)
+        error = ay__fail(-errno, "cannot remove %s: %s", path, strerror(errno));
+    close(fd); /* and with it the lock */
+    return error;
+}
+
+int ay_repair(ay_space *space)
+{
+    if (space->mark != ay__process_mark())
+        return ay__fail(-EPERM, "the space was opened by another process: a child opens its own");
+    int buried = 0;
+    pthread_mutex_lock(&ay__process.mutex);
+    const unsigned used = ay__used(space);
+    for (unsigned place = 0; place < used; place++)
+        buried += ay__bury(space, place);
+    pthread_mutex_unlock(&ay__process.mutex);
+    return buried;
+}

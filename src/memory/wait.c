@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting: how a passage sleeps until another's register changes or its owner dies, and how it is woken.
+ *
+ * A sleeper sleeps, by futex, on the low half of each register it watches (the half in which every change of state shows)
+ * and on the life beside it. Futexes need no right to write.
+ *
+ * No wake-up is lost (for AWAIT; protocols with FEATURE_SLEEP carry their own argument). The sleeper stores `asleep`, and then
+ * fetches the register again; the writer stores the register, and then fetches everybody's `asleep`. Both pairs are sequentially consistent.
+ * So either the sleeper sees the new value and does not sleep, or the writer sees the sleeper and wakes it; and if it
+ * does so before the sleeper is in the kernel, the kernel finds that the register differs from what was seen. The writer need
+ * not look at once: it looks before it sleeps itself, when it is inside, and when it has left, and between these it runs on.
+ *
+ * The kernel wakes one sleeper of a life that ends; that one wakes the others, before anything else. Should it be killed
+ * before it has, the others look up by themselves after DOUBT_NS. This is also when they ask the second witness: a place that says it is
+ * alive, whose claim nobody holds, is buried (claim.c).
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/region.h"
+
+enum {
+    MS = 1000 * 1000,
+    DOUBT_NS = 250 * MS,
+    CYCLE_NS = 40 * MS,
+    NAP_LEAST_NS = MS / 20,
+    NAP_MOST_NS = 8 * MS,
+    WITHOUT_WAITV_NS = 2 * MS
+};
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+struct waitv {
+    uint64_t value;
+    uint64_t address;
+    uint32_t flags;
+    uint32_t reserved;
+};
+enum { WAITV_32_BITS = 2 };
+
+static _Atomic bool without_waitv; /* the kernel is older than 5.16, or something forbids the call */
+
+static uint32_t low_half(uint64_t value)
+{
+    return (uint32_t)value;
+}
+
+static struct timespec timespec_at(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+/* Sleeps until one of the words differs or is woken, or until then; whatever the cause, the caller looks again. True: woken. */
+static bool sleep_on(struct waitv *words, unsigned count, int64_t until)
+{
+    if (!atomic_load_explicit(&without_waitv, memory_order_relaxed)) {
+        const struct timespec time = timespec_at(until);
+        const bool woken = syscall(SYS_futex_waitv, words, count, 0, &time, CLOCK_MONOTONIC) >= 0;
+        if (woken || errno != ENOSYS)
+            return woken;
+        atomic_store_explicit(&without_waitv, true, memory_order_relaxed);
+    }
+    for (unsigned at = 1; at < count; at++) {
+        const _Atomic uint32_t *watched = (const _Atomic uint32_t *)(uintptr_t)words[at].address;
+        if (atomic_load(watched) != (uint32_t)words[at].value)
+            return true;
+    }
+    int64_t left = until - ay__now();
+    if (count > 1 && left > WITHOUT_WAITV_NS) /* the others are not watched by the kernel: look up often */
+        left = WITHOUT_WAITV_NS;
+    if (left <= 0)
+        return false;
+    const struct timespec time = timespec_at(left);
+    return syscall(SYS_futex, (void *)(uintptr_t)words[0].address, FUTEX_WAIT, (uint32_t)words[0].value, &time, NULL,
+                   0) == 0;
+}
+
+static void wake(const void *address)
+{
+    syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void ay__wake_own(struct registers *at, unsigned index)
+{
+    wake(registers_word(at, at->self, index));
+}
+
+static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen)
+{
+    if (!at->asleep) {
+        at->asleep = true;
+        at->doubted_ns = ay__now();
+        atomic_store(&at->own_cold->since_ns, at->doubted_ns);
+        atomic_store(&at->own_cold->waiting, 1);
+    }
+    atomic_store_explicit(&at->own->seen, seen, memory_order_relaxed);
+    access_point();
+    atomic_store(&at->own->asleep,
+                 (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT | (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
+}
+
+static void say_awake(struct registers *at)
+{
+    access_point();
+    atomic_store_explicit(&at->own->asleep, 0, memory_order_release);
+}
+
+void ay__rouse(struct registers *at)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
+        access_point();
+        const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
+        if ((asleep & UINT16_MAX) == at->self + 1) {
+            const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & UINT16_MAX;
+            if (index <= WORDS_MOST)
+                ay__wake_own(at, index);
+        }
+    }
+}
+
+static bool give_up(struct registers *at, int reason)
+{
+    at->reason = reason;
+    return false;
+}
+
+/* Asks the second witness. True: it was dead. */
+static bool doubt(struct registers *at, unsigned place)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    const bool buried = ay__bury(at->space, place);
+    pthread_mutex_unlock(&ay__process.mutex);
+    return buried;
+}
+
+/* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously long. */
+static void look_after(struct registers *at, unsigned place, uint64_t life_before)
+{
+    const struct hot *hot = registers_hot(at, place);
+    const uint64_t life = atomic_load(&hot->life);
+    if (life != life_before)
+        wake(&hot->life);
+    else if (life_alive(life) && at->doubts)
+        doubt(at, place);
+}
+
+/* Whether to doubt the lives of those slept on, this time. */
+static void grow_doubtful(struct registers *at)
+{
+    const int64_t now = ay__now();
+    at->doubts = now - at->doubted_ns >= DOUBT_NS;
+    if (at->doubts)
+        at->doubted_ns = now;
+}
+
+/* One sleep on words that were seen so: true to look again, false to give up. */
+static bool sleep_once(struct registers *at, struct waitv *words, unsigned count, int64_t most_ns, bool *woken)
+{
+    const enum deadlock deadlock = ay__deadlock(at);
+    if (deadlock == DEADLOCK_YIELD && !doubt(at, (unsigned)(atomic_load(&at->own->asleep) & UINT16_MAX) - 1))
+        return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
+    const int64_t slice = deadlock == DEADLOCK_SEEN && CYCLE_NS < most_ns ? CYCLE_NS : most_ns;
+    const int64_t now = ay__now();
+    *woken = sleep_on(words, count, at->deadline - now < slice ? at->deadline : now + slice);
+    return ay__now() < at->deadline || give_up(at, at->give_up);
+}
+
+static void watch_word(struct waitv *words, unsigned *count, const void *address, uint32_t value)
+{
+    words[(*count)++] = (struct waitv){.value = value, .address = (uintptr_t)address, .flags = WAITV_32_BITS};
+}
+
+/* How long to sleep at most. A protocol that wakes by itself wakes those in SLEEP, not those in AWAIT: these wait for somebody in the middle of a
+ * step, and look up again soon. */
+static int64_t next_nap(struct registers *at)
+{
+    if (!(at->protocol->features & FEATURE_SLEEP))
+        return DOUBT_NS;
+    at->nap_ns = at->nap_ns ? 2 * at->nap_ns : NAP_LEAST_NS;
+    if (at->nap_ns > NAP_MOST_NS)
+        at->nap_ns = NAP_MOST_NS;
+    return at->nap_ns;
+}
+
+bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
+{
+    if (at->deadline == INT64_MIN)
+        return give_up(at, at->give_up);
+    struct waitv words[2];
+    unsigned count = 0;
+    const struct hot *hot = registers_hot(at, place);
+    if (!(at->protocol->features & FEATURE_SLEEP))
+        ay__rouse(at);
+    say_asleep(at, place, index, low_half(seen));
+    const uint64_t life = atomic_load(&hot->life);
+    const uint64_t raw = atomic_load(registers_word(at, place, index));
+    bool again = true, woken;
+    if ((life_alive(life) ? raw : at->protocol->dead(index, raw)) == seen) {
+        watch_word(words, &count, registers_word(at, place, index), low_half(raw));
+        watch_word(words, &count, &hot->life, life_word(life));
+        again = sleep_once(at, words, count, next_nap(at), &woken);
+        grow_doubtful(at);
+        look_after(at, place, life);
+    } else {
+        at->spins = 0;
+        at->nap_ns = 0;
+    }
+    say_awake(at);
+    return again;
+}
+
+/* Spins while it can help: somebody who is running may be about to leave. True: a watched word has changed. */
+static bool spin(const struct registers *at, const struct watch *watch)
+{
+    for (unsigned spins = 0; spins < SPINS_MOST; spins++) {
+        for (unsigned which = 0; which < watch->count; which++)
+            if (atomic_load(&registers_hot(at, watch->place[which])->word) != watch->seen[which])
+                return true;
+        spin_once();
+    }
+    return false;
+}
+
+bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken)
+{
+    *woken = false;
+    if (at->deadline == INT64_MIN)
+        return give_up(at, at->give_up);
+    if (watch->count > 0 && spin(at, watch))
+        return true;
+    struct waitv words[2 * WATCH_MOST];
+    uint64_t lives[WATCH_MOST];
+    unsigned count = 0;
+    bool again = true, changed = false;
+    const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
+    atomic_store_explicit(&at->own_cold->conditional, aside, memory_order_release);
+    say_asleep(at, watch->count ? watch->place[0] : at->self, 0, watch->count ? low_half(watch->seen[0]) : 0);
+    for (unsigned which = 0; which < watch->count; which++) {
+        const struct hot *hot = registers_hot(at, watch->place[which]);
+        lives[which] = atomic_load(&hot->life);
+        const uint64_t raw = atomic_load(&hot->word);
+        changed |= (life_alive(lives[which]) ? raw : at->protocol->dead(0, raw)) != watch->seen[which];
+        watch_word(words, &count, &hot->word, low_half(raw));
+        watch_word(words, &count, &hot->life, life_word(lives[which]));
+    }
+    if (count == 0) /* aside, and nobody else there: until somebody comes */
+        watch_word(words, &count, &at->own->word, low_half(registers_own(at, 0)));
+    if (!changed) {
+        again = sleep_once(at, words, count, watch->overflow ? NAP_MOST_NS : DOUBT_NS, woken);
+        grow_doubtful(at);
+        for (unsigned which = 0; which < watch->count; which++)
+            look_after(at, watch->place[which], lives[which]);
+    }
+    say_awake(at);
+    at->spins = 0;
+    return again;
+}

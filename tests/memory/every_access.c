@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Kill at every access: a process is killed before its k-th access to shared memory, for every k of a passage, with one who waits before it and
+ * one behind it; each time the others go on. For every protocol, and for every kind of region that it has.
+ *
+ * Built with a library whose accessors count (MEMORY_KILL_AT_ACCESS).
+ */
+#include "harness.h"
+
+extern long ay__kill_at;
+
+struct round {
+    _Atomic int opened, entered_before, victim_begins, go, done;
+};
+
+struct kind {
+    const char *name, *protocol;
+    ay_spec spec;
+    bool when;
+};
+
+static const char *const two[] = {"y", NULL};
+
+static const struct kind kinds[] = {
+    {"pair", "pair", {.name = "x"}, false},
+    {"races", "races", {.name = "x"}, false},
+    {"clock", "clock", {.name = "x"}, false},
+    {"bakery", "bakery", {.name = "x"}, false},
+    {"bakery, shared", "bakery", {.name = "x", .mode = AY_SHARED}, false},
+    {"courtesy", "courtesy", {.name = "x"}, false},
+    {"courtesy, shared", "courtesy", {.name = "x", .mode = AY_SHARED}, false},
+    {"courtesy, two slots", "courtesy", {.name = "x", .slots = 2}, false},
+    {"courtesy, units", "courtesy", {.name = "x", .take = 1, .of = 1}, false},
+    {"courtesy, also", "courtesy", {.name = "x", .also = two}, false},
+    {"courtesy, when", "courtesy", {.name = "x"}, true},
+};
+
+static bool is_true(void *unused)
+{
+    (void)unused;
+    return true;
+}
+
+static ay_space *open_kind(const struct kind *kind)
+{
+    ay_space *space;
+    const bool small = strcmp(kind->protocol, "clock") == 0 || strcmp(kind->protocol, "races") == 0;
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.protocol = kind->protocol, .places = small ? 4 : 0}, &space), 0);
+    return space;
+}
+
+static int enter(const struct kind *kind, ay_region *region)
+{
+    return kind->when ? ay_enter_when(region, is_true, NULL, PATIENCE_MS) : ay_enter_for(region, PATIENCE_MS);
+}
+
+static void pass(const struct kind *kind, ay_region *region, const char *who, long k)
+{
+    const int result = enter(kind, region);
+    if (result != 0 && result != AY_AFTER_DEATH)
+        FAIL("%s, killed at access %ld: the one %s got %d, %s", kind->name, k, who, result, ay_message());
+}
+
+_Noreturn static void be_victim(const struct kind *kind, struct round *round, long k)
+{
+    ay_region *region = open_region(open_kind(kind), kind->spec);
+    atomic_fetch_add(&round->opened, 1);
+    AWAIT_TRUE(atomic_load(&round->entered_before));
+    ay__kill_at = k;
+    atomic_store(&round->victim_begins, 1);
+    pass(kind, region, "to be killed", k);
+    ay_leave(region);
+    ay__kill_at = 0;
+    _exit(0); /* the passage is over: k was beyond it */
+}
+
+_Noreturn static void be_behind(const struct kind *kind, struct round *round, long k)
+{
+    ay_region *region = open_region(open_kind(kind), kind->spec);
+    atomic_fetch_add(&round->opened, 1);
+    AWAIT_TRUE(atomic_load(&round->victim_begins));
+    for (int times = 0; times < 3; times++) {
+        pass(kind, region, "behind", k);
+        ay_leave(region);
+    }
+    _exit(0);
+}
+
+/* True: the victim was killed. `alone`: nobody before it and nobody behind. */
+static bool run(const struct kind *kind, long k, bool alone)
+{
+    struct round *round = shared_memory(sizeof *round);
+    const bool pair = strcmp(kind->protocol, "pair") == 0;
+    ay_space *space = open_kind(kind);
+    ay_region *region = open_region(space, kind->spec);
+    const pid_t victim = spawn();
+    if (victim == 0)
+        be_victim(kind, round, k);
+    pid_t behind = 0;
+    if (!alone && !pair) {
+        behind = spawn();
+        if (behind == 0)
+            be_behind(kind, round, k);
+    }
+    AWAIT_TRUE(atomic_load(&round->opened) == (behind ? 2 : 1));
+    if (!alone)
+        pass(kind, region, "before", k);
+    atomic_store(&round->entered_before, 1);
+    AWAIT_TRUE(atomic_load(&round->victim_begins));
+    if (!alone) {
+        sleep_ms(2); /* let them queue up */
+        CHECK_EQUAL(ay_leave(region), 0);
+    }
+    const int status = await_exit(victim);
+    const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    if (!killed && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        FAIL("%s, access %ld: the victim ended with %x", kind->name, k, (unsigned)status);
+    if (behind)
+        expect_success(behind);
+    for (int times = 0; times < 3; times++) {
+        pass(kind, region, "before", k);
+        CHECK_EQUAL(ay_leave(region), 0);
+    }
+    ay_close(space);
+    munmap(round, sizeof *round);
+    return killed;
+}
+
+int main(int count, char **words)
+{
+    const int step = count > 1 ? atoi(words[1]) : 1;
+    begin_test("every-access");
+    for (size_t which = 0; which < sizeof kinds / sizeof *kinds; which++)
+        for (int alone = 0; alone < 2; alone++) {
+            unlink(test_space);
+            long k = 1, beyond = 0;
+            const int64_t begin = now_ms();
+            /* A passage that waits may take more accesses than another of its kind: three rounds without a death end it. */
+            while (beyond < 3 && now_ms() - begin < 20000) {
+                beyond = run(&kinds[which], k, alone) ? 0 : beyond + 1;
+                k += k < 400 ? step : 10 * step;
+            }
+            printf("%s, %s: killed at every access up to %ld\n", kinds[which].name, alone ? "alone" : "with others", k);
+            fflush(stdout);
+        }
+    return 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Failure injection by countdown: the k-th fallible call of opening and closing fails, for every k and every way in which it may; each time a clear negative
+ * errno comes back, nothing leaks, and a living space goes on.
+ *
+ * Linked with the library's own objects, its calls wrapped (--wrap).
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include "harness.h"
+
+static long countdown; /* 0: nothing fails */
+static int failure;
+static long calls;
+
+static bool fails(void)
+{
+    calls++;
+    if (countdown == 0 || --countdown > 0)
+        return false;
+    errno = failure;
+    return true;
+}
+
+/* Each wrapped function in one line: its result when it fails, then itself. */
+#define WRAP(type, name, parameters, arguments, failed)                                                                \
+    type __real_##name parameters;                                                                                     \
+    type __wrap_##name parameters;                                                                                     \
+    type __wrap_##name parameters                                                                                      \
+    {                                                                                                                  \
+        return fails() ? (failed) : __real_##name arguments;                                                           \
+    }
+
+WRAP(void *, calloc, (size_t count, size_t size), (count, size), NULL)
+WRAP(void *, mmap, (void *at, size_t size, int rights, int flags, int fd, off_t from), (at, size, rights, flags, fd, from),
+     MAP_FAILED)
+WRAP(int, madvise, (void *at, size_t size, int advice), (at, size, advice), -1)
+WRAP(int, ftruncate, (int fd, off_t size), (fd, size), -1)
+WRAP(int, posix_fallocate, (int fd, off_t from, off_t size), (fd, from, size), failure)
+WRAP(ssize_t, pwrite, (int fd, const void *bytes, size_t size, off_t to), (fd, bytes, size, to), -1)
+WRAP(ssize_t, pread, (int fd, void *bytes, size_t size, off_t from), (fd, bytes, size, from), -1)
+WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
+WRAP(int, fstat, (int fd, struct stat *status), (fd, status), -1)
+WRAP(int, linkat, (int from, const char *old, int to, const char *new, int flags), (from, old, to, new, flags), -1)
+WRAP(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
+     (thread, attributes, run, argument), failure)
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    const unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, unsigned) : 0;
+    va_end(arguments);
+    return fails() ? -1 : __real_open(path, flags, mode);
+}
+
+int __real_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    const bool unlock = argument && ((struct flock *)argument)->l_type == F_UNLCK;
+    return !unlock && fails() ? -1 : __real_fcntl(fd, command, argument);
+}
+
+static unsigned count_files(void)
+{
+    unsigned count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
+static unsigned count_maps(void)
+{
+    unsigned count = 0;
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps))
+        count += strstr(line, test_space) != NULL;
+    fclose(maps);
+    return count;
+}
+
+/* Opens, enters, leaves, closes: 0, or the first error. */
+static int go_through(void)
+{
+    ay_space *space = NULL;
+    ay_region *region = NULL;
+    int result = ay_open(test_space, NULL, &space);
+    if (!result)
+        result = ay_region_open(space, &(ay_spec){.name = "x"}, &region);
+    if (!result)
+        result = ay_enter(region);
+    if (!result)
+        result = ay_leave(region);
+    ay_close(space);
+    return result;
+}
+
+static void test_every_call(int error, bool fresh)
+{
+    for (long k = 1;; k++) {
+        if (fresh)
+            unlink(test_space);
+        const unsigned files = count_files(), maps = count_maps();
+        failure = error;
+        countdown = k;
+        const int result = go_through();
+        const bool reached = countdown == 0;
+        countdown = 0;
+        if (!reached) {
+            CHECK_EQUAL(result, 0);
+            CHECK(k > 5);
+            return;
+        }
+        if (result > 0)
+            FAIL("call %ld fails with %s: %d", k, strerror(error), result);
+        if (result < 0)
+            CHECK(ay_message()[0]);
+        CHECK_EQUAL(count_files(), files);
+        CHECK_EQUAL(count_maps(), maps);
+        CHECK_EQUAL(go_through(), 0); /* and afterwards all is well */
+    }
+}
+
+/* For real: a file system that is full. */
+static void test_full(void)
+{
+    if (geteuid() != 0 || system("mkdir -p /dev/shm/afteryou-test-full && mount -t tmpfs -o size=64k tmpfs "
+                                 "/dev/shm/afteryou-test-full 2>/dev/null") != 0) {
+        fputs("not tried: a full file system, for only root can mount one\n", stderr);
+        return;
+    }
+    ay_space *space;
+    ay_region *region[64];
+    unsigned opened = 0;
+    int result = ay_open("/dev/shm/afteryou-test-full/space", NULL, &space);
+    CHECK_EQUAL(result, 0);
+    while (opened < 64 && (result = ay_region_open(space, &(ay_spec){.name = "x"}, &region[opened])) == 0)
+        opened++;
+    CHECK_EQUAL(result, -ENOSPC);
+    CHECK(opened >= 1);
+    for (unsigned at = 0; at < opened; at++) { /* those that live go on, and no access ends in SIGBUS */
+        CHECK_EQUAL(ay_enter(region[at]), 0);
+        CHECK_EQUAL(ay_leave(region[at]), 0);
+    }
+    ay_space *second;
+    CHECK_EQUAL(ay_open("/dev/shm/afteryou-test-full/second", NULL, &second), -ENOSPC);
+    ay_close(space);
+    CHECK_EQUAL(system("umount /dev/shm/afteryou-test-full && rmdir /dev/shm/afteryou-test-full"), 0);
+}
+
+/* Alone, a passage allocates nothing and makes none of these calls. */
+static void test_alone(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_enter(region), 0);
+    CHECK_EQUAL(ay_leave(region), 0);
+    const long before = calls;
+    for (int times = 0; times < 1000; times++) {
+        CHECK_EQUAL(ay_enter(region), 0);
+        CHECK_EQUAL(ay_leave(region), 0);
+    }
+    CHECK_EQUAL(calls, before);
+    ay_close(space);
+}
+
+int main(void)
+{
+    static const int errors[] = {ENOMEM, EMFILE, ENOSPC, EACCES};
+    begin_test("failures");
+    for (size_t at = 0; at < sizeof errors / sizeof *errors; at++) {
+        test_every_call(errors[at], true);
+        test_every_call(errors[at], false);
+    }
+    test_alone();
+    test_full();
+    return 0;
+}
