@@ -10,6 +10,7 @@ import unittest
 import xml.dom.minidom
 
 AFTERYOU = os.path.abspath(sys.argv.pop(1))
+RECORDED = os.path.abspath(sys.argv.pop(1))
 
 
 def afteryou(*words):
@@ -89,6 +90,20 @@ class Accepts(unittest.TestCase):
         answer = audited(SHARED_MEMORY)
         self.assertEqual(answer.returncode, 0, answer.stdout)
         self.assertIn("not judged: the trace does not say that all came to rest (0 requests open)", answer.stdout)
+
+    def test_a_real_run_of_the_memory_engine(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            trace = os.path.join(folder, "trace.jsonl")
+            subprocess.run([RECORDED, trace, os.path.join(folder, "space")], check=True)
+            with open(trace, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            answer = audited(lines, "--json")
+            self.assertEqual(answer.returncode, 0, answer.stdout)
+            self.assertEqual(json.loads(answer.stdout)["entries"], 3 * 100 + 51)
+            # The same run, with one writer's leaving struck out.
+            leave = find(lines, event="leave", mode="exclusive")
+            lines.pop(leave)
+            self.assertEqual(audited(lines).returncode, 1)
 
     def test_fairness_is_judged_only_where_it_is_claimed(self):
         lines = simulated("token", "-n", "5", "--passages", "500")
