@@ -58,6 +58,8 @@ ROWS = [
         Row("bakery -n 2 --aborts --tso"),
         Row("bakery -n 3 --modes exclusive"),
         Row("bakery -n 3", quick=SLOW),
+        Row("bakery -n 2 --modes exclusive --fences"),
+        Row("bakery -n 3 --modes exclusive --fences", quick=SLOW),
         Row("bakery-bounded", note="numbers 1 < 2 < 3 < 1"),
         Row("bakery-bounded --malfunction"),
         Row("bakery-words --passages 3"),
@@ -124,6 +126,9 @@ ROWS = [
         Row("courtesy -n 2 --overtake 1 --aborts --tso"),
         Row("courtesy -n 2 --overtake 2"),
         Row("courtesy -n 2 -l 2"),
+        Row("courtesy -n 2 --fences --aborts"),
+        Row("courtesy -n 2 --fences --overtake 2"),
+        Row("courtesy -n 2 --fences --units 1"),
         Row("courtesy -n 2 --precedence writers-first --modes both"),
         Row("courtesy -n 3 --no-express", quick=SLOW),
         Row("courtesy -n 3 --memory 6G", quick=SLOW),
@@ -133,6 +138,7 @@ ROWS = [
         Row("courtesy-without-choosing -n 2", "exclusion"),
         Row("courtesy-without-choosing -n 2 --no-express", "overtaking"),
         Row("courtesy-without-incarnation -n 2", "reliability"),
+        Row("courtesy-without-raise -n 2 --fences", "exclusion", note="fences must grow"),
     ]),
 ]
 

@@ -207,6 +207,23 @@ static inline void courtesy_watch(struct registers *at, struct watch *watch, uns
     watch_add(watch, j, w);
 }
 
+/* With one slot, whoever claims or is inside must go first, and I wait asleep, where others may pass me. With more, only those before
+ * me keep me from claiming: those inside are counted by my look, which counts each passage once, however they come and go. */
+static inline bool courtesy_blocks(enum courtesy_state state, bool before, bool one_slot)
+{
+    switch (state) {
+    case COURTESY_INSIDE:
+        return one_slot;
+    case COURTESY_CLAIMS:
+        return one_slot || before;
+    case COURTESY_QUEUED:
+    case COURTESY_ASLEEP:
+        return before;
+    default:
+        return false;
+    }
+}
+
 static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at, struct watch *watch, word w)
 {
     const enum courtesy_state state = courtesy_state(w);
@@ -219,8 +236,7 @@ static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at
         }
         if (registers_slots(at) > 1)
             watch_add(watch, my->j, w);
-    } else if (state == COURTESY_CLAIMS || state == COURTESY_INSIDE ||
-               ((state == COURTESY_QUEUED || state == COURTESY_ASLEEP) && before)) {
+    } else if (courtesy_blocks(state, before, registers_slots(at) == 1)) {
         my->blockers++;
         courtesy_watch(at, watch, my->j, w);
     }
