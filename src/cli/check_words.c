@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/check.h"
+#include "cli/check_messages.h"
 #include "cli/commands.h"
 
 enum {
@@ -106,6 +107,7 @@ static void print_help(void)
          "      --svg FILE       draw the first counterexample as a space-time diagram\n"
          "      --json           the answer as JSON\n"
          "      --list           the protocols, and the broken ones\n\n"
+         "The message protocols have options of their own: afteryou check token --help.\n\n"
          "Exit status: 0 all that is promised holds; 1 something is broken; 2 a limit was met first; 125 usage.");
 }
 
@@ -116,6 +118,7 @@ static void print_list(void)
         printf("%-28s %s%s%s\n", protocol->name, protocol->summary, protocol->refutes ? "; refuted: " : "",
                protocol->refutes ? protocol->refutes : "");
     }
+    check_messages_list();
 }
 
 /* "0,2,5" as bits. */
