@@ -6,14 +6,39 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { TABLE_FIRST = 1 << 16, ARRAY_FIRST = 1 << 20 };
+enum { TABLE_FIRST = 1 << 16, ARRAY_FIRST = 1 << 20, HUGE_PAGE = 1 << 21 };
 
+/* Look-ups are random, so most of their time is the machine's translation of addresses: what is large lies where huge
+ * pages can hold it. A kernel that has none costs nothing. */
 static void *map_fresh(size_t bytes)
 {
-    void *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t slack = bytes < HUGE_PAGE ? 0 : HUGE_PAGE;
+    unsigned char *fresh = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED)
         return NULL;
-    madvise(fresh, bytes, MADV_HUGEPAGE); /* look-ups are random: fewer pages are faster; a refusal costs nothing */
+    if (slack) {
+        const size_t before = -(uintptr_t)fresh & (HUGE_PAGE - 1);
+        if (before)
+            munmap(fresh, before);
+        fresh += before;
+        if (slack - before)
+            munmap(fresh + bytes, slack - before);
+    }
+    madvise(fresh, bytes, MADV_HUGEPAGE);
+    return fresh;
+}
+
+/* Moves the pages, not what is in them. NULL, and nothing changed, if the machine refuses. */
+static void *map_longer(void *old, size_t old_bytes, size_t bytes)
+{
+    void *const fresh = map_fresh(bytes);
+    if (!fresh)
+        return NULL;
+    if (mremap(old, old_bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, fresh) == MAP_FAILED) {
+        munmap(fresh, bytes);
+        return NULL;
+    }
+    madvise(fresh, bytes, MADV_HUGEPAGE);
     return fresh;
 }
 
@@ -38,8 +63,8 @@ bool store_grow(struct store *store, struct grown *array, size_t bytes)
         if (store->spent - array->room + room > store->budget)
             return false;
     }
-    void *grown = array->bytes ? mremap(array->bytes, array->room, room, MREMAP_MAYMOVE) : map_fresh(room);
-    if (grown == MAP_FAILED || grown == NULL)
+    void *grown = array->bytes ? map_longer(array->bytes, array->room, room) : map_fresh(room);
+    if (!grown)
         return false;
     spend(store, room - array->room);
     array->bytes = grown;
@@ -197,6 +222,13 @@ bool store_key(struct store *store, const unsigned char *state, const unsigned c
 static const uint32_t *key_of(const struct store *store, uint32_t number)
 {
     return (const uint32_t *)(const void *)store->keys.bytes + (size_t)number * store->parts;
+}
+
+void store_look(const struct store *store, const struct key *key)
+{
+    const uint64_t entry = store->table[slot_of(store, key->hash)];
+    if (entry)
+        __builtin_prefetch(key_of(store, (uint32_t)entry - 1));
 }
 
 /* An entry: the upper half of the hash, so that most strangers are told apart without a look at their key. */
