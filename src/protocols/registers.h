@@ -371,6 +371,7 @@ struct passage_head;
 #define WRITE_LATE_(label, place, index, value) registers_write_late(at, index, value)
 #define READ_BIT(label, into, ...)              ((into) = registers_read_bit(at, __VA_ARGS__))
 #define WRITE_BIT_(label, place, index, value)  registers_write_bit(at, index, value)
+/* One statement, whatever stands around it: an `else` behind it must not become its own. */
 #define AWAIT_(label, into, place, index, test)                                                                        \
     do {                                                                                                               \
         while ((into) = registers_read(at, place, index), !(test))                                                     \
