@@ -284,8 +284,8 @@ struct part_head {
 #else
 
 typedef uint64_t word;
-typedef uint16_t place_number;
-typedef uint64_t place_set; /* a bit each: a protocol that uses it serves 64 places */
+typedef uint32_t place_number; /* as wide as a register: it counts loops, and is never shared */
+typedef uint64_t place_set;    /* a bit each: a protocol that uses it serves 64 places */
 #define PLACE_BITS       16
 #define INCARNATION_BITS 9
 
