@@ -196,7 +196,7 @@ static void add(const struct register_model *model, const unsigned char *state, 
         out->overflow |= at.overflow;
         if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) && same(model, state, next))
             out->stays[out->count - 1] = true;
-        else if (model->protocol->normalise)
+        else if (model->protocol->normalise && !model->unreduced)
             model->protocol->normalise(model, next);
     }
 }

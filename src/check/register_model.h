@@ -113,6 +113,7 @@ struct register_model {
     unsigned overtake;  /* the bound B */
     unsigned padding;   /* `clock` */
     unsigned passages;  /* how many each place may begin; 0: no limit */
+    bool unreduced;     /* states as they are: without the protocol's normalise */
     bool writers_first; /* `should precede` */
     bool by_priority;
     bool express; /* `courtesy`: its express lane is tried as well */

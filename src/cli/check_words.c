@@ -25,6 +25,7 @@ enum {
     WORD_NO_EXPRESS,
     WORD_FENCES,
     WORD_PASSAGES,
+    WORD_NO_REDUCTION,
     WORD_PROPERTY,
     WORD_MEMORY,
     WORD_STATES,
@@ -57,6 +58,7 @@ static const struct option options[] = {
     {"no-express", no_argument, NULL, WORD_NO_EXPRESS},
     {"fences", no_argument, NULL, WORD_FENCES},
     {"passages", required_argument, NULL, WORD_PASSAGES},
+    {"no-reduction", no_argument, NULL, WORD_NO_REDUCTION},
     {"property", required_argument, NULL, WORD_PROPERTY},
     {"memory", required_argument, NULL, WORD_MEMORY},
     {"states", required_argument, NULL, WORD_STATES},
@@ -98,6 +100,7 @@ static void print_help(void)
          "      --tso            stores wait in a buffer, as on x86\n\n"
          "How:\n"
          "      --property LIST  judge only these: exclusion,progress,lockout,reliability,order,overtaking\n"
+         "      --no-reduction   numbers as they are, not made small: for comparison, with --passages\n"
          "      --memory SIZE    at most so much, with K, M or G (default: 4G)\n"
          "      --states N, --seconds S\n"
          "      --random RUNS    not all schedules, but RUNS random ones\n"
@@ -249,6 +252,9 @@ static const char *take_option(int option, const char *value, struct check_words
         return NULL;
     case WORD_PASSAGES:
         return parse_count(value, 1, 30, &model->passages) ? NULL : "--passages takes 1 to 30 passages";
+    case WORD_NO_REDUCTION:
+        model->unreduced = true;
+        return NULL;
     case WORD_PROPERTY:
         return parse_properties(value, &asked->properties) ? NULL
                                                            : "--property takes exclusion, progress, lockout, "
