@@ -11,6 +11,8 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"check", command_check, "try every interleaving of a protocol, every death"},
+    {"simulate", command_simulate, "messages and delays per passage, with faults"},
+    {"audit", command_audit, "judge a recorded run"},
 };
 
 static void print_usage(FILE *out)

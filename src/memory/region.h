@@ -33,7 +33,7 @@ struct registers {
     struct acquaintance *acquaintances; /* of every place */
     uint64_t floor;                     /* the greatest number found at a place when its owner changed or died */
     bool news;                          /* somebody died inside, or left such a death behind: see after entering */
-    uint64_t kept[4];     /* what the protocol keeps from entering to leaving, and beyond */
+    uint64_t kept[4];                   /* what the protocol keeps from entering to leaving, and beyond */
     /* of the present passage */
     bool waited; /* this passage, or if it is over the last */
     bool calm;   /* it did not have to wait last time */

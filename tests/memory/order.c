@@ -143,8 +143,10 @@ int main(void)
     test_arrival("courtesy");
     test_arrival("bakery");
     test_writer_among_readers();
-    static const ay_spec priorities[] = {{.name = "x", .priority = 1}, {.name = "x", .priority = 5},
-                                         {.name = "x", .priority = -3}, {.name = "x", .priority = 5}};
+    static const ay_spec priorities[] = {{.name = "x", .priority = 1},
+                                         {.name = "x", .priority = 5},
+                                         {.name = "x", .priority = -3},
+                                         {.name = "x", .priority = 5}};
     test_precedence(AY_BY_PRIORITY, priorities, (const int[]){1, 3, 0, 2}, 4);
     static const ay_spec mixed[] = {{.name = "x", .mode = AY_SHARED}, {.name = "x"}, {.name = "x"}};
     test_precedence(AY_WRITERS_FIRST, mixed, (const int[]){1, 2, 0}, 3);
