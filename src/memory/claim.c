@@ -87,8 +87,13 @@ static void reset(const ay_space *space, const struct claim *claim, const struct
     atomic_store(&hot->word, space->protocol->dead(0, atomic_load(&hot->word)));
     atomic_store(&hot->asleep, 0);
     atomic_store(&hot->inside, 0);
-    if (space->place_size > 2 * PAGE)
-        memset(ay__claim_registers(claim), 0, sizeof(struct registers_page));
+    if (space->place_size > 2 * PAGE) {
+        struct registers_page *page = ay__claim_registers(claim);
+        for (unsigned index = 0; index < WORDS_MOST; index++)
+            atomic_store(&page->word[index], space->protocol->dead(index + 1, atomic_load(&page->word[index])));
+        for (unsigned index = 0; index < BITS_MOST && space->protocol->dead_bit; index++)
+            atomic_store(&page->bit[index], space->protocol->dead_bit(index, atomic_load(&page->bit[index])));
+    }
     atomic_store(&cold->thread, 0);
     atomic_store(&cold->conditional, 0);
     atomic_store(&cold->waiting, 0);

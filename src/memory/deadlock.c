@@ -31,8 +31,8 @@ static unsigned slept_on(const struct registers *at, unsigned place)
     const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
     const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & UINT16_MAX;
     if (on >= at->places || on == place || index > WORDS_MOST || (index && at->place_size <= 2 * PAGE) ||
-        atomic_load(&ay__cold(at->space, place)->conditional))
-        return at->places;
+        atomic_load(&ay__cold(at->space, place)->conditional) || ay__cold(at->space, place)->spec.slots != 1)
+        return at->places; /* one of several may make room: no edge */
     if ((uint32_t)atomic_load(registers_word(at, on, index)) != atomic_load(&hot->seen))
         return at->places;
     return on;

@@ -20,9 +20,9 @@ struct sight {
 };
 
 struct viewer {
-    ay_space space; /* never registered: read-only, without claims */
     struct sight *sights;
     unsigned used;
+    ay_space space; /* never registered: read-only, without claims */
 };
 
 static void copy_sight(const ay_space *space, unsigned place, struct sight *sight)
@@ -35,7 +35,7 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
         sight->fence = atomic_load(&hot->fence);
         sight->inside = atomic_load(&hot->inside);
         memcpy(&sight->cold, ay__cold(space, place), sizeof sight->cold);
-        atomic_thread_fence(memory_order_acquire);
+        ay__order_loads();
         if (atomic_load(&hot->life) == sight->life)
             break;
     }

@@ -115,6 +115,16 @@ static inline struct registers_page *ay__claim_registers(const struct claim *cla
 /* How many places were ever used: they are the first ones (L2). */
 unsigned ay__used(const ay_space *space);
 
+/* Earlier loads before later ones. x86 keeps loads in order by itself: there only the compiler is told, for ThreadSanitizer knows no fences. */
+static inline void ay__order_loads(void)
+{
+#if defined(__x86_64__)
+    atomic_signal_fence(memory_order_seq_cst);
+#else
+    atomic_thread_fence(memory_order_acquire);
+#endif
+}
+
 static inline int64_t ay__now(void)
 {
     struct timespec now;

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory/annotate.h"
 #include "memory/region.h"
 
 static int refuse_stranger(void)
@@ -75,6 +76,7 @@ static int entered(ay_region *region)
 {
     struct registers *at = &region->at;
     const bool had_to_wait = at->asleep;
+    annotate_enter(at->spec);
     atomic_store_explicit(&at->own->fence, next_fence(at), memory_order_release);
     if (at->spec->take > 0)
         ay__units_choose(at);
@@ -156,6 +158,7 @@ int ay_leave(ay_region *region)
     if (!region->inside)
         return ay__fail(-EPERM, "not inside");
     region->inside = false;
+    annotate_leave(at->spec);
     access_point();
     atomic_store_explicit(&at->own->inside, 0, memory_order_release);
     if (at->spec->take > 0)

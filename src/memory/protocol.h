@@ -29,8 +29,9 @@ struct protocol {
     bool (*enter)(struct registers *at);              /* false: given up */
     void (*leave)(struct registers *at);              /* from anywhere: leaving is failing */
     uint64_t (*dead)(unsigned index, uint64_t value); /* what a register reads as, once its owner is gone */
-    void (*hold)(struct registers *at);               /* units: they are chosen, others may choose */
-    bool (*aside)(uint64_t word);                     /* asleep until its condition may have changed */
+    bool (*dead_bit)(unsigned index, bool value);
+    void (*hold)(struct registers *at); /* units: they are chosen, others may choose */
+    bool (*aside)(uint64_t word);       /* asleep until its condition may have changed */
     unsigned
         number_shift; /* word 0 holds a number that grows with every conflicting passage, from this bit on; 0: it has none */
 };

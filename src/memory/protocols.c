@@ -7,8 +7,10 @@
 #include "protocols/bakery.h"
 #include "protocols/clock.h"
 #include "protocols/courtesy.h"
+#include "protocols/forks.h"
 #include "protocols/pair.h"
 #include "protocols/races.h"
+#include "protocols/region.h"
 
 static uint64_t dead_is_zero(unsigned index, uint64_t value)
 {
@@ -64,6 +66,53 @@ static void hold_courtesy(struct registers *at)
     courtesy_hold(&my, at);
 }
 
+static uint64_t dead_region(unsigned index, uint64_t value)
+{
+    return index == 0 ? region_outside(value) : 0;
+}
+
+static struct region_rules region_rules(const struct registers *at)
+{
+    return (struct region_rules){.precedence = at->space->precedence ? REGION_BY_CLASS : REGION_IN_ORDER};
+}
+
+static bool enter_region(struct registers *at)
+{
+    struct region_passage my = {0};
+    return region_run(&my, at, region_rules(at)) == PASSED;
+}
+
+static void leave_region(struct registers *at)
+{
+    struct region_passage my = {0};
+    region_withdraw(&my, at, region_rules(at));
+}
+
+/* One that died is one that stopped outside: x is clear, and its forks are where it left them. */
+static bool dead_bit_forks(unsigned index, bool value)
+{
+    return index != 0 && value;
+}
+
+_Static_assert(sizeof(struct fork_memory) <= sizeof((struct registers *)0)->kept, "what is remembered has room");
+
+static bool enter_forks(struct registers *at)
+{
+    struct forks_passage my = {0};
+    memcpy(&my.memory, at->kept, sizeof my.memory);
+    const bool passed = forks_enter(&my, at) == PASSED;
+    memcpy(at->kept, &my.memory, sizeof my.memory);
+    return passed;
+}
+
+static void leave_forks(struct registers *at)
+{
+    struct forks_passage my = {0};
+    memcpy(&my.memory, at->kept, sizeof my.memory);
+    forks_leave(&my, at);
+    memcpy(at->kept, &my.memory, sizeof my.memory);
+}
+
 #define PASSAGES(name)                                                                                                 \
     static bool enter_##name(struct registers *at)                                                                     \
     {                                                                                                                  \
@@ -117,6 +166,23 @@ static const struct protocol protocols[] = {
      .enter = enter_clock,
      .leave = leave_clock,
      .dead = dead_is_zero},
+    {.name = "region",
+     .places_most = 64,
+     .places_default = 16, /* a two-process lock with every other place: cost and memory grow with them */
+     .pages = 3,
+     .features = FEATURE_NAMES | FEATURE_MODES | FEATURE_WHEN | FEATURE_PRECEDENCE | FEATURE_EVERY_PLACE,
+     .enter = enter_region,
+     .leave = leave_region,
+     .dead = dead_region},
+    {.name = "forks",
+     .places_most = FORKS_PLACES_MOST,
+     .places_default = 8,
+     .pages = 3,
+     .features = FEATURE_SLOTS | FEATURE_EVERY_PLACE,
+     .enter = enter_forks,
+     .leave = leave_forks,
+     .dead = dead_is_zero,
+     .dead_bit = dead_bit_forks},
     {.name = "bakery",
      .places_most = AY_PLACES_MOST,
      .places_default = AY_PLACES_MOST,

@@ -33,6 +33,7 @@ struct registers {
     struct acquaintance *acquaintances; /* of every place */
     uint64_t floor;                     /* the greatest number found at a place when its owner changed or died */
     bool news;                          /* somebody died inside, or left such a death behind: see after entering */
+    uint64_t kept[4];                   /* what the protocol keeps from entering to leaving, and beyond */
     /* of the present passage */
     bool waited; /* this passage, or if it is over the last */
     bool calm;   /* it did not have to wait last time */
@@ -69,6 +70,7 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken);
+bool ay__nap(struct registers *at); /* a while, or until the deadline: false */
 void ay__wake_own(struct registers *at, unsigned index);
 void ay__rouse(struct registers *at); /* wakes those who say that they sleep on a register of mine */
 /* units.c */
@@ -213,6 +215,36 @@ static inline bool registers_pause(struct registers *at, unsigned place, unsigne
         return true;
     }
     return ay__pause(at, place, index, seen);
+}
+
+/* A round of busy waiting was in vain. */
+static inline bool registers_again(struct registers *at)
+{
+    at->waited = true;
+    return ay__nap(at);
+}
+
+static inline const _Atomic uint8_t *registers_bit(const struct registers *at, unsigned place, unsigned index)
+{
+    return &((const struct registers_page *)(at->first + place * at->place_size + 2 * PAGE))->bit[index];
+}
+
+static inline bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
+{
+    access_point();
+    const bool value = atomic_load(registers_bit(at, place, index));
+    return life_alive(atomic_load(&registers_hot(at, place)->life)) ? value : at->protocol->dead_bit(index, value);
+}
+
+static inline void registers_write_bit(struct registers *at, unsigned index, bool value)
+{
+    access_point();
+    atomic_store(&at->own_page->bit[index], value);
+}
+
+static inline bool registers_own_bit(const struct registers *at, unsigned index)
+{
+    return atomic_load_explicit(&at->own_page->bit[index], memory_order_relaxed);
 }
 
 static inline bool registers_sleep(struct registers *at, const struct watch *watch, bool *woken)

@@ -54,7 +54,7 @@ bool ay__meet(struct registers *at, unsigned place)
         }
         if ((!life_alive(life) && atomic_load(&hot->inside)) || atomic_load(&hot->inherited))
             at->news = true;
-        atomic_thread_fence(memory_order_acquire);
+        ay__order_loads();
         if (atomic_load(&hot->life) != life)
             continue;
         other->alive = life_alive(life);

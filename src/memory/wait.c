@@ -15,6 +15,7 @@
  * alive, whose claim nobody holds, is buried (claim.c).
  */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,7 +28,8 @@ enum {
     CYCLE_NS = 40 * MS,
     NAP_LEAST_NS = MS / 20,
     NAP_MOST_NS = 8 * MS,
-    WITHOUT_WAITV_NS = 2 * MS
+    WITHOUT_WAITV_NS = 2 * MS,
+    ROUNDS_AWAKE = 20
 };
 
 #ifndef SYS_futex_waitv
@@ -111,7 +113,7 @@ static void say_awake(struct registers *at)
 
 void ay__rouse(struct registers *at)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    atomic_store(&at->own->asleep, 0); /* a fence, should the last store have been a late one */
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
         access_point();
         const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
@@ -179,12 +181,27 @@ static void watch_word(struct waitv *words, unsigned *count, const void *address
  * step, and look up again soon. */
 static int64_t next_nap(struct registers *at)
 {
-    if (!(at->protocol->features & FEATURE_SLEEP))
-        return DOUBT_NS;
     at->nap_ns = at->nap_ns ? 2 * at->nap_ns : NAP_LEAST_NS;
     if (at->nap_ns > NAP_MOST_NS)
         at->nap_ns = NAP_MOST_NS;
     return at->nap_ns;
+}
+
+bool ay__nap(struct registers *at)
+{
+    if (at->deadline == INT64_MIN || ay__now() >= at->deadline)
+        return give_up(at, at->give_up);
+    if (at->spins++ < ROUNDS_AWAKE) {
+        sched_yield();
+        return true;
+    }
+    ay__rouse(at);
+    say_asleep(at, at->self, 0, 0); /* on nobody in particular */
+    const int64_t now = ay__now(), nap = next_nap(at);
+    const struct timespec until = timespec_at(at->deadline - now < nap ? at->deadline : now + nap);
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    say_awake(at);
+    return true;
 }
 
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
@@ -203,7 +220,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     if ((life_alive(life) ? raw : at->protocol->dead(index, raw)) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, &hot->life, life_word(life));
-        again = sleep_once(at, words, count, next_nap(at), &woken);
+        again = sleep_once(at, words, count, at->protocol->features & FEATURE_SLEEP ? next_nap(at) : DOUBT_NS, &woken);
         grow_doubtful(at);
         look_after(at, place, life);
     } else {

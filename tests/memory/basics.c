@@ -244,8 +244,9 @@ int main(void)
     begin_test("basics");
     test_plain_mutex();
     test_matrix("bakery");
+    test_matrix("region");
     test_matrix("courtesy");
-    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "courtesy"};
+    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "region", "forks", "courtesy"};
     for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
         test_newcomers(protocols[at]);
     unlink(test_space);
@@ -256,6 +257,8 @@ int main(void)
     test_small_protocols();
     test_threads("races");
     test_threads("bakery");
+    test_threads("region");
+    test_threads("forks");
     test_threads("courtesy");
     return 0;
 }

@@ -230,7 +230,7 @@ static void test_thread_ends(void)
 
 int main(void)
 {
-    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "courtesy"};
+    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "region", "forks", "courtesy"};
     begin_test("deaths");
     for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
         test_told_once(protocols[at]);

@@ -26,6 +26,11 @@ static const struct kind kinds[] = {
     {"clock", "clock", {.name = "x"}, false},
     {"bakery", "bakery", {.name = "x"}, false},
     {"bakery, shared", "bakery", {.name = "x", .mode = AY_SHARED}, false},
+    {"region", "region", {.name = "x"}, false},
+    {"region, shared", "region", {.name = "x", .mode = AY_SHARED}, false},
+    {"region, when", "region", {.name = "x"}, true},
+    {"forks", "forks", {.name = "x"}, false},
+    {"forks, two slots", "forks", {.name = "x", .slots = 2}, false},
     {"courtesy", "courtesy", {.name = "x"}, false},
     {"courtesy, shared", "courtesy", {.name = "x", .mode = AY_SHARED}, false},
     {"courtesy, two slots", "courtesy", {.name = "x", .slots = 2}, false},
@@ -43,7 +48,7 @@ static bool is_true(void *unused)
 static ay_space *open_kind(const struct kind *kind)
 {
     ay_space *space;
-    const bool small = strcmp(kind->protocol, "clock") == 0 || strcmp(kind->protocol, "races") == 0;
+    const bool small = !strchr("pbc", kind->protocol[0]) || strcmp(kind->protocol, "clock") == 0;
     CHECK_EQUAL(ay_open(test_space, &(ay_options){.protocol = kind->protocol, .places = small ? 4 : 0}, &space), 0);
     return space;
 }

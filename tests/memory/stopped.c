@@ -70,6 +70,37 @@ static void test_waiter_stopped(void)
     ay_close(space);
 }
 
+/* `forks` with two slots: one process stopped, waiting or inside, wherever, does not keep the others out. */
+static void test_forks(void)
+{
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    const ay_spec spec = {.name = "x", .slots = 2};
+    ay_space *space = open_space("forks");
+    ay_region *a = open_region(space, spec), *b = open_region(space, spec);
+    for (int round = 0; round < 20; round++) {
+        const pid_t stopped = spawn();
+        if (stopped == 0) {
+            ay_region *region = open_region(open_space("forks"), spec);
+            for (;;) {
+                CHECK(ay_enter(region) >= 0);
+                atomic_fetch_add(&board->passages, 1);
+                CHECK_EQUAL(ay_leave(region), 0);
+            }
+        }
+        const int before = atomic_load(&board->passages);
+        AWAIT_TRUE(atomic_load(&board->passages) > before + round);
+        CHECK_EQUAL(kill(stopped, SIGSTOP), 0);
+        for (int times = 0; times < 10; times++) {
+            ay_region *region = times % 2 ? a : b;
+            CHECK(ay_enter_for(region, PATIENCE_MS) >= 0);
+            CHECK_EQUAL(ay_leave(region), 0);
+        }
+        kill_and_reap(stopped);
+    }
+    ay_close(space);
+}
+
 static double cpu_seconds(void)
 {
     struct rusage usage;
@@ -109,11 +140,15 @@ static void test_idle_wait(const char *protocol, ay_spec spec, bool when)
 
 int main(void)
 {
-    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "courtesy"};
+    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "region", "forks", "courtesy"};
     begin_test("stopped");
     for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
         test_holder_stopped(protocols[at]);
     test_waiter_stopped();
+    test_forks();
+    test_idle_wait("region", (ay_spec){.name = "x"}, false);
+    test_idle_wait("region", (ay_spec){.name = "x"}, true);
+    test_idle_wait("forks", (ay_spec){.name = "x"}, false);
     test_idle_wait("races", (ay_spec){.name = "x"}, false);
     test_idle_wait("bakery", (ay_spec){.name = "x"}, false);
     test_idle_wait("courtesy", (ay_spec){.name = "x"}, false);
