@@ -120,7 +120,7 @@ static double time_kill(struct shared *shared, bool ours, size_t memory)
                 mapped[at] = 1;
         }
         ay_space *space;
-        ay_region *region;
+        ay_region *region = NULL;
         if (ours) {
             if (ay_open(space_path, NULL, &space) || ay_region_open(space, &(ay_spec){.name = "x"}, &region) ||
                 ay_enter(region) < 0)
@@ -137,7 +137,7 @@ static double time_kill(struct shared *shared, bool ours, size_t memory)
     const pid_t waiter = fork();
     if (waiter == 0) {
         ay_space *space;
-        ay_region *region;
+        ay_region *region = NULL;
         if (ours) {
             if (ay_open(space_path, NULL, &space) || ay_region_open(space, &(ay_spec){.name = "x"}, &region))
                 fail("waiter");
@@ -175,7 +175,8 @@ static void bench_kill(struct shared *shared, size_t memory)
         region[times] = time_kill(shared, true, memory);
     }
     const double m = quantile(mutex, KILLS, .5), r = quantile(region, KILLS, .5);
-    printf("kill -9, holder with %3zu MB, %d kills: p50 %6.0f µs, p99 %6.0f; robust mutex p50 %6.0f µs, p99 %6.0f; ratio of p50 %.2f\n",
+    printf("kill -9, holder with %3zu MB, %d kills: p50 %6.0f µs, p99 %6.0f; robust mutex p50 %6.0f µs, p99 %6.0f; "
+           "ratio of p50 %.2f\n",
            memory >> 20, KILLS, r, quantile(region, KILLS, .99), m, quantile(mutex, KILLS, .99), r / m);
 }
 

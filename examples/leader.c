@@ -25,8 +25,8 @@ int main(int count, char **words)
         if (fork() == 0) {
             ay_space *space;
             ay_region *office;
-            if (ay_open(name, NULL, &space) != 0 ||
-                ay_region_open(space, &(ay_spec){.name = "office"}, &office) != 0 || ay_enter(office) < 0) {
+            if (ay_open(name, NULL, &space) != 0 || ay_region_open(space, &(ay_spec){.name = "office"}, &office) != 0 ||
+                ay_enter(office) < 0) {
                 fprintf(stderr, "%s\n", ay_message());
                 exit(1);
             }
@@ -40,7 +40,8 @@ int main(int count, char **words)
         struct news news;
         if (read(pipes[0], &news, sizeof news) != (ssize_t)sizeof news)
             return 1;
-        printf("term %d: a new leader, %s fence\n", term + 1, news.term > last.term ? "with a greater" : "WITH A LESSER");
+        printf("term %d: a new leader, %s fence\n", term + 1,
+               news.term > last.term ? "with a greater" : "WITH A LESSER");
         failed |= news.term <= last.term;
         last = news;
         kill(news.leader, SIGKILL);

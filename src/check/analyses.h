@@ -3,6 +3,7 @@
 #ifndef AFTERYOU_CHECK_ANALYSES_H
 #define AFTERYOU_CHECK_ANALYSES_H
 
+#include "check/run.h"
 #include "check/search.h"
 
 /* Which part of the graph an analysis walks: the states in which `process` has one of these statuses, and the moves of
@@ -37,13 +38,23 @@ static inline enum status status_in(const struct statuses *statuses, uint32_t st
 int progress_find_stuck(struct search *search, const struct statuses *statuses, bool newcomers, uint32_t *stuck);
 
 /* A process waits for ever on a cycle that is weakly fair: every process that is not idle or asleep takes steps, every
- * store buffer drains. `kinds` says what the others may do on the cycle. 0, -ENOMEM, or 1 with the cycle: states in
- * which every one follows from the one before, the last leading back to the first. */
-struct cycle {
+ * store buffer drains. `kinds` says what the others may do on the cycle. 0, -ENOMEM, or 1 with the cycle: it ends
+ * where it starts, and has no hops at all if nobody can move there. */
+struct way {
     unsigned victim;
-    struct grown states; /* uint32_t each */
+    uint32_t start;
+    struct grown hops; /* struct hop each */
 };
-int starvation_find(struct search *search, const struct statuses *statuses, unsigned kinds, struct cycle *cycle);
+int starvation_find(struct search *search, const struct statuses *statuses, unsigned kinds, struct way *cycle);
+
+/* One more hop. False without memory. */
+bool way_append(struct search *search, struct way *way, uint32_t state, size_t edge);
+/* The hops from the first-th on were found backwards: turns them round. */
+void way_reverse(struct way *way, size_t first);
+static inline size_t way_length(const struct way *way)
+{
+    return way->hops.used / sizeof(struct hop);
+}
 
 /* How often each other process can enter while one waits: the exact greatest number over all runs, slow or fast. */
 enum { OVERTAKES_UNBOUNDED = 0xff };
@@ -51,18 +62,18 @@ struct overtaking {
     uint8_t most[PROCESSES_MOST][PROCESSES_MOST]; /* [victim][overtaker] */
     unsigned victim, overtaker;                   /* the worst pair */
     uint8_t worst;
-    uint32_t from, to; /* if unbounded: the overtaking move, which lies on a cycle */
+    struct hop overtakes; /* if unbounded: the overtaking move, which lies on a cycle */
 };
 int overtaking_measure(struct search *search, const struct statuses *statuses, unsigned victim_statuses,
                        struct overtaking *overtaking);
 
-/* Appends to `route` the shortest way from `start` to `goal` within the walk, `start` left out. 0 or -ENOMEM. */
-int route_find(struct search *search, const struct statuses *statuses, const struct walk *walk, uint32_t start,
-               uint32_t goal, struct cycle *route);
+/* Appends the shortest way from `start` to `goal` within the walk. 0 or -ENOMEM. */
+int way_find(struct search *search, const struct statuses *statuses, const struct walk *walk, uint32_t start,
+             uint32_t goal, struct way *way);
 
 /* First come, first served: who was queued before a conflicting other began is inside before it. 0, -ENOMEM, or 1 with
- * the states from the other's beginning to its entry. */
-int order_find_inversion(struct search *search, const struct statuses *statuses, struct cycle *inversion);
+ * the way from before the other's beginning to its entry. */
+int order_find_inversion(struct search *search, const struct statuses *statuses, struct way *inversion);
 
 /* Strongly connected components of a walk, each handed over once all that it leads to have been. `visit` returns
  * non-zero to end the walk; 0, that value, or -ENOMEM is returned. */

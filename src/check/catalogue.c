@@ -15,6 +15,7 @@ const struct register_protocol *const register_protocols[] = {
     &model_network,
     &model_forks,
     &model_courtesy,
+    &model_courtesy_units,
     &model_bakery_words,
     &model_bakery_bounded,
     &model_bakery_torn,

@@ -103,6 +103,10 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
         snprintf(line, room, "stops for ever, and nobody can tell");
         return;
     default:
-        snprintf(line, room, "%s%s%s", part == PART_INSIDE ? "leaves; " : "", did, enters ? ", and is inside" : "");
+        snprintf(line, room, "%s%s%s",
+                 part == PART_INSIDE    ? "leaves; "
+                 : part == PART_HOLDING ? "gives its unit back; "
+                                        : "",
+                 did, enters ? ", and is inside" : "");
     }
 }

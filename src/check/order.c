@@ -14,25 +14,28 @@ static bool conflicts(const struct search *search, uint32_t state, unsigned i, u
     return search->system->conflict(search->system, bytes, i, j);
 }
 
-/* The states on the way to `last`, by the links that the walk left. */
-static int record(struct search *search, const uint32_t *from, uint32_t last, unsigned victim, struct cycle *run)
+/* The way to `last`, whose last hop is known, by the links that the walk left. */
+static int record(struct search *search, const uint32_t *from, struct hop last, struct way *way)
 {
-    size_t count = 1;
-    for (uint32_t state = last; from[state] != state; state = from[state])
-        count++;
-    if (!store_grow(&search->store, &run->states, count * sizeof last))
+    if (!way_append(search, way, last.state, last.edge))
         return -ENOMEM;
-    uint32_t *states = (uint32_t *)(void *)run->states.bytes;
-    run->states.used = count * sizeof last;
-    run->victim = victim;
-    for (uint32_t state = last; count-- > 0; state = from[state])
-        states[count] = state;
+    uint32_t state = last.state;
+    for (; from[state] != state; state = from[state]) {
+        const struct edges edges = graph_edges(&search->graph, from[state]);
+        size_t edge = 0;
+        while (edges.targets[edge] != state)
+            edge++;
+        if (!way_append(search, way, from[state], edge))
+            return -ENOMEM;
+    }
+    way->start = state;
+    way_reverse(way, 0);
     return 1;
 }
 
 /* Walks on from every state in which `first` is queued and `second` is idle, as long as `first` stays queued. */
 static int walk_pair(struct search *search, const struct statuses *statuses, unsigned first, unsigned second,
-                     uint32_t *from, uint32_t *queue, struct cycle *run)
+                     uint32_t *from, uint32_t *queue, struct way *way)
 {
     uint32_t head = 0, tail = 0;
     memset(from, 0xff, search->store.count * sizeof *from);
@@ -51,14 +54,16 @@ static int walk_pair(struct search *search, const struct statuses *statuses, uns
             from[target] = state;
             queue[tail++] = target;
             if (label_enters(edges.labels[at]) && label_process(edges.labels[at]) == second &&
-                conflicts(search, target, first, second))
-                return record(search, from, target, first, run);
+                conflicts(search, target, first, second)) {
+                way->victim = first;
+                return record(search, from, (struct hop){state, (uint32_t)at}, way);
+            }
         }
     }
     return 0;
 }
 
-int order_find_inversion(struct search *search, const struct statuses *statuses, struct cycle *inversion)
+int order_find_inversion(struct search *search, const struct statuses *statuses, struct way *inversion)
 {
     struct grown room = {0};
     const size_t count = search->store.count;

@@ -56,8 +56,7 @@ static int weigh_component(struct search *search, const struct component *compon
                     result->worst = OVERTAKES_UNBOUNDED;
                     result->victim = victim;
                     result->overtaker = other;
-                    result->from = state;
-                    result->to = target;
+                    result->overtakes = (struct hop){state, (uint32_t)edge};
                 }
             }
         }

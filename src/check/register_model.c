@@ -35,6 +35,21 @@ static struct registers registers_of(const struct register_model *model, unsigne
     return at;
 }
 
+/* One access of leaving, or of parting with the region while units are kept. Nobody enters by it. */
+static bool depart(const struct register_model *model, struct registers *at)
+{
+    struct process *process = model_process(model, at->state, at->process);
+    struct passage_head *my = model_passage(model, at->state, at->process);
+    const bool parts = process->part == PART_PARTING;
+    enum passage_result (*const passage)(void *my, struct registers *at) =
+        parts ? model->protocol->hold : model->protocol->leave;
+    if ((my->point == 0 && passage(my, at) == PASSED) || passage(my, at) == PASSED) {
+        process->part = parts ? PART_HOLDING : PART_IDLE;
+        process->request = 0;
+    }
+    return false;
+}
+
 /* The process makes its next access and runs on to the one after. True if with it the process is inside. */
 static bool advance(const struct register_model *model, struct registers *at)
 {
@@ -60,14 +75,15 @@ static bool advance(const struct register_model *model, struct registers *at)
     case PART_INSIDE:
         if (model->problem == PROBLEM_ALLOCATION)
             process->held = (process->request & 3) == REQUEST_RELEASE ? 0 : 1;
+        process->part = protocol->hold ? PART_PARTING : PART_LEAVING;
+        return depart(model, at);
+    case PART_HOLDING:
+        process->held = 0;
         process->part = PART_LEAVING;
-        __attribute__((fallthrough));
+        return depart(model, at);
+    case PART_PARTING:
     case PART_LEAVING:
-        if ((my->point == 0 && protocol->leave(my, at) == PASSED) || protocol->leave(my, at) == PASSED) {
-            process->part = PART_IDLE;
-            process->request = 0;
-        }
-        return false;
+        return depart(model, at);
     default:
         return false;
     }
@@ -180,7 +196,7 @@ static void add(const struct register_model *model, const unsigned char *state, 
         out->overflow |= at.overflow;
         if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) && same(model, state, next))
             out->stays[out->count - 1] = true;
-        else if (model->protocol->normalise)
+        else if (model->protocol->normalise && !model->unreduced)
             model->protocol->normalise(model, next);
     }
 }
@@ -285,6 +301,8 @@ static enum status model_status(const struct system *system, const unsigned char
     }
     case PART_INSIDE:
         return STATUS_INSIDE;
+    case PART_PARTING:
+    case PART_HOLDING:
     case PART_LEAVING:
         return STATUS_LEAVING;
     case PART_MALFUNCTION:
@@ -321,6 +339,13 @@ static const char *model_judge(const struct system *system, const unsigned char 
                     if (inside >> i & inside >> j & 1 && model_conflict(system, state, i, j))
                         return "exclusion";
         }
+    }
+    if (model->problem == PROBLEM_ALLOCATION) {
+        unsigned held = 0;
+        for (unsigned who = 0; who < model->system.processes; who++)
+            held += model_process(model, state, who)->held;
+        if (held > model->units)
+            return "units";
     }
     return model->protocol->invariant ? model->protocol->invariant(model, state) : NULL;
 }

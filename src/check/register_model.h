@@ -27,7 +27,15 @@ struct process {
     };
 };
 
-enum part { PART_IDLE, PART_ENTERING, PART_INSIDE, PART_LEAVING, PART_MALFUNCTION };
+enum part {
+    PART_IDLE,
+    PART_ENTERING,
+    PART_INSIDE,
+    PART_PARTING, /* leaves, but keeps the units it chose inside */
+    PART_HOLDING,
+    PART_LEAVING,
+    PART_MALFUNCTION
+};
 
 /* A store that others do not see yet. */
 struct buffered {
@@ -52,9 +60,11 @@ struct register_protocol {
     enum passage_result (*leave)(void *my, struct registers *at);
 
     /* All below may be NULL. */
-    word (*dead)(unsigned index, word value);     /* what a register becomes when its owner dies; NULL: 0 */
-    bool (*dead_bit)(unsigned index, bool value); /* likewise a safe bit; NULL: false */
-    bool (*active)(word first);                   /* register 0 shows that its owner takes part; NULL: not 0 */
+    enum passage_result (*hold)(void *my,
+                                struct registers *at); /* leaves, but keeps its units; then `leave` gives them back */
+    word (*dead)(unsigned index, word value);          /* what a register becomes when its owner dies; NULL: 0 */
+    bool (*dead_bit)(unsigned index, bool value);      /* likewise a safe bit; NULL: false */
+    bool (*active)(word first);                        /* register 0 shows that its owner takes part; NULL: not 0 */
     unsigned (*domain)(const struct registers *at, unsigned index, unsigned value, word *out);
     /* malfunction: how many values register `index` may read as, and the value-th of them */
     void (*reborn)(struct registers *at); /* a process returns after it died */
@@ -103,6 +113,7 @@ struct register_model {
     unsigned overtake;  /* the bound B */
     unsigned padding;   /* `clock` */
     unsigned passages;  /* how many each place may begin; 0: no limit */
+    bool unreduced;     /* states as they are: without the protocol's normalise */
     bool writers_first; /* `should precede` */
     bool by_priority;
     bool express; /* `courtesy`: its express lane is tried as well */

@@ -34,23 +34,17 @@ int run_to(const struct search *search, uint32_t state, struct run *run)
     return 0;
 }
 
-/* The move that leads from one state to another. */
-static struct move move_between(const struct search *search, struct successors *out, uint32_t from, uint32_t to)
+/* The graph keeps edges in the order in which the system names its moves. */
+static struct move move_of(const struct search *search, struct successors *out, struct hop hop)
 {
-    unsigned char here[STATE_SIZE_MOST] __attribute__((aligned(8))), there[STATE_SIZE_MOST];
-    store_get(&search->store, from, here);
-    store_get(&search->store, to, there);
+    unsigned char here[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    store_get(&search->store, hop.state, here);
     out->count = 0;
     search->system->successors(search->system, here, out);
-    unsigned best = out->count;
-    for (unsigned at = 0; at < out->count; at++)
-        if (memcmp(out->states + at * out->size, there, out->size) == 0 &&
-            (best == out->count || out->move[at].kind < out->move[best].kind))
-            best = at;
-    return out->move[best];
+    return out->move[hop.edge];
 }
 
-int run_along(const struct search *search, const uint32_t *states, size_t count, bool closes, struct run *run)
+int run_along(const struct search *search, const struct hop *hops, size_t count, bool closes, struct run *run)
 {
     struct successors *out = calloc(1, sizeof *out);
     unsigned char *room = calloc(SUCCESSORS_MOST, search->system->size);
@@ -60,11 +54,9 @@ int run_along(const struct search *search, const uint32_t *states, size_t count,
         out->states = room;
         out->size = search->system->size;
     }
-    for (size_t at = 0; !error && at + 1 < count; at++)
-        if (!run_append(run, move_between(search, out, states[at], states[at + 1])))
+    for (size_t at = 0; !error && at < count; at++)
+        if (!run_append(run, move_of(search, out, hops[at])))
             error = -ENOMEM;
-    if (!error && closes && count > 1 && !run_append(run, move_between(search, out, states[count - 1], states[0])))
-        error = -ENOMEM;
     run->loop = closes ? loop : run->count;
     free(room);
     free(out);

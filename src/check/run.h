@@ -21,9 +21,14 @@ struct run {
 bool run_append(struct run *run, struct move move);
 /* The shortest run to a state of the search. 0 or -ENOMEM. */
 int run_to(const struct search *search, uint32_t state, struct run *run);
-/* Goes on along states that follow one another, the first being where the run stands; if `closes`, the last leads back
- * to the first, and the run repeats from there. */
-int run_along(const struct search *search, const uint32_t *states, size_t count, bool closes, struct run *run);
+/* One move of a way through the graph: the edge-th out of a state. Naming the target would not do: several processes may
+ * make moves between the same two states, and who moved is what a fair cycle is about. */
+struct hop {
+    uint32_t state, edge;
+};
+/* Goes on along hops that follow one another, the first being out of where the run stands; if `closes`, the last leads
+ * back to the first, and the run repeats from there. 0 or -ENOMEM. */
+int run_along(const struct search *search, const struct hop *hops, size_t count, bool closes, struct run *run);
 /* Tells the moves by making them, from the beginning, without the reductions of the search. 0 or -ENOMEM. */
 int run_tell(const struct system *system, struct run *run);
 void run_close(struct run *run);

@@ -92,6 +92,7 @@ static int run_once(const struct system *system, const struct sample_plan *plan,
     for (uint64_t step = 0; step < plan->steps && !result->violated; step++) {
         out->count = 0;
         out->complaint = NULL;
+        out->overflow = false;
         system->successors(system, state, out);
         if (out->overflow)
             result->overflow = true;

@@ -69,31 +69,59 @@ static bool add_edge(struct search *search, uint32_t target, struct move move)
     return true;
 }
 
-/* All moves out of one state. False if the search is over. */
-static bool expand(struct search *search, uint32_t number, struct successors *out, struct key *keys)
+/* The moves out of one state, on their way into the store. Memory answers slowly, and a search asks it at random: so a
+ * state's successors are made and their table entries asked for (gather) while those of the state before it are put. */
+struct batch {
+    uint32_t number;  /* the state they come from */
+    bool full;        /* there was no memory for all of them */
+    struct key *keys; /* one for each successor */
+    struct successors out;
+};
+
+static void gather(struct search *search, uint32_t number, struct batch *batch)
 {
     unsigned char state[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    struct successors *out = &batch->out;
     struct key key;
     store_get(&search->store, number, state);
     store_get_key(&search->store, number, &key);
+    batch->number = number;
     out->count = 0;
+    out->complaint = NULL;
     search->system->successors(search->system, state, out);
+    for (unsigned at = 0; at < out->count && !batch->full; at++)
+        if (!out->stays[at])
+            batch->full = !store_key(&search->store, out->states + at * out->size, state, &key, &batch->keys[at]);
+}
+
+static void look(const struct search *search, const struct batch *batch)
+{
+    for (unsigned at = 0; at < batch->out.count; at++)
+        if (!batch->out.stays[at])
+            store_look(&search->store, &batch->keys[at]);
+}
+
+/* Puts what was gathered. False if the search is over. */
+static bool settle(struct search *search, const struct batch *batch)
+{
+    const struct successors *out = &batch->out;
+    const uint32_t number = batch->number;
     search->moves += out->count;
     if (out->overflow) {
         search->end = SEARCH_OVERFLOW;
         search->culprit = number;
         return false;
     }
-    for (unsigned at = 0; at < out->count; at++)
-        if (!out->stays[at] && !store_key(&search->store, out->states + at * out->size, state, &key, &keys[at])) {
-            search->end = SEARCH_MEMORY;
-            return false;
-        }
+    if (batch->full) {
+        search->end = SEARCH_MEMORY;
+        return false;
+    }
     if (search->keep_graph && !begin_edges(search))
         return false;
     for (unsigned at = 0; at < out->count; at++) {
         uint32_t target = number;
-        if (!out->stays[at] && !put(search, out->states + at * out->size, &keys[at], number, out->move[at], &target))
+        if (!out->stays[at] &&
+            !put(search, out->states + at * out->size, &batch->keys[at], number, out->move[at], &target))
             return false;
         if (out->complaint && out->complaining == at) {
             search->violated = out->complaint;
@@ -126,25 +154,54 @@ static bool within_limits(struct search *search)
     return true;
 }
 
-static void explore(struct search *search, struct successors *out, struct key *keys)
+static void explore(struct search *search, struct batch *batches)
 {
+    struct batch *now = &batches[0], *next = &batches[1];
     uint32_t number;
-    if (!store_key(&search->store, out->states, NULL, NULL, keys)) {
+    search->system->begin(search->system, now->out.states);
+    if (!store_key(&search->store, now->out.states, NULL, NULL, now->keys)) {
         search->end = SEARCH_MEMORY;
         return;
     }
-    if (!put(search, out->states, keys, STATE_NONE, (struct move){0}, &number))
+    if (!put(search, now->out.states, now->keys, STATE_NONE, (struct move){0}, &number))
         return;
     uint32_t depth_ends = 0;
+    gather(search, number, now);
     for (; search->expanded < search->store.count; search->expanded++) {
-        if (!within_limits(search) || !expand(search, search->expanded, out, keys))
+        const uint32_t following = search->expanded + 1;
+        const bool ahead = following < search->store.count;
+        if (!within_limits(search))
             return;
+        look(search, now);
+        if (ahead)
+            gather(search, following, next);
+        if (!settle(search, now))
+            return;
+        if (!ahead && following < search->store.count)
+            gather(search, following, next);
         if (search->expanded == depth_ends) {
             search->depth++;
             depth_ends = search->store.count - 1;
         }
+        struct batch *const settled = now;
+        now = next;
+        next = settled;
     }
     search->end = SEARCH_EXHAUSTED;
+}
+
+static bool batch_open(struct batch *batch, size_t state_size)
+{
+    batch->keys = calloc(SUCCESSORS_MOST, sizeof *batch->keys);
+    batch->out.states = calloc(SUCCESSORS_MOST, state_size);
+    batch->out.size = state_size;
+    return batch->keys && batch->out.states;
+}
+
+static void batch_close(struct batch *batch)
+{
+    free(batch->keys);
+    free(batch->out.states);
 }
 
 int search_run(struct search *search)
@@ -156,20 +213,16 @@ int search_run(struct search *search)
     int error = store_open(&search->store, system->size, system->part_size, search->limits.memory);
     if (error)
         return error;
-    struct successors *out = calloc(1, sizeof *out);
-    struct key *keys = calloc(SUCCESSORS_MOST, sizeof *keys);
-    unsigned char *states = calloc(SUCCESSORS_MOST, system->size);
-    if (out && keys && states) {
-        out->size = system->size;
-        out->states = states;
-        system->begin(system, states);
-        explore(search, out, keys);
-    } else {
+    struct batch *batches = calloc(2, sizeof *batches);
+    if (!batches)
+        return -ENOMEM;
+    if (batch_open(&batches[0], system->size) && batch_open(&batches[1], system->size))
+        explore(search, batches);
+    else
         error = -ENOMEM;
-    }
-    free(states);
-    free(keys);
-    free(out);
+    batch_close(&batches[0]);
+    batch_close(&batches[1]);
+    free(batches);
     search->ended = now();
     return error;
 }

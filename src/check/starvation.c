@@ -14,7 +14,7 @@
 
 struct hunt {
     const struct statuses *statuses;
-    struct cycle *cycle;
+    struct way *cycle;
 };
 
 /* One thing that the cycle owes: a step of this process, or (SYSTEM) a move of its surroundings. */
@@ -57,19 +57,10 @@ static bool is_cycle(const struct search *search, const struct component *compon
     return possible == 0; /* nobody can move: it stays so for ever */
 }
 
-static bool append(struct search *search, struct cycle *cycle, uint32_t state)
-{
-    if (!store_grow(&search->store, &cycle->states, sizeof state))
-        return false;
-    memcpy(cycle->states.bytes + cycle->states.used, &state, sizeof state);
-    cycle->states.used += sizeof state;
-    return true;
-}
-
 /* The members of a component in numeric order, and the way a breadth-first route came to each. */
 struct route {
     uint32_t *members;
-    uint32_t *from;
+    struct hop *came_by;
     uint32_t *queue;
     uint32_t count;
 };
@@ -86,15 +77,15 @@ static uint32_t place_in(const struct route *route, uint32_t state)
     return (uint32_t)(found - route->members);
 }
 
-/* Appends the shortest way within the component from `start` to a state that pays one of `wanted` (0: to `goal`),
- * without `start` itself. Returns where it ended, or STATE_NONE without memory. */
+/* Appends the shortest way within the component from `start` to a state that pays one of `wanted` (0: to `goal`).
+ * Returns where it ended, or STATE_NONE without memory. */
 static uint32_t travel(struct search *search, const struct component *component, const struct route *route,
-                       struct cycle *cycle, uint32_t start, unsigned wanted, uint32_t goal)
+                       struct way *cycle, uint32_t start, unsigned wanted, uint32_t goal)
 {
-    memset(route->from, 0xff, route->count * sizeof *route->from);
+    memset(route->came_by, 0xff, route->count * sizeof *route->came_by);
     uint32_t head = 0, tail = 0, end = STATE_NONE;
     route->queue[tail++] = start;
-    route->from[place_in(route, start)] = start;
+    route->came_by[place_in(route, start)] = (struct hop){start, 0};
     while (head < tail && end == STATE_NONE) {
         const uint32_t state = route->queue[head++];
         if (wanted ? (paid(search, component, state) & wanted) != 0 : state == goal) {
@@ -106,28 +97,27 @@ static uint32_t travel(struct search *search, const struct component *component,
             const uint32_t target = edges.targets[at];
             if (!walk_has_kind(component->walk, edges.labels[at]) || component->of[target] != component->number)
                 continue;
-            uint32_t *from = &route->from[place_in(route, target)];
-            if (*from == STATE_NONE) {
-                *from = state;
+            struct hop *came_by = &route->came_by[place_in(route, target)];
+            if (came_by->state == STATE_NONE) {
+                *came_by = (struct hop){state, (uint32_t)at};
                 route->queue[tail++] = target;
             }
         }
     }
-    const size_t first = cycle->states.used;
-    for (uint32_t state = end; state != start; state = route->from[place_in(route, state)])
-        if (!append(search, cycle, state))
+    const size_t first = way_length(cycle);
+    for (uint32_t state = end; state != start;) {
+        const struct hop hop = route->came_by[place_in(route, state)];
+        if (!way_append(search, cycle, hop.state, hop.edge))
             return STATE_NONE;
-    uint32_t *added = (uint32_t *)(void *)(cycle->states.bytes + first);
-    for (size_t low = 0, high = (cycle->states.used - first) / sizeof *added; low + 1 < high; low++, high--) {
-        const uint32_t kept = added[low];
-        added[low] = added[high - 1];
-        added[high - 1] = kept;
+        state = hop.state;
     }
+    way_reverse(cycle, first);
     return end;
 }
 
-/* Takes one move that pays some of `wanted`, if one stays within the component; returns what the state and the move have paid. */
-static int pay(struct search *search, const struct component *component, struct cycle *cycle, uint32_t *here,
+/* Takes one move that pays some of `wanted`, if one stays within the component; tells what the state and the move have
+ * paid. */
+static int pay(struct search *search, const struct component *component, struct way *cycle, uint32_t *here,
                unsigned wanted, unsigned *settled)
 {
     const struct edges edges = graph_edges(&search->graph, *here);
@@ -139,38 +129,39 @@ static int pay(struct search *search, const struct component *component, struct 
         if (owed(edges.labels[at]) & wanted && walk_has_kind(component->walk, edges.labels[at]) &&
             component->of[edges.targets[at]] == component->number) {
             *settled |= owed(edges.labels[at]);
+            if (!way_append(search, cycle, *here, at))
+                return -ENOMEM;
             *here = edges.targets[at];
-            return append(search, cycle, *here) ? 0 : -ENOMEM;
+            return 0;
         }
     return 0;
 }
 
 /* A round trip through the component that pays everything owed. */
-static int draw_cycle(struct search *search, const struct component *component, struct cycle *cycle)
+static int draw_cycle(struct search *search, const struct component *component, struct way *cycle)
 {
     struct route route = {.count = component->count};
     struct grown room = {0};
-    if (!store_grow(&search->store, &room, 3 * (size_t)component->count * sizeof(uint32_t)))
+    if (!store_grow(&search->store, &room, component->count * (sizeof(struct hop) + 2 * sizeof(uint32_t))))
         return -ENOMEM;
-    route.members = (uint32_t *)(void *)room.bytes;
-    route.from = route.members + route.count;
-    route.queue = route.from + route.count;
+    route.came_by = (struct hop *)(void *)room.bytes;
+    route.members = (uint32_t *)(void *)(route.came_by + route.count);
+    route.queue = route.members + route.count;
     memcpy(route.members, component->members, route.count * sizeof *route.members);
     qsort(route.members, route.count, sizeof *route.members, by_number);
     const uint32_t home = route.members[0];
     uint32_t here = home;
     unsigned owing = (1u << 2 * PROCESSES_MOST) - 1, settled = 0;
-    int answer = append(search, cycle, home) ? 1 : -ENOMEM;
+    int answer = 1;
+    cycle->start = home;
     while (answer == 1 && owing) {
         here = travel(search, component, &route, cycle, here, owing, 0);
         if (here == STATE_NONE || pay(search, component, cycle, &here, owing, &settled))
             answer = -ENOMEM;
         owing &= ~settled;
     }
-    if (answer == 1 && here != home && travel(search, component, &route, cycle, here, 0, home) == STATE_NONE)
+    if (answer == 1 && travel(search, component, &route, cycle, here, 0, home) == STATE_NONE)
         answer = -ENOMEM;
-    if (answer == 1 && cycle->states.used > sizeof home)
-        cycle->states.used -= sizeof home; /* home stands at the front already */
     store_release(&search->store, &room);
     return answer;
 }
@@ -187,7 +178,7 @@ static int judge_component(struct search *search, const struct component *compon
     return draw_cycle(search, component, hunt->cycle);
 }
 
-int starvation_find(struct search *search, const struct statuses *statuses, unsigned kinds, struct cycle *cycle)
+int starvation_find(struct search *search, const struct statuses *statuses, unsigned kinds, struct way *cycle)
 {
     struct hunt hunt = {.statuses = statuses, .cycle = cycle};
     int answer = 0;

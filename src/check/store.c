@@ -6,14 +6,39 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { TABLE_FIRST = 1 << 16, ARRAY_FIRST = 1 << 20 };
+enum { TABLE_FIRST = 1 << 16, ARRAY_FIRST = 1 << 20, HUGE_PAGE = 1 << 21 };
 
+/* Look-ups are random, so most of their time is the machine's translation of addresses: what is large lies where huge
+ * pages can hold it. A kernel that has none costs nothing. */
 static void *map_fresh(size_t bytes)
 {
-    void *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t slack = bytes < HUGE_PAGE ? 0 : HUGE_PAGE;
+    unsigned char *fresh = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED)
         return NULL;
-    madvise(fresh, bytes, MADV_HUGEPAGE); /* look-ups are random: fewer pages are faster; a refusal costs nothing */
+    if (slack) {
+        const size_t before = -(uintptr_t)fresh & (HUGE_PAGE - 1);
+        if (before)
+            munmap(fresh, before);
+        fresh += before;
+        if (slack - before)
+            munmap(fresh + bytes, slack - before);
+    }
+    madvise(fresh, bytes, MADV_HUGEPAGE);
+    return fresh;
+}
+
+/* Moves the pages, not what is in them. NULL, and nothing changed, if the machine refuses. */
+static void *map_longer(void *old, size_t old_bytes, size_t bytes)
+{
+    void *const fresh = map_fresh(bytes);
+    if (!fresh)
+        return NULL;
+    if (mremap(old, old_bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, fresh) == MAP_FAILED) {
+        munmap(fresh, bytes);
+        return NULL;
+    }
+    madvise(fresh, bytes, MADV_HUGEPAGE);
     return fresh;
 }
 
@@ -38,8 +63,8 @@ bool store_grow(struct store *store, struct grown *array, size_t bytes)
         if (store->spent - array->room + room > store->budget)
             return false;
     }
-    void *grown = array->bytes ? mremap(array->bytes, array->room, room, MREMAP_MAYMOVE) : map_fresh(room);
-    if (grown == MAP_FAILED || grown == NULL)
+    void *grown = array->bytes ? map_longer(array->bytes, array->room, room) : map_fresh(room);
+    if (!grown)
         return false;
     spend(store, room - array->room);
     array->bytes = grown;
@@ -100,7 +125,7 @@ void store_close(struct store *store)
 }
 
 /* memcmp for a few lanes, without the call. */
-static inline bool same(const unsigned char *a, const unsigned char *b, size_t size)
+__attribute__((always_inline)) static inline bool same(const unsigned char *a, const unsigned char *b, size_t size)
 {
     for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
         uint64_t left, right;
@@ -112,10 +137,10 @@ static inline bool same(const unsigned char *a, const unsigned char *b, size_t s
     return true;
 }
 
-static uint64_t hash_part(const struct dictionary *dictionary, const unsigned char *part)
+__attribute__((always_inline)) static inline uint64_t hash_part(const unsigned char *part, size_t size)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (size_t at = 0; at < dictionary->size; at += sizeof hash) {
+    for (size_t at = 0; at < size; at += sizeof hash) {
         uint64_t lane;
         memcpy(&lane, part + at, sizeof lane);
         hash = mix(hash, lane);
@@ -134,7 +159,7 @@ static bool dictionary_double(struct store *store)
         return false;
     const size_t mask = dictionary->table_room * 2 - 1;
     for (uint32_t number = 0; number < dictionary->count; number++) {
-        size_t at = hash_part(dictionary, dictionary->parts.bytes + number * dictionary->size) & mask;
+        size_t at = hash_part(dictionary->parts.bytes + number * dictionary->size, dictionary->size) & mask;
         while (table[at])
             at = (at + 1) & mask;
         table[at] = number + 1;
@@ -146,17 +171,10 @@ static bool dictionary_double(struct store *store)
     return true;
 }
 
-/* The part's number, new or known; false if there is no room. */
-static bool intern(struct store *store, const unsigned char *part, uint32_t *number)
+/* A part that was never seen gets the next number, at this slot of the table. False if there is no room. */
+static bool intern_new(struct store *store, const unsigned char *part, size_t at, uint32_t *number)
 {
     struct dictionary *dictionary = &store->dictionary;
-    const size_t mask = dictionary->table_room - 1;
-    size_t at = hash_part(dictionary, part) & mask;
-    for (; dictionary->table[at]; at = (at + 1) & mask) {
-        *number = dictionary->table[at] - 1;
-        if (same(dictionary->parts.bytes + *number * dictionary->size, part, dictionary->size))
-            return true;
-    }
     if (!store_grow(store, &dictionary->parts, dictionary->size))
         return false;
     memcpy(dictionary->parts.bytes + dictionary->parts.used, part, dictionary->size);
@@ -164,6 +182,21 @@ static bool intern(struct store *store, const unsigned char *part, uint32_t *num
     *number = dictionary->count++;
     dictionary->table[at] = dictionary->count;
     return dictionary->count <= dictionary->table_room / 2 || dictionary_double(store);
+}
+
+/* The part's number, new or known; false if there is no room. */
+__attribute__((always_inline)) static inline bool intern(struct store *store, const unsigned char *part, size_t size,
+                                                         uint32_t *number)
+{
+    const struct dictionary *dictionary = &store->dictionary;
+    const size_t mask = dictionary->table_room - 1;
+    size_t at = hash_part(part, size) & mask;
+    for (; dictionary->table[at]; at = (at + 1) & mask) {
+        *number = dictionary->table[at] - 1;
+        if (same(dictionary->parts.bytes + *number * size, part, size))
+            return true;
+    }
+    return intern_new(store, part, at, number);
 }
 
 static uint64_t hash_key(const struct store *store, const uint32_t *parts)
@@ -179,16 +212,28 @@ static size_t slot_of(const struct store *store, uint64_t hash)
     return hash & (store->table_room - 1);
 }
 
-bool store_key(struct store *store, const unsigned char *state, const unsigned char *origin,
-               const struct key *origin_key, struct key *key)
+__attribute__((always_inline)) static inline bool number_parts(struct store *store, const unsigned char *state,
+                                                               const unsigned char *origin,
+                                                               const struct key *origin_key, struct key *key,
+                                                               size_t size)
 {
-    const size_t size = store->dictionary.size;
     for (unsigned at = 0; at < store->parts; at++) {
         if (origin && same(state + at * size, origin + at * size, size))
             key->part[at] = origin_key->part[at];
-        else if (!intern(store, state + at * size, &key->part[at]))
+        else if (!intern(store, state + at * size, size, &key->part[at]))
             return false;
     }
+    return true;
+}
+
+bool store_key(struct store *store, const unsigned char *state, const unsigned char *origin,
+               const struct key *origin_key, struct key *key)
+{
+    /* The same for every size; where the compiler knows it, it need not loop. */
+    const size_t size = store->dictionary.size;
+    if (!(size == 16 ? number_parts(store, state, origin, origin_key, key, 16)
+                     : number_parts(store, state, origin, origin_key, key, size)))
+        return false;
     key->hash = hash_key(store, key->part);
     __builtin_prefetch(&store->table[slot_of(store, key->hash)]);
     return true;
@@ -197,6 +242,13 @@ bool store_key(struct store *store, const unsigned char *state, const unsigned c
 static const uint32_t *key_of(const struct store *store, uint32_t number)
 {
     return (const uint32_t *)(const void *)store->keys.bytes + (size_t)number * store->parts;
+}
+
+void store_look(const struct store *store, const struct key *key)
+{
+    const uint64_t entry = store->table[slot_of(store, key->hash)];
+    if (entry)
+        __builtin_prefetch(key_of(store, (uint32_t)entry - 1));
 }
 
 /* An entry: the upper half of the hash, so that most strangers are told apart without a look at their key. */

@@ -57,10 +57,12 @@ struct key {
 int store_open(struct store *store, size_t state_size, size_t part_size, size_t budget);
 void store_close(struct store *store);
 
-/* Two halves of putting a state, so that the second's look-up can be prefetched. `origin` is the state it came from,
+/* Putting a state, in three parts, so that memory is asked for early: the first fetches the table's entry, the second
+ * (which may be left out) what that points to; each is best done for many states before the next. `origin` is the state it came from,
  * with its key: most parts stay as they were. False if memory is full. */
 bool store_key(struct store *store, const unsigned char *state, const unsigned char *origin,
                const struct key *origin_key, struct key *key);
+void store_look(const struct store *store, const struct key *key);
 enum store_answer { STORE_KNOWN, STORE_NEW, STORE_FULL };
 enum store_answer store_put(struct store *store, const struct key *key, uint32_t parent, struct move move,
                             uint32_t *number);

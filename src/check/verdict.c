@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "check/analyses.h"
 
@@ -35,8 +34,8 @@ static bool wanted(const struct verdict *verdict, enum property property)
     return verdict->properties >> property & 1;
 }
 
-/* Turns what an analysis answers (0, 1 with states, or a negative errno) into a finding. */
-static int conclude(const struct search *search, struct finding *finding, int answer, const struct cycle *states,
+/* Turns what an analysis answers (0, 1 with a way, or a negative errno) into a finding. */
+static int conclude(const struct search *search, struct finding *finding, int answer, const struct way *way,
                     bool closes)
 {
     if (answer < 0)
@@ -44,10 +43,10 @@ static int conclude(const struct search *search, struct finding *finding, int an
     finding->answer = answer ? ANSWER_BROKEN : ANSWER_HOLDS;
     if (!answer)
         return 0;
-    const uint32_t *path = (const uint32_t *)(const void *)states->states.bytes;
-    int error = run_to(search, path[0], &finding->run);
+    const struct hop *hops = (const struct hop *)(const void *)way->hops.bytes;
+    int error = run_to(search, way->start, &finding->run);
     if (!error)
-        error = run_along(search, path, states->states.used / sizeof *path, closes, &finding->run);
+        error = run_along(search, hops, way_length(way), closes, &finding->run);
     return error ? error : run_tell(search->system, &finding->run);
 }
 
@@ -68,23 +67,23 @@ static int judge_progress(struct search *search, const struct statuses *statuses
 static int judge_starvation(struct search *search, const struct statuses *statuses, struct finding *finding,
                             unsigned kinds)
 {
-    struct cycle cycle = {0};
+    struct way cycle = {0};
     const int answer = starvation_find(search, statuses, kinds, &cycle);
     const int error = conclude(search, finding, answer, &cycle, true);
     if (answer == 1)
         snprintf(finding->detail, sizeof finding->detail, "process %u waits for ever", cycle.victim);
-    store_release(&search->store, &cycle.states);
+    store_release(&search->store, &cycle.hops);
     return error;
 }
 
 static int judge_order(struct search *search, const struct statuses *statuses, struct finding *finding)
 {
-    struct cycle inversion = {0};
+    struct way inversion = {0};
     const int answer = order_find_inversion(search, statuses, &inversion);
     const int error = conclude(search, finding, answer, &inversion, false);
     if (answer == 1)
         snprintf(finding->detail, sizeof finding->detail, "process %u was queued first", inversion.victim);
-    store_release(&search->store, &inversion.states);
+    store_release(&search->store, &inversion.hops);
     return error;
 }
 
@@ -107,17 +106,15 @@ static int judge_overtaking(struct search *search, const struct statuses *status
     /* Round: the move that overtakes, and the way back to where it was made. */
     const struct walk walk = {
         .process = active.victim, .statuses = 1u << STATUS_ACTIVE | 1u << STATUS_QUEUED, .kinds = KINDS_ALL};
-    struct cycle round = {0};
-    if (!store_grow(&search->store, &round.states, 2 * sizeof(uint32_t)))
-        return -ENOMEM;
-    memcpy(round.states.bytes, (uint32_t[]){active.from, active.to}, 2 * sizeof(uint32_t));
-    round.states.used = 2 * sizeof(uint32_t);
-    error = route_find(search, statuses, &walk, active.to, active.from, &round);
-    if (!error && active.to != active.from)
-        round.states.used -= sizeof(uint32_t); /* it ends where it began */
+    const struct hop overtakes = active.overtakes;
+    const uint32_t beyond = graph_edges(&search->graph, overtakes.state).targets[overtakes.edge];
+    struct way round = {.start = overtakes.state};
+    error = way_append(search, &round, overtakes.state, overtakes.edge) ? 0 : -ENOMEM;
+    if (!error)
+        error = way_find(search, statuses, &walk, beyond, overtakes.state, &round);
     if (!error)
         error = conclude(search, finding, 1, &round, true);
-    store_release(&search->store, &round.states);
+    store_release(&search->store, &round.hops);
     return error;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/check_messages.h"
 #include "cli/commands.h"
 
 unsigned check_promises(const struct register_model *model)
@@ -84,6 +85,8 @@ static int check_some(struct check_words *asked)
 
 int command_check(int count, char **words)
 {
+    if (check_messages_wanted(count, words))
+        return check_messages(count, words);
     struct check_words asked;
     const int status = check_words_parse(count, words, &asked);
     if (status)

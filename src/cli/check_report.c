@@ -224,7 +224,7 @@ static void draw_bars(struct spacetime *diagram, const struct run *run, unsigned
             const size_t from = at;
             while (at + 1 < run->count && run->steps[at + 1].inside >> process & 1)
                 at++;
-            spacetime_bar(diagram, SPACETIME_INSIDE, process, (double)from, (double)at, "inside");
+            spacetime_bar(diagram, SPACETIME_INSIDE, process, (double)from, (double)at + 0.6, NULL);
         }
 }
 
@@ -233,7 +233,7 @@ int check_report_svg_run(const char *path, const struct check_words *asked, cons
     const struct register_model *model = &asked->model;
     char title[400], described[320];
     check_describe(asked, described, sizeof described);
-    snprintf(title, sizeof title, "%s: %s is broken (%s)", asked->protocol, broken, described);
+    snprintf(title, sizeof title, "%s: %s", asked->protocol, described);
     struct spacetime *diagram = spacetime_open(title);
     if (!diagram)
         return -ENOMEM;
@@ -244,13 +244,24 @@ int check_report_svg_run(const char *path, const struct check_words *asked, cons
     }
     for (size_t at = 0; at < run->count; at++) {
         const struct run_step *step = &run->steps[at];
+        char number[24], note[220];
+        snprintf(number, sizeof number, "%zu", at + 1);
+        snprintf(note, sizeof note, "%zu   P%u   %s", at + 1, model->place_of[step->move.process], step->line);
         (step->move.kind == MOVE_DEATH ? spacetime_death : spacetime_step)(diagram, step->move.process, (double)at,
-                                                                           step->line);
+                                                                           number);
+        if (at == run->loop)
+            spacetime_note(diagram, "again and again:");
+        spacetime_note(diagram, note);
     }
     draw_bars(diagram, run, model->system.processes);
     if (run->count) {
         const size_t last = run->count - 1;
-        spacetime_violation(diagram, run->steps[last].move.process, (double)last, run->steps[last].move.process,
+        const unsigned culprit = run->steps[last].move.process;
+        /* The other one that is inside, if that is what is wrong. */
+        unsigned other = 0;
+        while (other < model->system.processes && (other == culprit || !(run->steps[last].inside >> other & 1)))
+            other++;
+        spacetime_violation(diagram, culprit, (double)last, other < model->system.processes ? other : culprit,
                             (double)last, broken);
     }
     FILE *out = fopen(path, "w");

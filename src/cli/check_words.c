@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/check.h"
+#include "cli/check_messages.h"
 #include "cli/commands.h"
 
 enum {
@@ -24,6 +25,7 @@ enum {
     WORD_NO_EXPRESS,
     WORD_FENCES,
     WORD_PASSAGES,
+    WORD_NO_REDUCTION,
     WORD_PROPERTY,
     WORD_MEMORY,
     WORD_STATES,
@@ -56,6 +58,7 @@ static const struct option options[] = {
     {"no-express", no_argument, NULL, WORD_NO_EXPRESS},
     {"fences", no_argument, NULL, WORD_FENCES},
     {"passages", required_argument, NULL, WORD_PASSAGES},
+    {"no-reduction", no_argument, NULL, WORD_NO_REDUCTION},
     {"property", required_argument, NULL, WORD_PROPERTY},
     {"memory", required_argument, NULL, WORD_MEMORY},
     {"states", required_argument, NULL, WORD_STATES},
@@ -97,6 +100,7 @@ static void print_help(void)
          "      --tso            stores wait in a buffer, as on x86\n\n"
          "How:\n"
          "      --property LIST  judge only these: exclusion,progress,lockout,reliability,order,overtaking\n"
+         "      --no-reduction   numbers as they are, not made small: for comparison, with --passages\n"
          "      --memory SIZE    at most so much, with K, M or G (default: 4G)\n"
          "      --states N, --seconds S\n"
          "      --random RUNS    not all schedules, but RUNS random ones\n"
@@ -106,6 +110,7 @@ static void print_help(void)
          "      --svg FILE       draw the first counterexample as a space-time diagram\n"
          "      --json           the answer as JSON\n"
          "      --list           the protocols, and the broken ones\n\n"
+         "The message protocols have options of their own: afteryou check token --help.\n\n"
          "Exit status: 0 all that is promised holds; 1 something is broken; 2 a limit was met first; 125 usage.");
 }
 
@@ -116,6 +121,7 @@ static void print_list(void)
         printf("%-28s %s%s%s\n", protocol->name, protocol->summary, protocol->refutes ? "; refuted: " : "",
                protocol->refutes ? protocol->refutes : "");
     }
+    check_messages_list();
 }
 
 /* "0,2,5" as bits. */
@@ -246,6 +252,9 @@ static const char *take_option(int option, const char *value, struct check_words
         return NULL;
     case WORD_PASSAGES:
         return parse_count(value, 1, 30, &model->passages) ? NULL : "--passages takes 1 to 30 passages";
+    case WORD_NO_REDUCTION:
+        model->unreduced = true;
+        return NULL;
     case WORD_PROPERTY:
         return parse_properties(value, &asked->properties) ? NULL
                                                            : "--property takes exclusion, progress, lockout, "
@@ -311,6 +320,8 @@ static const char *contradiction(const struct check_words *asked)
                           !(model->requests == 1u << REQUEST_EXCLUSIVE ||
                             (!model->requests && !protocol->default_requests) || model->problem == PROBLEM_ALLOCATION)))
         return "has no fences to judge so; --fences works with bakery and courtesy, one slot, --modes exclusive";
+    if (protocol->hold && !model->units)
+        return "is about units; say how many there are with --units";
     if (model->alive >> model->places)
         return "has fewer places than --alive names; raise -n";
     if (asked->sample.depth && !asked->sample.runs)
@@ -328,7 +339,7 @@ static int settle(struct check_words *asked)
         return usage_error("check", "%s takes %u to %u places here, not %u", protocol->name, protocol->places_least,
                            protocol->places_most, model->places);
     if (model->problem == PROBLEM_ALLOCATION)
-        model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_RELEASE;
+        model->requests = 1u << REQUEST_EXCLUSIVE | (protocol->hold ? 0 : 1u << REQUEST_RELEASE);
     if (model->by_priority)
         model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_URGENT;
     const char *wrong = contradiction(asked);

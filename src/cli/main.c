@@ -14,6 +14,8 @@ static const struct {
     {"status", command_status, "who is inside, who waits for whom"},
     {"spaces", command_spaces, "list, create, show, remove, repair spaces"},
     {"check", command_check, "try every interleaving of a protocol, every death"},
+    {"simulate", command_simulate, "messages and delays per passage, with faults"},
+    {"audit", command_audit, "judge a recorded run"},
 };
 
 static void print_usage(FILE *out)

@@ -8,7 +8,16 @@
 
 #include "common/svg.h"
 
-enum mark_kind { MARK_PROCESS, MARK_STEP, MARK_DEATH, MARK_MESSAGE, MARK_WAITS, MARK_INSIDE, MARK_VIOLATION };
+enum mark_kind {
+    MARK_PROCESS,
+    MARK_STEP,
+    MARK_DEATH,
+    MARK_MESSAGE,
+    MARK_WAITS,
+    MARK_INSIDE,
+    MARK_VIOLATION,
+    MARK_NOTE
+};
 
 /* Whatever is drawn: on one line, or between two. */
 struct mark {
@@ -26,7 +35,7 @@ struct spacetime {
     bool failed; /* memory ran out */
 };
 
-enum { LEFT = 110, TOP = 64, ROW = 64, COLUMN = 44, BOTTOM = 40, BAR = 14 };
+enum { LEFT = 110, TOP = 64, ROW = 64, COLUMN = 44, BOTTOM = 40, BAR = 14, NOTE = 16 };
 
 struct spacetime *spacetime_open(const char *title)
 {
@@ -108,6 +117,11 @@ void spacetime_violation(struct spacetime *diagram, unsigned process, double col
     add(diagram, (struct mark){MARK_VIOLATION, process, other, column, other_column, NULL}, what);
 }
 
+void spacetime_note(struct spacetime *diagram, const char *text)
+{
+    add(diagram, (struct mark){.kind = MARK_NOTE}, text);
+}
+
 static struct point place(unsigned process, double column)
 {
     return (struct point){LEFT + COLUMN * column, TOP + ROW * (double)process + ROW / 2.0};
@@ -185,7 +199,37 @@ static void draw(FILE *out, const struct mark *mark, enum mark_kind kind, double
     case MARK_VIOLATION:
         draw_violation(out, mark);
         break;
+    case MARK_NOTE:
+        break;
     }
+}
+
+/* Letters are about half as wide as they are high: enough to keep them on the page. */
+static double text_width(const char *text, double letter)
+{
+    return LEFT + letter * (double)strlen(text) + 30;
+}
+
+static double width_of(const struct spacetime *diagram, double end)
+{
+    double width = LEFT + COLUMN * end + 30;
+    if (text_width(diagram->title, 9) > width)
+        width = text_width(diagram->title, 9);
+    for (size_t i = 0; i < diagram->count; i++)
+        if (diagram->marks[i].kind == MARK_NOTE && text_width(diagram->marks[i].text, 6.5) > width)
+            width = text_width(diagram->marks[i].text, 6.5);
+    return width;
+}
+
+static double draw_notes(FILE *out, const struct spacetime *diagram, double top)
+{
+    for (size_t i = 0; i < diagram->count; i++)
+        if (diagram->marks[i].kind == MARK_NOTE) {
+            top += NOTE;
+            if (out)
+                svg_text(out, "small", "start", (struct point){LEFT, top}, diagram->marks[i].text);
+        }
+    return top;
 }
 
 int spacetime_write(const struct spacetime *diagram, FILE *out)
@@ -195,7 +239,9 @@ int spacetime_write(const struct spacetime *diagram, FILE *out)
     static const enum mark_kind order[] = {MARK_PROCESS, MARK_WAITS, MARK_INSIDE,   MARK_MESSAGE,
                                            MARK_STEP,    MARK_DEATH, MARK_VIOLATION};
     const double end = last_column(diagram) + 0.5;
-    svg_begin(out, LEFT + COLUMN * end + 30, TOP + ROW * (double)diagram->processes + BOTTOM, diagram->title);
+    const double bottom = TOP + ROW * (double)diagram->processes + BOTTOM;
+    svg_begin(out, width_of(diagram, end), draw_notes(NULL, diagram, bottom) + 10, diagram->title);
+    draw_notes(out, diagram, bottom - 10);
     svg_text(out, "title", "start", (struct point){LEFT, 26}, diagram->title);
     for (size_t kind = 0; kind < sizeof order / sizeof *order; kind++)
         for (size_t i = 0; i < diagram->count; i++)

@@ -32,6 +32,9 @@ void spacetime_bar(struct spacetime *diagram, enum spacetime_bar kind, unsigned 
 void spacetime_violation(struct spacetime *diagram, unsigned process, double column, unsigned other,
                          double other_column, const char *what);
 
+/* A line of text below the drawing, in the order added. */
+void spacetime_note(struct spacetime *diagram, const char *text);
+
 /* Writes the whole as SVG: 0, or a negative errno (-ENOMEM from before, or what the writing met). */
 int spacetime_write(const struct spacetime *diagram, FILE *out);
 

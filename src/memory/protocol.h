@@ -30,8 +30,8 @@ struct protocol {
     void (*leave)(struct registers *at);              /* from anywhere: leaving is failing */
     uint64_t (*dead)(unsigned index, uint64_t value); /* what a register reads as, once its owner is gone */
     bool (*dead_bit)(unsigned index, bool value);
-    void (*hold)(struct registers *at);               /* units: they are chosen, others may choose */
-    bool (*aside)(uint64_t word);                     /* asleep until its condition may have changed */
+    void (*hold)(struct registers *at); /* units: they are chosen, others may choose */
+    bool (*aside)(uint64_t word);       /* asleep until its condition may have changed */
     unsigned
         number_shift; /* word 0 holds a number that grows with every conflicting passage, from this bit on; 0: it has none */
 };

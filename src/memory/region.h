@@ -33,7 +33,7 @@ struct registers {
     struct acquaintance *acquaintances; /* of every place */
     uint64_t floor;                     /* the greatest number found at a place when its owner changed or died */
     bool news;                          /* somebody died inside, or left such a death behind: see after entering */
-    uint64_t kept[4];     /* what the protocol keeps from entering to leaving, and beyond */
+    uint64_t kept[4];                   /* what the protocol keeps from entering to leaving, and beyond */
     /* of the present passage */
     bool waited; /* this passage, or if it is over the last */
     bool calm;   /* it did not have to wait last time */
@@ -147,8 +147,8 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
 
 /* The next rival whose word is not quiet: the same fetches as those of registers_next_rival and registers_read, in one short loop, for this is
  * the path alone. */
-static inline unsigned registers_next_stirring(struct registers *at, unsigned place,
-                                               bool (*quiet)(const struct registers *, word, word))
+__attribute__((always_inline)) static inline unsigned
+registers_next_stirring(struct registers *at, unsigned place, bool (*quiet)(const struct registers *, word, word))
 {
     const struct acquaintance *const all = at->acquaintances;
     const unsigned places = at->places;

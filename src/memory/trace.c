@@ -56,12 +56,12 @@ void ay__trace(const ay_region *region, const char *event)
         escape(&spec->name[at], name);
         if (strcmp(event, "enter") == 0)
             snprintf(fence, sizeof fence, ",\"fence\":%llu", (unsigned long long)ay_fence(region));
-        const int length = snprintf(
-            line, sizeof line,
-            "{\"at\":%lld,\"process\":\"%u/%u/%u\",\"event\":\"%s\",\"region\":\"%s\",\"mode\":\"%s\"%s}\n",
-            (long long)ay__now(), region->at.own_cold->owner.pid, region->at.self,
-            life_generation(atomic_load(&region->at.own->life)), event, name,
-            mode_name(several ? MODE_NULL : spec->mode), fence);
+        const int length =
+            snprintf(line, sizeof line,
+                     "{\"at\":%lld,\"process\":\"%u/%u/%u\",\"event\":\"%s\",\"region\":\"%s\",\"mode\":\"%s\"%s}\n",
+                     (long long)ay__now(), region->at.own_cold->owner.pid, region->at.self,
+                     life_generation(atomic_load(&region->at.own->life)), event, name,
+                     mode_name(several ? MODE_NULL : spec->mode), fence);
         write_line(line, length);
     }
 }
@@ -69,8 +69,7 @@ void ay__trace(const ay_region *region, const char *event)
 void ay__trace_death(unsigned pid, unsigned place, unsigned generation)
 {
     char line[LINE_ROOM];
-    const int length =
-        snprintf(line, sizeof line, "{\"at\":%lld,\"process\":\"%u/%u/%u\",\"event\":\"died\"}\n", (long long)ay__now(),
-                 pid, place, generation);
+    const int length = snprintf(line, sizeof line, "{\"at\":%lld,\"process\":\"%u/%u/%u\",\"event\":\"died\"}\n",
+                                (long long)ay__now(), pid, place, generation);
     write_line(line, length);
 }

@@ -90,7 +90,7 @@ static inline bool bakery_chosen(struct registers *at, word w, unsigned j, word 
     if (bakery_state(w) != BAKERY_CHOOSING || !registers_conflict(at, j, bakery_mode(w)) || without.choosing)
         return true;
     return !without.incarnation &&
-           (bakery_incarnation(w) != bakery_incarnation(first) || bakery_number(w) != bakery_number(first));
+           w >> BAKERY_INCARNATION_SHIFT != first >> BAKERY_INCARNATION_SHIFT; /* the incarnation, or the number kept */
 }
 
 /* "wait until #(i) < #(j) or not conflict(i, j)", or j has begun anew. A place that chooses again will draw a greater

@@ -284,8 +284,8 @@ struct part_head {
 #else
 
 typedef uint64_t word;
-typedef uint16_t place_number;
-typedef uint64_t place_set; /* a bit each: a protocol that uses it serves 64 places */
+typedef uint32_t place_number; /* as wide as a register: it counts loops, and is never shared */
+typedef uint64_t place_set;    /* a bit each: a protocol that uses it serves 64 places */
 #define PLACE_BITS       16
 #define INCARNATION_BITS 9
 
@@ -371,6 +371,7 @@ struct passage_head;
 #define WRITE_LATE_(label, place, index, value) registers_write_late(at, index, value)
 #define READ_BIT(label, into, ...)              ((into) = registers_read_bit(at, __VA_ARGS__))
 #define WRITE_BIT_(label, place, index, value)  registers_write_bit(at, index, value)
+/* One statement, whatever stands around it: an `else` behind it must not become its own. */
 #define AWAIT_(label, into, place, index, test)                                                                        \
     do {                                                                                                               \
         while ((into) = registers_read(at, place, index), !(test))                                                     \

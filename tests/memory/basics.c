@@ -167,7 +167,8 @@ static void test_refusals(void)
     expect(ay_open(test_space, &(ay_options){.reserved = {1}}, &other), -EINVAL, "reserved");
     expect(ay_open(test_space, &(ay_options){.protocol = "races"}, &other), -EINVAL, "'courtesy', not 'races'");
     expect(ay_open(test_space, &(ay_options){.places = 7}, &other), -EINVAL, "4096 places, not 7");
-    expect(ay_open(test_space, &(ay_options){.precedence = AY_BY_PRIORITY}, &other), -EINVAL, "in order, not by priority");
+    expect(ay_open(test_space, &(ay_options){.precedence = AY_BY_PRIORITY}, &other), -EINVAL,
+           "in order, not by priority");
     expect(ay_open(test_space, &(ay_options){.overtake = 3}, &other), -EINVAL, "up to 0, not 3");
     expect(ay_open(test_space, &(ay_options){.protocol = "clock", .overtake = 3}, &other), -ENOTSUP, "'clock'");
     expect(ay_region_open(space, &(ay_spec){.name = ""}, &refused), -EINVAL, "1 to 255");
@@ -176,7 +177,8 @@ static void test_refusals(void)
     expect(ay_region_open(space, &(ay_spec){.name = "x", .mode = (ay_mode)6}, &refused), -EINVAL, "mode 6");
     expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 9, .of = 8}, &refused), -EINVAL, "9 of 8");
     expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 1}, &refused), -EINVAL, "both");
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .slots = 2, .mode = AY_SHARED}, &refused), -EINVAL, "exclusive");
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .slots = 2, .mode = AY_SHARED}, &refused), -EINVAL,
+           "exclusive");
     static const char *const twice[] = {"x", NULL};
     expect(ay_region_open(space, &(ay_spec){.name = "x", .also = twice}, &refused), -EINVAL, "twice");
     CHECK_EQUAL(ay_region_open(space, &(ay_spec){.name = "x", .slots = 2}, &region), 0);

@@ -35,8 +35,8 @@ static bool fails(void)
     }
 
 WRAP(void *, calloc, (size_t count, size_t size), (count, size), NULL)
-WRAP(void *, mmap, (void *at, size_t size, int rights, int flags, int fd, off_t from), (at, size, rights, flags, fd, from),
-     MAP_FAILED)
+WRAP(void *, mmap, (void *at, size_t size, int rights, int flags, int fd, off_t from),
+     (at, size, rights, flags, fd, from), MAP_FAILED)
 WRAP(int, madvise, (void *at, size_t size, int advice), (at, size, advice), -1)
 WRAP(int, ftruncate, (int fd, off_t size), (fd, size), -1)
 WRAP(int, posix_fallocate, (int fd, off_t from, off_t size), (fd, from, size), failure)

@@ -90,7 +90,8 @@ static void check_lines(unsigned me, enum kind kind, uint64_t resources, uint64_
         wrong |= kind == UNITED && inside == UNITED + 1 && (its_units & units);
         slotted += inside == SLOTTED + 1;
         if (wrong && lives(line) && atomic_load(&line->inside) == inside && atomic_load(&line->resources) == its)
-            FAIL("worker %u (kind %d) is inside together with %u (kind %d): resources %llx and %llx, units %llx and %llx",
+            FAIL("worker %u (kind %d) is inside together with %u (kind %d): resources %llx and %llx, units %llx and "
+                 "%llx",
                  me, kind, other, inside - 1, (unsigned long long)resources, (unsigned long long)its,
                  (unsigned long long)units, (unsigned long long)its_units);
     }
@@ -127,7 +128,8 @@ static void check_fence(enum kind kind, uint64_t fence)
         if (resources >> which & 1) {
             const uint64_t last = atomic_load(&witness->fences[which]);
             if (fence <= last)
-                FAIL("fence %llu after %llu on resource %u", (unsigned long long)fence, (unsigned long long)last, which);
+                FAIL("fence %llu after %llu on resource %u", (unsigned long long)fence, (unsigned long long)last,
+                     which);
             atomic_store(&witness->fences[which], fence);
         }
 }

@@ -17,6 +17,8 @@ MODEL_PASSAGE(enter_without_withdrawal, courtesy, WITHOUT(withdrawal))
 MODEL_PASSAGE(enter_without_bound, courtesy, WITHOUT(bound))
 MODEL_PASSAGE(enter_without_raise, courtesy, WITHOUT(raise))
 MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
+MODEL_PASSAGE(hold, courtesy, courtesy_hold(my, at))
+MODEL_PASSAGE(give_back, courtesy, courtesy_give_back(my, at))
 
 static word dead(unsigned index, word value)
 {
@@ -75,7 +77,10 @@ static void forget_incarnations(const struct register_model *model, unsigned cha
 static unsigned landings(const struct register_model *model, const unsigned char *state, unsigned who)
 {
     const struct courtesy_passage *my = model_passage(model, state, who);
-    if (model_process(model, state, who)->part != PART_ENTERING)
+    const enum part part = model_process(model, state, who)->part;
+    if (part == PART_PARTING || part == PART_HOLDING)
+        return 1; /* it will give back with a number one above its own */
+    if (part != PART_ENTERING)
         return 0;
     const bool drawing = my->doorway.head.point || my->claim.look.head.point || my->claim.look.most;
     return drawing + !model->system.all_conflict;
@@ -162,6 +167,8 @@ static void normalise(const struct register_model *model, unsigned char *state)
 }
 
 #define COURTESY_MODEL(identifier, title, text, run, found)                                                            \
+    COURTESY_LEAVING(identifier, title, text, run, leave, NULL, found)
+#define COURTESY_LEAVING(identifier, title, text, run, leaves, holds, found)                                           \
     const struct register_protocol identifier = {                                                                      \
         .name = title,                                                                                                 \
         .summary = text,                                                                                               \
@@ -169,7 +176,8 @@ static void normalise(const struct register_model *model, unsigned char *state)
         .places_most = WATCH_MOST,                                                                                     \
         .passage_size = sizeof(struct courtesy_passage),                                                               \
         .enter = run,                                                                                                  \
-        .leave = leave,                                                                                                \
+        .leave = leaves,                                                                                               \
+        .hold = holds,                                                                                                 \
         .dead = dead,                                                                                                  \
         .active = active,                                                                                              \
         .normalise = normalise,                                                                                        \
@@ -185,6 +193,8 @@ static void normalise(const struct register_model *model, unsigned char *state)
     };
 
 COURTESY_MODEL(model_courtesy, "courtesy", "ours: the region from one word a place", enter, NULL)
+COURTESY_LEAVING(model_courtesy_units, "courtesy-units", "the same, holding a unit outside: take and of", enter,
+                 give_back, hold, NULL)
 COURTESY_MODEL(model_courtesy_without_look, "courtesy-without-look", "enters as soon as it has claimed",
                enter_without_look, "exclusion")
 COURTESY_MODEL(model_courtesy_without_choosing, "courtesy-without-choosing", "passes who is choosing",

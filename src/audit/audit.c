@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Judges a recorded run by causality: Garg's Safety, Liveness and Fairness, and that fences grow.
+ *
+ * The lines of a trace stand in an order that its causality allows: a send before its receives. Happened-before is
+ * program order, and besides
+ * - where messages are recorded: a send happened before its receives. That two sections did not overlap as it happened
+ * is not enough, then; a leaving must have happened before the next conflicting entry, or another run could have had
+ * both inside;
+ * - where none are (shared memory): a leaving happened before the conflicting entries that follow it. Entering and
+ *   leaving are recorded from inside, so their order in the file is the order in which they happened.
+ *
+ * The dead are ordered by the notice of their death, which is no message: their sections are judged by overlap alone.
+ */
+#include "audit/audit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "audit/judge.h"
+
+const char *audit_property_name(enum property property)
+{
+    static const char *const names[PROPERTIES] = {"Run", "Safety", "Fence", "Liveness", "Fairness"};
+    return names[property];
+}
+
+bool audit_holds(const struct audit *audit)
+{
+    for (unsigned i = 0; i < PROPERTIES; i++)
+        if (audit->findings[i].found)
+            return false;
+    return true;
+}
+
+void audit_find(struct judge *judge, enum property property, size_t record, size_t other, const char *format, ...)
+{
+    struct finding *finding = &judge->audit->findings[property];
+    if (finding->found)
+        return;
+    *finding = (struct finding){.found = true, .record = record, .other = other};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding->words, sizeof finding->words, format, arguments);
+    va_end(arguments);
+}
+
+static void judge_message(struct judge *judge, const struct record *record, size_t index)
+{
+    struct letter *letter = clocks_letter(&judge->clocks, record->message);
+    if (record->kind == RECORD_SEND) {
+        if (letter)
+            audit_find(judge, PROPERTY_RUN, index, letter->send,
+                       "line %u: message %" PRIu64 " is sent again; line %u sent it first", record->line,
+                       record->message, line_of(judge, letter->send));
+        else
+            judge->failed |= !clocks_send(&judge->clocks, record, index);
+        return;
+    }
+    if (!letter)
+        audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s receives message %" PRIu64 " before it is sent",
+                   record->line, name_of(judge, index), record->message);
+    else if (!letter->to_come)
+        audit_find(judge, PROPERTY_RUN, index, letter->send,
+                   "line %u: %s receives message %" PRIu64 " once more than line %u sent it", record->line,
+                   name_of(judge, index), record->message, line_of(judge, letter->send));
+    else
+        clocks_receive(&judge->clocks, record->process, letter);
+}
+
+static void judge_record(struct judge *judge, const struct record *record, size_t index)
+{
+    clocks_tick(&judge->clocks, record->process);
+    if (judge->dead[record->process] && record->kind != RECORD_JOINED) {
+        audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s does something after its death", record->line,
+                   name_of(judge, index));
+        return;
+    }
+    switch ((enum record_kind)record->kind) {
+    case RECORD_REQUEST:
+        audit_request(judge, record, index);
+        break;
+    case RECORD_ENTER:
+        audit_enter(judge, record, index);
+        break;
+    case RECORD_LEAVE:
+    case RECORD_ABANDON:
+        audit_leave(judge, record, index);
+        break;
+    case RECORD_SEND:
+    case RECORD_RECEIVE:
+        judge_message(judge, record, index);
+        break;
+    case RECORD_DIED:
+    case RECORD_LOST:
+        audit_gone(judge, record);
+        break;
+    default: /* joined: it remembers nothing, so nothing of its earlier life happened before what it does from here on */
+        judge->dead[record->process] = false;
+        clocks_forget(&judge->clocks, record->process);
+    }
+}
+
+/* Liveness, where the trace says that all had come to rest: nobody waits, nobody is inside. */
+static void judge_end(struct judge *judge)
+{
+    for (uint32_t i = 0; i < judge->trace->regions.count; i++)
+        for (uint32_t seat = 0; seat < judge->regions[i].busy_count; seat++) {
+            const struct passage *passage = passage_of(judge, judge->regions[i].busy[seat], i);
+            const bool inside = passage->status == STATUS_INSIDE;
+            const size_t record = inside ? passage->enter : passage->request;
+            judge->audit->open_requests += !inside;
+            if (judge->audit->liveness_judged)
+                audit_find(judge, PROPERTY_LIVENESS, record, record, "line %u: %s %s", line_of(judge, record),
+                           name_of(judge, record), inside ? "enters, and never leaves" : "requests, and never enters");
+        }
+}
+
+static bool judge_open(struct judge *judge)
+{
+    const uint32_t processes = judge->trace->processes.count, regions = judge->trace->regions.count;
+    judge->passages = calloc((size_t)processes * regions + 1, sizeof *judge->passages);
+    judge->regions = calloc((size_t)regions + 1, sizeof *judge->regions);
+    judge->dead = calloc(processes, sizeof *judge->dead);
+    if (!clocks_open(&judge->clocks, processes) || !judge->passages || !judge->regions || !judge->dead)
+        return false;
+    for (uint32_t i = 0; i < regions; i++) {
+        judge->regions[i].busy = calloc(processes, sizeof *judge->regions[i].busy);
+        if (!judge->regions[i].busy)
+            return false;
+    }
+    return true;
+}
+
+static void judge_close(struct judge *judge)
+{
+    const uint32_t processes = judge->trace->processes.count, regions = judge->trace->regions.count;
+    for (uint32_t i = 0; judge->regions && i < regions; i++) {
+        free(judge->regions[i].busy);
+        for (unsigned mode = 0; mode < TRACE_MODES; mode++) {
+            free(judge->regions[i].left[mode].list);
+            free(judge->regions[i].handed[mode]);
+        }
+    }
+    for (size_t i = 0; judge->passages && i < (size_t)processes * regions; i++)
+        free(judge->passages[i].request_clock);
+    free(judge->passages);
+    free(judge->regions);
+    free(judge->dead);
+    clocks_close(&judge->clocks);
+}
+
+int audit_judge(const struct trace *trace, bool fair, struct audit *audit)
+{
+    *audit = (struct audit){.fairness_judged = fair || trace->fair, .liveness_judged = trace->rest};
+    struct judge judge = {.trace = trace, .audit = audit};
+    judge.failed = !judge_open(&judge);
+    for (size_t i = 0; i < trace->count && !judge.failed; i++)
+        judge_record(&judge, &trace->records[i], i);
+    if (!judge.failed)
+        judge_end(&judge);
+    judge_close(&judge);
+    return judge.failed ? -ENOMEM : 0;
+}

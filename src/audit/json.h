@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* One line of JSON: a flat object of strings, whole numbers and truth values. */
+#ifndef AFTERYOU_AUDIT_JSON_H
+#define AFTERYOU_AUDIT_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum json_kind { JSON_STRING, JSON_NUMBER, JSON_TRUTH, JSON_OTHER };
+
+struct json_pair {
+    const char *key; /* both end with '\0': the line is taken apart in place */
+    const char *text;
+    uint64_t number; /* JSON_NUMBER; JSON_TRUTH: 0 or 1 */
+    enum json_kind kind;
+};
+
+enum { JSON_PAIRS_MOST = 24 };
+
+struct json_line {
+    struct json_pair pairs[JSON_PAIRS_MOST];
+    unsigned count;
+};
+
+/* NULL, or what is wrong. Changes `text`, and points into it. Nested values are passed over as JSON_OTHER. */
+const char *json_read(char *text, struct json_line *line);
+
+#endif

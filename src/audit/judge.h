@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The judge at work: where every process is in every region, and what must have happened before what. */
+#ifndef AFTERYOU_AUDIT_JUDGE_H
+#define AFTERYOU_AUDIT_JUDGE_H
+
+#include "audit/audit.h"
+#include "audit/clocks.h"
+
+enum status { STATUS_OUTSIDE, STATUS_WAITING, STATUS_INSIDE };
+
+/* One process in one region. */
+struct passage {
+    enum status status;
+    uint8_t mode;
+    size_t request, enter;   /* records */
+    uint32_t asked;          /* its own clock at the request */
+    uint32_t *request_clock; /* the whole clock at the request, once it ever waited */
+    uint32_t seat;           /* where it stands in the region's list of the busy */
+};
+
+struct leaving {
+    uint32_t process, clock;
+    size_t record;
+};
+
+struct leavings {
+    struct leaving *list;
+    uint32_t count, room;
+};
+
+struct region {
+    uint32_t *busy; /* processes that wait or are inside */
+    uint32_t busy_count;
+    struct leavings left[TRACE_MODES]; /* not yet known to have happened before all that could conflict with them */
+    uint32_t *handed[TRACE_MODES];     /* shared memory: what happened before the leavings in that mode; NULL: none */
+    uint64_t fence[TRACE_MODES];       /* the highest, and whose it was */
+    size_t fence_record[TRACE_MODES];
+};
+
+struct judge {
+    const struct trace *trace;
+    struct audit *audit;
+    struct clocks clocks;
+    struct passage *passages; /* processes × regions */
+    struct region *regions;
+    bool *dead;
+    bool failed;
+};
+
+static inline const char *name_of(const struct judge *judge, size_t record)
+{
+    return judge->trace->processes.text[judge->trace->records[record].process];
+}
+
+static inline uint32_t line_of(const struct judge *judge, size_t record)
+{
+    return judge->trace->records[record].line;
+}
+
+static inline struct passage *passage_of(struct judge *judge, uint32_t process, uint32_t region)
+{
+    return &judge->passages[(size_t)process * judge->trace->regions.count + region];
+}
+
+/* Keeps the first finding of each property. */
+void audit_find(struct judge *judge, enum property property, size_t record, size_t other, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* passages.c */
+void audit_request(struct judge *judge, const struct record *record, size_t index);
+void audit_enter(struct judge *judge, const struct record *record, size_t index);
+void audit_leave(struct judge *judge, const struct record *record, size_t index);
+void audit_gone(struct judge *judge, const struct record *record);
+
+#endif

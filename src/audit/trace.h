@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded run, read from JSON lines (docs/messages.md has the format). */
+#ifndef AFTERYOU_AUDIT_TRACE_H
+#define AFTERYOU_AUDIT_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_kind {
+    RECORD_REQUEST,
+    RECORD_ENTER,
+    RECORD_LEAVE,
+    RECORD_ABANDON, /* gave up waiting */
+    RECORD_SEND,
+    RECORD_RECEIVE,
+    RECORD_DIED,
+    RECORD_LOST, /* was told that it is a member no longer */
+    RECORD_JOINED,
+    RECORD_END,
+    RECORD_KINDS
+};
+
+enum { TRACE_MODES = 6, TRACE_NONE = UINT32_MAX };
+
+struct record {
+    uint64_t at;
+    uint64_t fence;   /* enter; 0: none given */
+    uint64_t message; /* send, receive */
+    uint32_t line;    /* counted from 1 */
+    uint32_t process; /* TRACE_NONE: none */
+    uint32_t region;
+    uint32_t copies; /* send: how many will receive it */
+    uint8_t kind;    /* enum record_kind */
+    uint8_t mode;
+    char name[14]; /* send: the message's kind, cut short */
+};
+
+struct names {
+    char **text;
+    uint32_t count, room;
+    uint32_t *table; /* open addressing: number + 1 */
+    uint32_t table_room;
+};
+
+struct trace {
+    struct record *records;
+    size_t count, room;
+    struct names processes, regions;
+    char protocol[64]; /* from the header; empty: none */
+    bool fair;         /* the header claims first come, first served by causality */
+    bool messages;     /* it has sends: happened-before is by messages; else by regions handed over */
+    bool ended, rest;  /* the last line says so: nothing was cut off; and all had come to rest */
+};
+
+/* 0, or a negative errno; -EBADMSG: it is no trace, and `complaint` says where and why. Close it in either case. */
+int trace_read(struct trace *trace, const char *path, char *complaint, size_t room);
+void trace_close(struct trace *trace);
+
+/* The matrix of docs/messages.md: whether two modes exclude each other. */
+bool trace_conflict(unsigned mode, unsigned other);
+const char *record_name(unsigned kind);
+const char *trace_mode_name(unsigned mode);
+
+#endif

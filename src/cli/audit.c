@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou audit`: judges a recorded run, and shows the offending pair of states. */
+#include "audit/audit.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+
+static const char help[] =
+    "usage: afteryou audit FILE [OPTION…]      '-' reads standard input\n"
+    "\n"
+    "Judges a recorded run (JSON lines, as simulate --trace and AFTERYOU_TRACE write them) by causality:\n"
+    "safety, growing fences, liveness, and fairness where the trace claims it.\n"
+    "\n"
+    "      --fair             judge fairness even if the trace does not claim it\n"
+    "      --svg FILE         draw the space-time diagram around the first violation, or of the beginning\n"
+    "      --length K         how many events it shows (default 40)\n"
+    "      --json             the judgement as JSON\n"
+    "\n"
+    "Exit status: 0 all holds, 1 a property was violated, 125 the file is no trace, or the command failed.\n";
+
+struct audit_request {
+    const char *file, *svg;
+    uint64_t length;
+    bool fair, json;
+};
+
+static int parse(int count, char **words, struct audit_request *request)
+{
+    static const struct option options[] = {{"fair", no_argument, NULL, 'f'},
+                                            {"svg", required_argument, NULL, 's'},
+                                            {"length", required_argument, NULL, 'l'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {NULL, 0, NULL, 0}};
+    *request = (struct audit_request){.length = 40};
+    optind = 0;
+    opterr = 0;
+    int option;
+    while ((option = getopt_long(count, words, "", options, NULL)) != -1) {
+        if (option == 'f')
+            request->fair = true;
+        else if (option == 's')
+            request->svg = optarg;
+        else if (option == 'j')
+            request->json = true;
+        else if (option != 'l')
+            return usage_error("audit", "'%s' is no option, or lacks its value; see afteryou audit --help",
+                               words[optind - 1]);
+        else if (!parse_number(optarg, 4, 10000, &request->length))
+            return usage_error("audit", "--length is a number from 4 to 10000, not '%s'", optarg);
+    }
+    if (optind != count - 1)
+        return usage_error("audit", "which trace? afteryou audit FILE, one at a time");
+    request->file = words[optind];
+    return 0;
+}
+
+/* The line itself, for the reader's eyes; a trace from a pipe cannot be read again. */
+static void print_line(const char *path, uint32_t wanted)
+{
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "r");
+    if (!file)
+        return;
+    char *text = NULL;
+    size_t size = 0;
+    for (uint32_t number = 1; getline(&text, &size, file) != -1; number++)
+        if (number == wanted) {
+            printf("    %u: %s", wanted, text);
+            break;
+        }
+    free(text);
+    fclose(file);
+}
+
+static const char *remark(const struct audit *audit, enum property property, char *text, size_t room)
+{
+    text[0] = '\0';
+    if (property == PROPERTY_LIVENESS && !audit->liveness_judged)
+        snprintf(text, room, "not judged: the trace does not say that all came to rest (%" PRIu64 " requests open)",
+                 audit->open_requests);
+    if (property == PROPERTY_FAIRNESS && !audit->fairness_judged)
+        snprintf(text, room, "not claimed: %" PRIu64 " times a request that happened before was overtaken",
+                 audit->overtaken);
+    return text;
+}
+
+static void print_text(const struct audit_request *request, const struct trace *trace, const struct audit *audit)
+{
+    const bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    const bool holds = audit_holds(audit);
+    printf("%s: %s%s%s (%zu events, %u processes, %" PRIu64 " entries%s%s)\n", request->file,
+           colour ? (holds ? "\033[32m" : "\033[31m") : "", holds ? "holds" : "violated", colour ? "\033[0m" : "",
+           trace->count, trace->processes.count, audit->entries, *trace->protocol ? ", " : "", trace->protocol);
+    for (enum property property = 0; property < PROPERTIES; property++) {
+        const struct finding *finding = &audit->findings[property];
+        char text[160];
+        remark(audit, property, text, sizeof text);
+        printf("  %-9s %s\n", audit_property_name(property), finding->found ? finding->words : *text ? text : "holds");
+        if (!finding->found)
+            continue;
+        const uint32_t line = trace->records[finding->record].line, other = trace->records[finding->other].line;
+        print_line(request->file, other < line ? other : line);
+        if (other != line)
+            print_line(request->file, other < line ? line : other);
+    }
+}
+
+/* Names come from the trace: they are escaped. */
+static void print_quoted(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        if ((unsigned char)*text < ' ')
+            printf("\\u%04x", *text);
+        else
+            putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_json(const struct trace *trace, const struct audit *audit)
+{
+    printf("{\"holds\":%s,\"events\":%zu,\"processes\":%u,\"entries\":%" PRIu64 ",\"overtaken\":%" PRIu64
+           ",\"liveness_judged\":%s,\"fairness_judged\":%s,\"violations\":[",
+           audit_holds(audit) ? "true" : "false", trace->count, trace->processes.count, audit->entries,
+           audit->overtaken, audit->liveness_judged ? "true" : "false", audit->fairness_judged ? "true" : "false");
+    const char *comma = "";
+    for (enum property property = 0; property < PROPERTIES; property++) {
+        const struct finding *finding = &audit->findings[property];
+        if (!finding->found)
+            continue;
+        printf("%s{\"property\":\"%s\",\"line\":%u,\"other_line\":%u,\"words\":", comma, audit_property_name(property),
+               trace->records[finding->record].line, trace->records[finding->other].line);
+        print_quoted(finding->words);
+        putchar('}');
+        comma = ",";
+    }
+    puts("]}");
+}
+
+static int draw(const struct audit_request *request, const struct trace *trace, const struct audit *audit)
+{
+    FILE *svg = fopen(request->svg, "w");
+    if (!svg)
+        return usage_error("audit", "cannot write %s: %s", request->svg, strerror(errno));
+    const int error = audit_draw(trace, audit, (size_t)request->length, svg);
+    if (fclose(svg) != 0 || error)
+        return usage_error("audit", "cannot write %s: %s", request->svg, strerror(error ? -error : errno));
+    return 0;
+}
+
+static int judge(const struct audit_request *request, const struct trace *trace)
+{
+    struct audit audit;
+    const int error = audit_judge(trace, request->fair, &audit);
+    if (error)
+        return usage_error("audit", "%s: %u processes and %u regions are too many for this machine's memory",
+                           request->file, trace->processes.count, trace->regions.count);
+    if (request->json)
+        print_json(trace, &audit);
+    else
+        print_text(request, trace, &audit);
+    const int status = request->svg ? draw(request, trace, &audit) : 0;
+    return status ? status : audit_holds(&audit) ? EXIT_HOLDS : EXIT_VIOLATED;
+}
+
+int command_audit(int count, char **words)
+{
+    for (int i = 1; i < count; i++)
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) {
+            fputs(help, stdout);
+            return EXIT_HOLDS;
+        }
+    struct audit_request request;
+    int status = parse(count, words, &request);
+    if (status)
+        return status;
+    struct trace trace;
+    char complaint[256];
+    const int error = trace_read(&trace, request.file, complaint, sizeof complaint);
+    if (error == -EBADMSG)
+        status = usage_error("audit", "%s: %s", request.file, complaint);
+    else if (error)
+        status = usage_error("audit", "cannot read %s: %s", request.file, strerror(-error));
+    else
+        status = judge(&request, &trace);
+    trace_close(&trace);
+    return status;
+}

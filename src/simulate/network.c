@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* The network of a run: who gets what, when, and in which order.
+ *
+ * Agreed order needs no log: whatever is put into the queue first is first in the order, and nothing arrives
+ * at a node before what came earlier in the order. That is one number a node, its floor. (FIFO would need one
+ * a channel, N².)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulate/world.h"
+
+enum { SLOW = 20 }; /* a delayed message takes so many times as long */
+
+static struct parcel *parcel_new(struct world *world, uint32_t *number)
+{
+    if (world->free_parcel != NO_PARCEL) {
+        *number = world->free_parcel;
+        world->free_parcel = world->parcels[*number].node;
+    } else {
+        if (world->parcels_count == world->parcels_room) {
+            const uint32_t room = world->parcels_room ? 2 * world->parcels_room : 256;
+            struct parcel *parcels = realloc(world->parcels, room * sizeof *parcels);
+            if (!parcels) {
+                world->failed = true;
+                return NULL;
+            }
+            world->parcels = parcels;
+            world->parcels_room = room;
+        }
+        *number = world->parcels_count++;
+    }
+    struct parcel *parcel = &world->parcels[*number];
+    *parcel = (struct parcel){.id = ++world->sent};
+    return parcel;
+}
+
+static void parcel_used(struct world *world, uint32_t number)
+{
+    struct parcel *parcel = &world->parcels[number];
+    if (--parcel->copies)
+        return;
+    free(parcel->body);
+    parcel->body = NULL;
+    parcel->node = world->free_parcel;
+    world->free_parcel = number;
+}
+
+static uint64_t arrival(struct world *world, uint32_t from, uint32_t to)
+{
+    const double slow = chance_happens(&world->chance, world->how->faults.delay) ? SLOW : 1;
+    uint64_t at = world->now + spread_draw(world, &world->how->delay, slow);
+    uint64_t *floor = world->how->order == ORDER_AGREED ? &world->peers[to].floor
+                      : world->fifo                     ? &world->fifo[(size_t)from * world->how->nodes + to]
+                                                        : NULL;
+    if (floor) {
+        at = at > *floor ? at : *floor;
+        *floor = at;
+    }
+    return at;
+}
+
+static void count(struct world *world, uint32_t from, uint32_t to, const struct message *message)
+{
+    const uint32_t owner = message_serves_receiver(message->kind) ? to : from;
+    struct tally *tally = world_tally(world, owner), *tallies = world->tallies + (size_t)owner * TALLIES;
+    for (unsigned i = 0; message->kind == MESSAGE_ACK && i < TALLIES; i++)
+        if (tallies[i].number == message->about)
+            tally = &tallies[i];
+    tally->messages++;
+    world->measure->sent[message->kind]++;
+}
+
+static bool is_meant(const struct effect *effect, uint32_t from, uint32_t to)
+{
+    switch (effect->to) {
+    case TO_ALL:
+        return to != from;
+    case TO_GROUP:
+        return true;
+    case TO_SET:
+        return set_has(effect->set, to);
+    default:
+        return effect->to == to;
+    }
+}
+
+static void post(struct world *world, uint32_t from, uint32_t to, const struct effect *effect, uint32_t number)
+{
+    struct peer *peer = &world->peers[to];
+    if (to != from)
+        count(world, from, to, &effect->message);
+    if (!peer->up || peer->cut != world->peers[from].cut)
+        return;
+    world->parcels[number].copies++;
+    world_put(world, arrival(world, from, to), DUE_PARCEL, to, number);
+}
+
+void network_send(struct world *world, uint32_t from, const struct effect *effect)
+{
+    uint32_t number;
+    struct parcel *parcel = parcel_new(world, &number);
+    if (!parcel)
+        return;
+    parcel->message = effect->message;
+    parcel->event = EVENT_MESSAGE;
+    parcel->copies = 1; /* until all are posted */
+    if (effect->message.kind == MESSAGE_REQUEST && effect->message.about)
+        world_tally(world, from)->number = effect->message.about;
+    if (effect->body) {
+        parcel->body = malloc(effect->body_words * sizeof *parcel->body);
+        if (!parcel->body) {
+            world->failed = true;
+            return;
+        }
+        memcpy(parcel->body, effect->body, effect->body_words * sizeof *parcel->body);
+    }
+    if (effect->to < world->how->nodes) {
+        post(world, from, effect->to, effect, number);
+    } else {
+        for (uint32_t to = 0; to < world->how->nodes; to++)
+            if (is_meant(effect, from, to) && (world->peers[to].member || world->peers[to].up))
+                post(world, from, to, effect, number);
+    }
+    trace_send(world, &world->parcels[number], effect->to, world->parcels[number].copies - 1);
+    parcel_used(world, number);
+}
+
+/* The notice of a change goes through the same order as the messages. Those cut off have no quorum: none
+ * reaches them. */
+void network_announce(struct world *world, enum event_kind event, uint32_t node)
+{
+    uint32_t number;
+    struct parcel *parcel = parcel_new(world, &number);
+    if (!parcel)
+        return;
+    parcel->event = (uint8_t)event;
+    parcel->node = node;
+    parcel->view = world->view;
+    parcel->copies = 1;
+    for (uint32_t to = 0; to < world->how->nodes; to++)
+        if (to != node && world->peers[to].up && world->peers[to].member && !world->peers[to].cut) {
+            world->parcels[number].copies++;
+            world_put(world, arrival(world, node, to), DUE_NOTICE, to, number);
+        }
+    parcel_used(world, number);
+}
+
+void network_arrive(struct world *world, const struct due *due)
+{
+    const struct peer *peer = &world->peers[due->node];
+    if (peer->up && due->order >= peer->born) {
+        const struct parcel *parcel = &world->parcels[due->what];
+        const struct message message = parcel->message; /* the step may post, and so move the parcels */
+        if (parcel->event == EVENT_MESSAGE)
+            trace_receive(world, due->node, parcel);
+        world_step(world, due->node,
+                   &(struct event){.kind = parcel->event,
+                                   .node = parcel->node,
+                                   .view = parcel->view,
+                                   .message = &message,
+                                   .body = parcel->body});
+        faults_after_event(world, due->node);
+    }
+    parcel_used(world, due->what);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Toy systems for the checker: a list of moves between numbered states. */
+#include "toy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static unsigned state_of(const unsigned char *state)
+{
+    uint64_t number;
+    memcpy(&number, state, sizeof number);
+    return (unsigned)number;
+}
+
+static void set_state(unsigned char *state, uint64_t number)
+{
+    memcpy(state, &number, sizeof number);
+}
+
+static void begin(const struct system *system, unsigned char *state)
+{
+    (void)system;
+    set_state(state, 0);
+}
+
+static void successors(const struct system *system, const unsigned char *state, struct successors *out)
+{
+    const struct toy *toy = system->context;
+    for (size_t at = 0; at < toy->count; at++) {
+        const struct toy_move *move = &toy->moves[at];
+        if (move->from != state_of(state))
+            continue;
+        set_state(
+            successors_add(out, (struct move){(uint8_t)move->process, (uint8_t)move->kind, move->enters, (uint8_t)at}),
+            move->to);
+        out->stays[out->count - 1] = move->from == move->to;
+    }
+}
+
+static const char *judge(const struct system *system, const unsigned char *state)
+{
+    const struct toy *toy = system->context;
+    return toy->bad && state_of(state) == toy->bad ? "exclusion" : NULL;
+}
+
+static enum status status(const struct system *system, const unsigned char *state, unsigned process)
+{
+    const struct toy *toy = system->context;
+    return toy->status[state_of(state)][process];
+}
+
+static bool conflict(const struct system *system, const unsigned char *state, unsigned i, unsigned j)
+{
+    (void)system, (void)state;
+    return i != j;
+}
+
+static void narrate(const struct system *system, unsigned char *state, struct move move, char *line, size_t room)
+{
+    const struct toy *toy = system->context;
+    const struct toy_move *made = &toy->moves[move.choice];
+    assert_int_equal(state_of(state), made->from);
+    snprintf(line, room, "%u to %u", made->from, made->to);
+    set_state(state, made->to);
+}
+
+void toy_open(struct toy *toy, unsigned processes, const struct toy_move *moves, size_t count)
+{
+    assert_in_range(count, 1, 256);
+    toy->moves = moves;
+    toy->count = count;
+    toy->system = (struct system){
+        .name = "toy",
+        .size = sizeof(uint64_t),
+        .part_size = sizeof(uint64_t),
+        .processes = processes,
+        .all_conflict = true,
+        .context = toy,
+        .begin = begin,
+        .successors = successors,
+        .judge = judge,
+        .status = status,
+        .conflict = conflict,
+        .narrate = narrate,
+    };
+}
+
+unsigned toy_follow(const struct toy *toy, const struct run *run, size_t moves)
+{
+    unsigned state = 0;
+    assert_in_range(moves, 0, run->count);
+    for (size_t at = 0; at < moves; at++) {
+        const struct toy_move *made = &toy->moves[run->steps[at].move.choice];
+        assert_int_equal(made->from, state);
+        assert_int_equal(made->process, run->steps[at].move.process);
+        state = made->to;
+    }
+    return state;
+}

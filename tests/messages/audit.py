@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""afteryou audit: accepts correct runs, rejects doctored ones naming the line, and tells what is no trace at all."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+AFTERYOU = os.path.abspath(sys.argv.pop(1))
+RECORDED = os.path.abspath(sys.argv.pop(1))
+
+
+def afteryou(*words):
+    return subprocess.run([AFTERYOU, *words], capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+
+
+def simulated(protocol, *words):
+    """The lines of a small run."""
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+        run = afteryou("simulate", protocol, "--trace", file.name, *words)
+        assert run.returncode == 0, run.stdout + run.stderr
+        with open(file.name, encoding="utf-8") as lines:
+            return lines.read().splitlines()
+
+
+def audited(lines, *words, raw=None):
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", delete=False) as file:
+        file.write(raw if raw is not None else "".join(line + "\n" for line in lines))
+    try:
+        return afteryou("audit", file.name, *words)
+    finally:
+        os.unlink(file.name)
+
+
+def find(lines, start=0, **wanted):
+    """The index of the first line from start that has these members."""
+    for index in range(start, len(lines)):
+        event = json.loads(lines[index])
+        if all(event.get(key) == value for key, value in wanted.items()):
+            return index
+    raise AssertionError(f"no line with {wanted}")
+
+
+# What a memory engine writes: no messages; enter and leave are recorded from inside.
+SHARED_MEMORY = """\
+{"at":1,"process":"71","event":"request","region":"db","mode":"exclusive"}
+{"at":2,"process":"72","event":"request","region":"db","mode":"exclusive"}
+{"at":3,"process":"71","event":"enter","region":"db","mode":"exclusive","fence":1}
+{"at":4,"process":"71","event":"leave","region":"db","mode":"exclusive"}
+{"at":5,"process":"72","event":"enter","region":"db","mode":"exclusive","fence":2}
+{"at":6,"process":"73","event":"request","region":"db","mode":"shared"}
+{"at":7,"process":"73","event":"abandon","region":"db","mode":"shared"}
+{"at":8,"process":"72","event":"died"}
+{"at":9,"process":"71","event":"request","region":"db","mode":"shared"}
+{"at":10,"process":"71","event":"enter","region":"db","mode":"shared","fence":3}
+{"at":11,"process":"73","event":"request","region":"db","mode":"shared"}
+{"at":12,"process":"73","event":"enter","region":"db","mode":"shared","fence":3}
+{"at":13,"process":"73","event":"leave","region":"db","mode":"shared"}
+{"at":14,"process":"71","event":"leave","region":"db","mode":"shared"}
+""".splitlines()
+
+
+class Accepts(unittest.TestCase):
+    def test_all_four_protocols(self):
+        for protocol in ["lamport", "ricart-agrawala", "carvalho-roucairol", "token"]:
+            with self.subTest(protocol):
+                answer = audited(simulated(protocol, "-n", "5", "--passages", "500"))
+                self.assertEqual(answer.returncode, 0, answer.stdout)
+                self.assertIn("Safety    holds", answer.stdout)
+                self.assertIn("Liveness  holds", answer.stdout)
+
+    def test_runs_with_crashes_joinings_and_partitions(self):
+        for protocol in ["lamport", "ricart-agrawala", "carvalho-roucairol", "token"]:
+            for seed in range(1, 6):
+                with self.subTest(protocol, seed=seed):
+                    answer = audited(simulated(protocol, "-n", "5", "--passages", "400", "--crash", "0.005", "--slow", "0.1",
+                                               "--partition", "0.002", "--seed", str(seed)))
+                    self.assertEqual(answer.returncode, 0, answer.stdout)
+
+    def test_readers_together(self):
+        for protocol in ["lamport", "ricart-agrawala", "carvalho-roucairol"]:
+            with self.subTest(protocol):
+                answer = audited(simulated(protocol, "--passages", "500", "--shared", "0.7"))
+                self.assertEqual(answer.returncode, 0, answer.stdout)
+
+    def test_shared_memory(self):
+        answer = audited(SHARED_MEMORY)
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+        self.assertIn("not judged: the trace does not say that all came to rest (0 requests open)", answer.stdout)
+
+    def test_a_real_run_of_the_memory_engine(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            trace = os.path.join(folder, "trace.jsonl")
+            subprocess.run([RECORDED, trace, os.path.join(folder, "space")], check=True)
+            with open(trace, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            answer = audited(lines, "--json")
+            self.assertEqual(answer.returncode, 0, answer.stdout)
+            self.assertEqual(json.loads(answer.stdout)["entries"], 3 * 100 + 51)
+            # The same run, with one writer's leaving struck out.
+            leave = find(lines, event="leave", mode="exclusive")
+            lines.pop(leave)
+            self.assertEqual(audited(lines).returncode, 1)
+
+    def test_fairness_is_judged_only_where_it_is_claimed(self):
+        lines = simulated("token", "-n", "5", "--passages", "500")
+        self.assertIn("Fairness  not claimed", audited(lines).stdout)
+        answer = audited(lines, "--fair")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("happened before its own", answer.stdout)
+
+
+class Rejects(unittest.TestCase):
+    """Each doctored run is rejected by the property it breaks, and the line is named."""
+
+    def rejected(self, lines, property_name, line, *words):
+        answer = audited(lines, "--json", *words)
+        self.assertEqual(answer.returncode, 1, answer.stdout + answer.stderr)
+        findings = {finding["property"]: finding for finding in json.loads(answer.stdout)["violations"]}
+        self.assertIn(property_name, findings)
+        self.assertEqual(findings[property_name]["line"], line, findings)
+        return findings[property_name]
+
+    def setUp(self):
+        self.lines = simulated("ricart-agrawala", "-n", "3", "--passages", "60", "--think", "1us")
+
+    def test_overlapping_sections(self):
+        leave = find(self.lines, event="leave")
+        enter = find(self.lines, leave, event="enter")
+        self.lines.insert(leave, self.lines.pop(enter))  # the next enters before it leaves
+        finding = self.rejected(self.lines, "Safety", leave + 1)
+        self.assertEqual(finding["other_line"], find(self.lines, event="enter") + 1)
+
+    def test_a_lost_release(self):
+        leave = find(self.lines, event="leave")
+        who = json.loads(self.lines.pop(leave))["process"]
+        again = find(self.lines, leave, event="request", process=who)
+        self.rejected(self.lines, "Run", again + 1)
+
+    def test_a_last_release_lost(self):
+        last = max(index for index, line in enumerate(self.lines) if '"leave"' in line)
+        self.lines.pop(last)
+        enter = max(index for index, line in enumerate(self.lines) if '"enter"' in line)
+        self.rejected(self.lines, "Liveness", enter + 1)
+
+    def test_a_request_that_is_never_granted(self):
+        end = find(self.lines, event="end")
+        self.lines.insert(end, '{"at":9,"process":"n0","event":"request","region":"r","mode":"exclusive"}')
+        self.rejected(self.lines, "Liveness", end + 1)
+
+    def test_fairness_inverted(self):
+        answer = None
+        for seed in range(1, 20):
+            lines = simulated("ricart-agrawala-unfair", "-n", "5", "--passages", "3000", "--seed", str(seed))
+            answer = audited(lines)
+            if answer.returncode:
+                break
+        self.assertEqual(answer.returncode, 1)
+        self.assertRegex(answer.stdout, r"Fairness  line \d+: n\d enters before n\d, whose request \(line \d+\) happened before")
+
+    def test_a_receive_before_its_send(self):
+        send = find(self.lines, event="send")
+        receive = find(self.lines, event="receive", message=json.loads(self.lines[send])["message"])
+        self.lines.insert(send, self.lines.pop(receive))
+        self.rejected(self.lines, "Run", send + 1)
+
+    def test_a_message_received_twice(self):
+        send = find(self.lines, event="send", kind="REPLY")
+        receive = find(self.lines, event="receive", message=json.loads(self.lines[send])["message"])
+        self.lines.insert(receive + 1, self.lines[receive])
+        self.rejected(self.lines, "Run", receive + 2)
+
+    def test_a_reply_that_nobody_sent(self):
+        """Without its messages an entry is ordered after nothing, whatever the clock on the wall said."""
+        for kind in ["REPLY", "REQUEST"]:
+            ids = {json.loads(line)["message"] for line in self.lines if f'"kind":"{kind}"' in line}
+            self.lines = [line for line in self.lines if json.loads(line).get("message") not in ids]
+        self.lines.insert(1, '{"at":0,"process":"n0","event":"send","message":999999,"copies":0}')
+        enters = [index for index, line in enumerate(self.lines) if '"enter"' in line]
+        first = json.loads(self.lines[enters[0]])["process"]
+        other = next(index for index in enters if json.loads(self.lines[index])["process"] != first)
+        finding = self.rejected(self.lines, "Safety", other + 1)
+        self.assertIn("nothing orders this after", finding["words"])
+
+    def test_a_fence_that_falls_back(self):
+        enters = [index for index, line in enumerate(self.lines) if '"enter"' in line]
+        event = json.loads(self.lines[enters[5]])
+        event["fence"] = json.loads(self.lines[enters[4]])["fence"]
+        self.lines[enters[5]] = json.dumps(event)
+        self.rejected(self.lines, "Fence", enters[5] + 1)
+
+    def test_an_entry_without_a_request(self):
+        self.lines.pop(find(self.lines, event="request"))
+        self.rejected(self.lines, "Run", find(self.lines, event="enter") + 1)
+
+    def test_life_after_death(self):
+        leave = find(self.lines, event="leave")
+        who = json.loads(self.lines[leave])["process"]
+        self.lines.insert(leave + 1, json.dumps({"at": 0, "process": who, "event": "died"}))
+        self.rejected(self.lines, "Run", find(self.lines, leave + 2, process=who) + 1)
+
+    def test_two_writers_in_shared_memory(self):
+        lines = SHARED_MEMORY[:3] + [SHARED_MEMORY[4]]
+        self.rejected(lines, "Safety", 4)
+
+    def test_a_reader_beside_a_writer(self):
+        lines = SHARED_MEMORY[:7] + SHARED_MEMORY[8:]  # the writer did not die
+        self.rejected(lines, "Safety", 9)
+
+    def test_a_detector_that_was_wrong(self):
+        lines = simulated("token", "-n", "5", "--passages", "3000", "--partition", "0.003", "--detector", "wrong")
+        self.assertEqual(audited(lines).returncode, 1)
+
+
+class NoTrace(unittest.TestCase):
+    """What is no trace gets one clear line, and 125."""
+
+    def refused(self, raw, words):
+        answer = audited(None, raw=raw)
+        self.assertEqual(answer.returncode, 125)
+        self.assertEqual(answer.stdout, "")
+        self.assertEqual(len(answer.stderr.splitlines()), 1)
+        self.assertIn(words, answer.stderr)
+
+    def test_empty(self):
+        self.refused("", "the file is empty")
+
+    def test_header_only(self):
+        self.refused('{"trace":"afteryou","version":1}\n', "the trace has no events")
+
+    def test_truncated(self):
+        raw = "".join(line + "\n" for line in SHARED_MEMORY)
+        self.refused(raw[:-20], "line 14 is no line of a trace: the file ends in the middle of it: it was cut short")
+
+    def test_garbage(self):
+        self.refused("\x7fELF garbage\n", "line 1 is no line of a trace: it does not begin with '{'")
+        self.refused(SHARED_MEMORY[0] + "\n{\"at\":12,\n", "line 2 is no line of a trace")
+        self.refused('{"at":"soon","process":"a","event":"enter"}\n', '"at", in nanoseconds, is missing')
+        self.refused('{"at":1,"process":"a","event":"dances"}\n', '"event" is none that this auditor knows')
+        self.refused('{"at":1,"process":"a","event":"enter","mode":"loud"}\n', '"mode" is none of the six')
+        self.refused('{"at":1,"event":"enter"}\n', 'it has no "process"')
+        self.refused('{"at":99999999999999999999999,"process":"a","event":"enter"}\n', "a value is neither")
+        self.refused('{"trace":"afteryou","version":2}\n', "its version is not 1")
+        self.refused('{"at":1,"process":"a\0b","event":"enter"}\n', "zero byte")
+
+    def test_no_file(self):
+        answer = afteryou("audit", "/nonexistent/trace")
+        self.assertEqual(answer.returncode, 125)
+        self.assertIn("cannot read /nonexistent/trace: No such file", answer.stderr)
+        self.assertEqual(afteryou("audit").returncode, 125)
+        self.assertEqual(afteryou("audit", "--bogus", "x").returncode, 125)
+
+
+class Draws(unittest.TestCase):
+    def test_the_violation_is_marked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            svg = os.path.join(folder, "run.svg")
+            lines = SHARED_MEMORY[:3] + [SHARED_MEMORY[4].replace('"72"', '"a<b"').replace("72", "a<b")]
+            lines.insert(1, SHARED_MEMORY[1].replace('"72"', '"a<b"'))
+            answer = audited(lines, "--svg", svg)
+            self.assertEqual(answer.returncode, 1)
+            drawing = xml.dom.minidom.parse(svg)
+            classes = [node.getAttribute("class") for node in drawing.getElementsByTagName("circle")]
+            self.assertEqual(classes.count("mark"), 2)
+            texts = [node.firstChild.data for node in drawing.getElementsByTagName("text") if node.firstChild]
+            self.assertIn("a<b", texts)
+            self.assertTrue(any("is inside, since line" in text for text in texts))
+
+    def test_messages_are_arrows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            svg = os.path.join(folder, "run.svg")
+            self.assertEqual(audited(simulated("lamport", "-n", "3", "--passages", "10"), "--svg", svg).returncode, 0)
+            drawing = xml.dom.minidom.parse(svg)
+            arrows = [line for line in drawing.getElementsByTagName("line") if line.getAttribute("class") == "message"]
+            self.assertGreater(len(arrows), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The message protocols under the search: the shipped ones hold, and every broken variant is found out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "check/messages_model.h"
+#include "check/verdict.h"
+
+enum { UNBOUNDED = 0 }; /* requests */
+enum { EXCLUSIVE = 1 << MODE_EXCLUSIVE, READERS = EXCLUSIVE | 1 << MODE_SHARED, ALL = (1 << MODE_NULL) - 1 };
+
+struct setting {
+    const char *name;
+    unsigned nodes, requests;
+    enum channels channels;
+    unsigned crashes, joinings, modes;
+};
+
+static void search(const struct setting *setting, struct messages_model *model, struct search *search,
+                   struct verdict *verdict)
+{
+    const struct messages_options options = {.variant = variant_find(setting->name),
+                                             .nodes = setting->nodes,
+                                             .requests = setting->requests,
+                                             .channels = setting->channels,
+                                             .crashes = setting->crashes,
+                                             .joinings = setting->joinings,
+                                             .modes = setting->modes};
+    assert_non_null(options.variant);
+    assert_null(messages_model_open(model, &options));
+    *search = (struct search){.system = &model->system, .limits = {.memory = (size_t)2 << 30}};
+    *verdict = (struct verdict){.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT};
+    assert_int_equal(verdict_reach(search, verdict), 0);
+}
+
+static void the_shipped_protocols_hold(void **unused)
+{
+    (void)unused;
+    /* The last two: the fewest and the most messages of a passage, exactly; {1, 0}: not asked. */
+    static const struct {
+        struct setting setting;
+        unsigned fewest, greatest;
+    } cases[] = {
+        {{"lamport", 2, 3, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 3, 3},
+        {{"lamport", 3, 1, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 6, 6},
+        {{"lamport", 2, 1, CHANNELS_FIFO, 0, 0, ALL}, 3, 3},
+        {{"lamport", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 1, 0},
+        {{"lamport", 2, UNBOUNDED, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 1, 0},
+        {{"ricart-agrawala", 3, UNBOUNDED, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 1, 0},
+        {{"ricart-agrawala", 3, UNBOUNDED, CHANNELS_AGREED, 0, 0, READERS}, 1, 0},
+        {{"ricart-agrawala", 2, 3, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 2, 2},
+        {{"ricart-agrawala", 3, 2, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 4, 4},
+        {{"ricart-agrawala", 3, 1, CHANNELS_REORDERED, 0, 0, READERS}, 4, 4},
+        {{"ricart-agrawala", 2, 2, CHANNELS_AGREED, 2, 2, EXCLUSIVE}, 1, 0},
+        {{"ricart-agrawala", 3, 1, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 1, 0},
+        {{"carvalho-roucairol", 2, 3, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 0, 2},
+        {{"carvalho-roucairol", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 0, 4},
+        {{"carvalho-roucairol", 3, 1, CHANNELS_REORDERED, 0, 0, READERS}, 4, 4},
+        {{"carvalho-roucairol", 2, 2, CHANNELS_REORDERED, 0, 0, ALL}, 0, 2},
+        {{"carvalho-roucairol", 2, 2, CHANNELS_AGREED, 2, 2, EXCLUSIVE}, 1, 0},
+        {{"carvalho-roucairol", 3, 1, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 1, 0},
+        {{"token", 2, 3, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 0, 2},
+        {{"token", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 0, 3},
+        {{"token", 2, 2, CHANNELS_AGREED, 2, 2, EXCLUSIVE}, 1, 0},
+        {{"token", 3, 1, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static struct messages_model model;
+        struct search found;
+        struct verdict verdict;
+        search(&cases[i].setting, &model, &found, &verdict);
+        print_message("%-20s %u nodes %u requests %u crashes %u joins: %u states\n", cases[i].setting.name,
+                      cases[i].setting.nodes, cases[i].setting.requests, cases[i].setting.crashes,
+                      cases[i].setting.joinings, found.store.count);
+        if (found.end == SEARCH_VIOLATED)
+            fail_msg("%s: %s", cases[i].setting.name, found.violated);
+        assert_int_equal(found.end, SEARCH_EXHAUSTED);
+        assert_int_equal(verdict.finding[PROPERTY_PROGRESS].answer, ANSWER_HOLDS);
+        assert_int_equal(verdict.finding[PROPERTY_LOCKOUT].answer, ANSWER_HOLDS);
+        if (cases[i].fewest <= cases[i].greatest) {
+            assert_int_equal(model.fewest, cases[i].fewest);
+            assert_int_equal(model.greatest, cases[i].greatest);
+        }
+        verdict_close(&verdict);
+        search_close(&found);
+    }
+}
+
+static void the_broken_variants_are_found_out(void **unused)
+{
+    (void)unused;
+    /* With the length of the shortest run that shows it, and what it breaks. */
+    static const struct {
+        struct setting setting;
+        size_t steps;
+        const char *breaks;
+    } cases[] = {
+        {{"lamport", 2, 1, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 4, "exclusion"}, /* it needs FIFO */
+        {{"lamport-no-acknowledgement", 2, 1, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 2, "exclusion"},
+        {{"lamport-newcomer-not-told", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 9, "exclusion"},
+        {{"lamport-waits-for-the-dead", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 3, "deadlock"},
+        {{"ricart-agrawala-unfair", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 12, "fairness"},
+        {{"ricart-agrawala-unfair", 3, UNBOUNDED, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 12, "fairness"},
+        {{"lamport-no-acknowledgement", 2, UNBOUNDED, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 2, "exclusion"},
+        {{"ricart-agrawala-published", 2, 2, CHANNELS_AGREED, 2, 2, EXCLUSIVE}, 9, "exclusion"},
+        {{"ricart-agrawala-never-defers", 2, 1, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 5, "fairness"},
+        {{"ricart-agrawala-waits-for-the-dead", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 3, "deadlock"},
+        {{"ricart-agrawala-no-incarnations", 3, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 14, "fairness"},
+        {{"ricart-agrawala-fence-without-view", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 6, "fence"},
+        {{"carvalho-roucairol-no-ask-again", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 21, "deadlock"},
+        {{"carvalho-roucairol-never-defers", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 10, "exclusion"},
+        {{"carvalho-roucairol-preset-newcomer", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 7, "exclusion"},
+        {{"carvalho-roucairol-nobodys-permission", 3, 1, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 11, "deadlock"},
+        {{"carvalho-roucairol-no-incarnations", 3, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 16, "exclusion"},
+        {{"carvalho-roucairol-fence-without-view", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 6, "fence"},
+        {{"token-regenerated-twice", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 5, "exclusion"},
+        {{"token-not-taken-back", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 10, "deadlock"},
+        {{"token-established-early", 3, 1, CHANNELS_AGREED, 2, 1, EXCLUSIVE}, 8, "deadlock"},
+        {{"token-fence-without-view", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 4, "fence"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static struct messages_model model;
+        struct search found;
+        struct verdict verdict;
+        search(&cases[i].setting, &model, &found, &verdict);
+        print_message("%-40s %s\n", cases[i].setting.name, found.violated ? found.violated : "holds?");
+        assert_int_equal(found.end, SEARCH_VIOLATED);
+        assert_memory_equal(found.violated, cases[i].breaks, strlen(cases[i].breaks));
+        assert_int_equal(verdict.finding[PROPERTY_SAFETY].run.count, cases[i].steps);
+        verdict_close(&verdict);
+        search_close(&found);
+    }
+}
+
+static void a_counterexample_reads_like_a_story(void **unused)
+{
+    (void)unused;
+    static struct messages_model model;
+    struct search found;
+    struct verdict verdict;
+    search(&(struct setting){"token-regenerated-twice", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, &model, &found,
+           &verdict);
+    char story[1024] = "";
+    const struct run *run = &verdict.finding[PROPERTY_SAFETY].run;
+    for (size_t i = 0; i < run->count; i++) {
+        const size_t used = strlen(story);
+        snprintf(story + used, sizeof story - used, "%u %s\n", run->steps[i].move.process, run->steps[i].line);
+    }
+    assert_string_equal(story, "0 dies\n"
+                               "1 requests; sends REQUEST(1) →2\n"
+                               "1 learns that 0 died, and is inside, fence 1.1\n"
+                               "2 requests; sends REQUEST(1) →1\n"
+                               "2 learns that 0 died, and is inside, fence 1.1\n");
+    verdict_close(&verdict);
+    search_close(&found);
+}
+
+static void a_number_too_great_is_reported_not_cut_off(void **unused)
+{
+    (void)unused;
+    static struct messages_model model;
+    struct search found;
+    struct verdict verdict;
+    /* More views than the four bits of a packed fence hold. */
+    search(&(struct setting){"carvalho-roucairol", 2, 1, CHANNELS_AGREED, 9, 9, EXCLUSIVE}, &model, &found, &verdict);
+    assert_int_equal(found.end, SEARCH_OVERFLOW);
+    verdict_close(&verdict);
+    search_close(&found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_shipped_protocols_hold),
+        cmocka_unit_test(the_broken_variants_are_found_out),
+        cmocka_unit_test(a_counterexample_reads_like_a_story),
+        cmocka_unit_test(a_number_too_great_is_reported_not_cut_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

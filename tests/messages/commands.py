@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""afteryou simulate, and afteryou check of message protocols, as a user meets them."""
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+AFTERYOU = os.path.abspath(sys.argv.pop(1))
+PROTOCOLS = ["lamport", "ricart-agrawala", "carvalho-roucairol", "token"]
+
+
+def afteryou(*words):
+    return subprocess.run([AFTERYOU, *words], capture_output=True, text=True)
+
+
+class Simulate(unittest.TestCase):
+    def test_a_report_in_words(self):
+        answer = afteryou("simulate", "ricart-agrawala", "-n", "4", "--passages", "200")
+        self.assertEqual(answer.returncode, 0)
+        self.assertEqual(answer.stderr, "")  # no progress bar where there is no terminal
+        self.assertNotIn("\033", answer.stdout)
+        self.assertIn("ricart-agrawala, 4 nodes, seed 1: holds", answer.stdout)
+        self.assertIn("messages   6.00 a passage, from 6 to 6 (REQUEST 3.00, REPLY 3.00)", answer.stdout)
+
+    def test_a_report_as_json(self):
+        for protocol in PROTOCOLS:
+            report = json.loads(afteryou("simulate", protocol, "--passages", "300", "--json").stdout)
+            self.assertEqual((report["verdict"], report["passages"]), ("holds", 300))
+            self.assertLessEqual(report["waiting_round_trips"]["p50"], report["waiting_round_trips"]["p99"])
+            self.assertEqual(sum(report["messages"].values()),
+                             round(report["messages_per_passage"]["mean"] * report["passages"]))
+
+    def test_a_violation_can_be_replayed_by_its_seed(self):
+        words = ["simulate", "token-established-early", "-n", "3", "--events", "2000", "--crash", "0.05", "--slow", "0.2",
+                 "--section", "exp:2ms", "--think", "exp:1ms", "--json"]
+        found = afteryou(*words, "--seeds", "60")
+        self.assertEqual(found.returncode, 1)
+        report = json.loads(found.stdout)
+        again = afteryou(*words, "--seed", str(report["seed"]))
+        self.assertEqual(again.returncode, 1)
+        self.assertEqual(json.loads(again.stdout)["violation"], report["violation"])
+
+    def test_a_hot_node_pays_no_messages(self):
+        report = json.loads(afteryou("simulate", "carvalho-roucairol", "-n", "50", "--hot", "0.99", "--think", "exp:10s",
+                                     "--passages", "3000", "--json").stdout)
+        self.assertLess(report["messages_per_passage"]["mean"], 3)
+        self.assertEqual(report["messages_per_passage"]["fewest"], 0)
+
+    def test_table_one(self):
+        rows = [json.loads(line) for line in afteryou("simulate", "--table", "-n", "3,10", "--json").stdout.splitlines()]
+        self.assertEqual(len(rows), 8)
+        differs = [(row["nodes"], row["protocol"], note + 1) for row in rows for note, entry in enumerate(row["notes"])
+                   if not entry["agrees"]]
+        self.assertEqual(differs, [(3, "carvalho-roucairol", 4), (10, "carvalho-roucairol", 4)])
+        text = afteryou("simulate", "--table", "-n", "3").stdout
+        self.assertIn("1.50 ((N-1)/2) *", text)
+        self.assertIn("* carvalho-roucairol, note 4: N/2, not (N-1)/2", text)
+
+    def test_a_sweep(self):
+        with tempfile.TemporaryDirectory() as folder:
+            svg = os.path.join(folder, "sweep.svg")
+            answer = afteryou("simulate", "--sweep", "2-4,10", "--passages", "200", "--svg", svg)
+            self.assertEqual(answer.returncode, 0)
+            rows = list(csv.DictReader(io.StringIO(answer.stdout)))
+            self.assertEqual(len(rows), 16)
+            for row in rows:
+                if row["protocol"] == "lamport":
+                    self.assertEqual(float(row["messages_per_passage"]), 3 * (int(row["nodes"]) - 1))
+            self.assertEqual(len(xml.dom.minidom.parse(svg).getElementsByTagName("polyline")), 4)
+
+    def test_what_makes_no_sense_is_refused(self):
+        for words, complaint in [
+            ([], "which protocol?"),
+            (["paxos"], "no protocol 'paxos'"),
+            (["token", "lamport"], "one word too many"),
+            (["token", "-n", "1"], "'1' is not a value that '-n' can take"),
+            (["token", "--delay", "5"], "'5' is not a value that '--delay' can take"),
+            (["token", "--crash", "2"], "'2' is not a value that '--crash' can take"),
+            (["token", "--bogus"], "'--bogus' is no option"),
+            (["token", "--crash", "0.1", "--network", "any"], "need --network agreed"),
+            (["token", "--shared", "0.5"], "exclusive mode only"),
+            (["lamport", "-n", "100000"], "at most 4096 nodes"),
+            (["token", "--hot", "0.5", "--skew", "1"], "choose one"),
+            (["token", "--svg", "x"], "belong to --sweep"),
+            (["token", "--trace", "/nonexistent/t"], "cannot write the trace /nonexistent/t"),
+            (["token", "--trace", "t", "--seeds", "2"], "one --seed"),
+            (["--table", "-n", "1000"], "at most 200 nodes"),
+        ]:
+            with self.subTest(" ".join(words)):
+                answer = afteryou("simulate", *words)
+                self.assertEqual(answer.returncode, 125)
+                self.assertEqual(len(answer.stderr.splitlines()), 1)
+                self.assertIn(complaint, answer.stderr)
+
+    def test_a_terminal_gets_a_bar_and_colours_unless_it_wants_none(self):
+        def on_terminal(**environment):
+            ours, theirs = pty.openpty()
+            run = subprocess.Popen([AFTERYOU, "simulate", "token", "--passages", "30000"], stdout=theirs, stderr=theirs,
+                                   env={**os.environ, **environment})
+            os.close(theirs)
+            text = b""
+            try:
+                while chunk := os.read(ours, 65536):
+                    text += chunk
+            except OSError:  # the other end is closed
+                pass
+            os.close(ours)
+            self.assertEqual(run.wait(), 0)
+            return text.decode()
+        os.environ.pop("NO_COLOR", None)
+        colourful, plain = on_terminal(), on_terminal(NO_COLOR="1")
+        self.assertIn("simulate [#", colourful)
+        self.assertIn("\033[32mholds", colourful)
+        self.assertIn("seed 1: holds", plain)
+
+    def test_a_full_disk_is_told(self):
+        answer = afteryou("simulate", "token", "--trace", "/dev/full")
+        self.assertEqual(answer.returncode, 125)
+        self.assertIn("No space left on device", answer.stderr)
+
+
+class Check(unittest.TestCase):
+    def test_the_shipped_protocols_hold(self):
+        for protocol in PROTOCOLS:
+            answer = afteryou("check", protocol, "--json")
+            self.assertEqual(answer.returncode, 0, answer.stdout)
+            report = json.loads(answer.stdout)
+            self.assertEqual((report["safety"], report["progress"], report["exhausted"]), ("holds", "holds", True))
+
+    def test_a_broken_variant_is_shown_step_by_step(self):
+        answer = afteryou("check", "carvalho-roucairol-preset-newcomer", "--crashes", "1", "--joins", "1")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("exclusion: two whose modes conflict are inside, in 7 steps:", answer.stdout)
+        self.assertIn("node 1 joins anew", answer.stdout)
+
+    def test_a_limit_is_told(self):
+        self.assertEqual(afteryou("check", "lamport", "-n", "3", "--states", "1000").returncode, 2)
+
+    def test_what_makes_no_sense_is_refused(self):
+        for words in [["token", "-n", "9"], ["token", "--crashes", "1", "--network", "fifo"],
+                      ["token", "--modes", "shared"], ["token", "--bogus"]]:
+            answer = afteryou("check", *words)
+            self.assertEqual(answer.returncode, 125, words)
+            self.assertEqual(len(answer.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The rules of docs/architecture.md that a machine can check, each with a tree that breaks it.
+
+usage: tidy.py [--root DIRECTORY]     judge the tree
+       tidy.py --self-test            break a copy of a small tree in every way, and see that each is found
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LINES_MOST = 500
+# Files that may be longer, each with the reason.
+LONG_FOR_A_REASON = {
+    "src/protocols/courtesy.h": "one algorithm, one file: the protocol, its words and its mutants are read together",
+}
+
+# Which folders of src/ the files of a folder may include. "afteryou.h" is the public header.
+MAY_INCLUDE = {
+    "protocols": {"protocols"},
+    "common": {"common"},
+    "audit": {"audit", "common"},
+    "memory": {"memory", "protocols", "common", "afteryou.h"},
+    "agent": {"agent", "protocols", "common", "afteryou.h"},
+    "check": {"check", "protocols", "common"},
+    "simulate": {"simulate", "protocols", "common"},
+    "cli": {"cli", "check", "simulate", "audit", "common", "afteryou.h"},
+}
+
+C_FILES = (".c", ".h")
+TEXT_FILES = C_FILES + (".py", ".md", ".build", ".sh", ".1", ".3", ".7", ".pml", ".yml", ".txt")
+WITHOUT_EXTENSION = ("dev", "run", "README", "LICENSE")
+STOPS = "REGISTERS_" + "STOP_AT_ACCESS"
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(home|Users|root|work)/\w")
+
+
+def files_of(root):
+    """Paths below root, as git knows them; without git, all but build directories."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+                            capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        names = [name for name in listed.stdout.split("\0") if name]
+    else:
+        names = []
+        for folder, folders, inside in os.walk(root):
+            folders[:] = [name for name in folders if not name.startswith((".git", "build"))]
+            names += [os.path.relpath(os.path.join(folder, name), root) for name in inside]
+    return sorted(name for name in names if os.path.isfile(os.path.join(root, name)))
+
+
+def folder_of(path):
+    """The folder of src/ that a path lies in, or None."""
+    parts = path.split("/")
+    return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+
+
+def included(root, path, name):
+    """Which folder of src/ an include names ("afteryou.h" for the public header), or None if it is none of ours."""
+    if os.path.basename(name) == "afteryou.h":
+        return "afteryou.h"
+    beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+    for candidate in (beside, os.path.join("src", name)):
+        if os.path.isfile(os.path.join(root, candidate)) and folder_of(candidate):
+            return folder_of(candidate)
+    return name.split("/")[0] if name.split("/")[0] in MAY_INCLUDE else None
+
+
+def judge_includes(root, path, lines):
+    folder = folder_of(path)
+    if folder is None:
+        return
+    if folder not in MAY_INCLUDE:
+        yield 1, f"src/{folder}/ is not in the layering: say in tests/tidy.py what it may include"
+        return
+    for number, line in enumerate(lines, 1):
+        found = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+        whose = found and included(root, path, found.group(1))
+        if whose and whose not in MAY_INCLUDE[folder]:
+            yield number, f"{folder}/ may not include {whose}: {found.group(1)}"
+
+
+def judge_head(_root, _path, lines):
+    if not lines or "SPDX-License-Identifier: MIT" not in lines[0]:
+        yield 1, "the first line must be the SPDX line"
+    text = " ".join(line.strip() for line in lines[1:8])
+    if not re.match(r"/\*\s*\S.*?[.:]", text):
+        yield 2, "the second line must begin a sentence that says what the file is"
+
+
+def judge_length(_root, path, lines):
+    if len(lines) > LINES_MOST and path not in LONG_FOR_A_REASON:
+        yield len(lines), f"more than {LINES_MOST} lines"
+
+
+def judge_two_bodies(_root, path, lines):
+    """Only registers.h has two bodies; only check/registers.h chooses the second."""
+    if path == "src/protocols/registers.h":
+        return
+    for number, line in enumerate(lines, 1):
+        if STOPS not in line:
+            continue
+        if path == "src/check/registers.h" and re.match(rf"#define {STOPS}$", line):
+            continue
+        yield number, f"{STOPS} belongs to src/protocols/registers.h alone"
+
+
+def judge_words(_root, _path, lines):
+    for number, line in enumerate(lines, 1):
+        if UNFINISHED.search(line):
+            yield number, "unfinished: do it, or open an issue"
+        if MACHINE_PATH.search(line):
+            yield number, "a path of one machine"
+
+
+def judge_format(root, paths):
+    if not shutil.which("clang-format"):
+        print("tidy: clang-format is missing: the format was not judged", file=sys.stderr)
+        return
+    if not paths:
+        return
+    run = subprocess.run(["clang-format", "--dry-run", "--ferror-limit=1", *paths], cwd=root, capture_output=True,
+                         text=True, check=False)
+    for path in sorted(set(re.findall(r"^(\S+?):\d+:\d+: ", run.stderr, re.M))):
+        yield f"{path}:1: not as clang-format has it: ./dev format"
+
+
+def judge(root):
+    found = []
+    c_paths = []
+    for path in files_of(root):
+        name = os.path.basename(path)
+        if not path.endswith(TEXT_FILES) and name not in WITHOUT_EXTENSION:
+            continue
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        rules = [judge_words]
+        if path.endswith(C_FILES):
+            c_paths.append(path)
+            rules += [judge_includes, judge_head, judge_length, judge_two_bodies]
+        for rule in rules:
+            found += [f"{path}:{number}: {what}" for number, what in rule(root, path, lines)]
+    for path, reason in LONG_FOR_A_REASON.items():
+        full = os.path.join(root, path)
+        if os.path.isfile(full) and len(open(full, encoding="utf-8").read().splitlines()) <= LINES_MOST:
+            found.append(f"tests/tidy.py:1: {path} is no longer long ({reason}): take it off the list")
+    return found + list(judge_format(root, c_paths))
+
+
+GOOD = "/* SPDX-License-Identifier: MIT */\n/* A file of a small tree. */\n"
+SMALL_TREE = {
+    ".clang-format": "BasedOnStyle: LLVM\n",
+    "include/afteryou.h": GOOD,
+    "src/protocols/registers.h": GOOD + f"#ifdef {STOPS}\n#endif\n",
+    "src/protocols/pair.h": GOOD + '#include "registers.h"\n',
+    "src/check/registers.h": GOOD + f'#define {STOPS}\n#include "protocols/registers.h"\n',
+    "src/check/search.c": GOOD + '#include "check/registers.h"\n\n#include "common/svg.h"\n',
+    "src/memory/space.c": GOOD + '#include "afteryou.h"\n\n#include "protocols/pair.h"\n',
+    "src/memory/space.h": GOOD,
+    "src/common/svg.h": GOOD,
+    "src/audit/judge.c": GOOD + '#include "common/svg.h"\n',
+    "src/cli/main.c": GOOD + '#include "check/registers.h"\n',
+}
+
+# What is appended to or put in place of a file, and what must be said of it.
+BREAKS = [
+    ("src/protocols/pair.h", GOOD + '#include "check/registers.h"\n', "protocols/ may not include check"),
+    ("src/protocols/pair.h", GOOD + '#include "../memory/space.h"\n', "protocols/ may not include memory"),
+    ("src/protocols/pair.h", GOOD + '#include "common/svg.h"\n', "protocols/ may not include common"),
+    ("src/check/search.c", GOOD + '#include "memory/space.h"\n', "check/ may not include memory"),
+    ("src/check/search.c", GOOD + '#include <afteryou.h>\n', "check/ may not include afteryou.h"),
+    ("src/memory/space.c", GOOD + '#include "check/registers.h"\n', "memory/ may not include check"),
+    ("src/common/svg.h", GOOD + '#include "protocols/pair.h"\n', "common/ may not include protocols"),
+    ("src/audit/judge.c", GOOD + '#include "protocols/pair.h"\n', "audit/ may not include protocols"),
+    ("src/cli/main.c", GOOD + '#include "memory/space.h"\n', "cli/ may not include memory"),
+    ("src/cli/main.c", GOOD + '#include "protocols/pair.h"\n', "cli/ may not include protocols"),
+    ("src/novel/one.c", GOOD, "src/novel/ is not in the layering"),
+    ("src/common/svg.h", "/* No licence. */\n/* A file of a small tree. */\n", "must be the SPDX line"),
+    ("src/common/svg.h", "/* SPDX-License-Identifier: MIT */\n#include <stdio.h>\n", "must begin a sentence"),
+    ("src/common/svg.h", GOOD + "int a;\n" * LINES_MOST, f"more than {LINES_MOST} lines"),
+    ("src/common/svg.h", GOOD + f"#ifdef {STOPS}\n#endif\n", "belongs to src/protocols/registers.h alone"),
+    ("src/check/registers.h", GOOD + f"#ifndef {STOPS}\n#endif\n", "belongs to src/protocols/registers.h alone"),
+    ("src/common/svg.h", GOOD + "/* TO" + "DO: later. */\n", "unfinished"),
+    ("docs/notes.md", "FIX" + "ME\n", "unfinished"),
+    ("docs/notes.md", "See /ho" + "me/somebody/notes.\n", "a path of one machine"),
+    ("src/common/svg.h", GOOD + "int   a ;\n", "not as clang-format has it"),
+]
+
+
+def write_tree(root, tree):
+    for path, text in tree.items():
+        os.makedirs(os.path.dirname(os.path.join(root, path)) or root, exist_ok=True)
+        with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def self_test():
+    failures = 0
+    for path, text, expected in [(None, None, None)] + BREAKS:
+        if expected and "clang-format" in expected and not shutil.which("clang-format"):
+            continue
+        with tempfile.TemporaryDirectory() as root:
+            write_tree(root, dict(SMALL_TREE, **({path: text} if path else {})))
+            found = judge(root)
+        told = found == [] if expected is None else len(found) == 1 and expected in found[0]
+        if not told:
+            failures += 1
+            print(f"self-test: {path}: expected {expected or 'nothing'}, found {found}")
+    print(f"tidy: {len(BREAKS) + 1} trees, {failures} judged wrongly")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    parser.add_argument("--self-test", action="store_true")
+    asked = parser.parse_args()
+    if asked.self_test:
+        return 1 if self_test() else 0
+    found = judge(os.path.abspath(asked.root))
+    print("\n".join(found) if found else "tidy: clean")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
