@@ -35,6 +35,7 @@ _afteryou_command_at() {
         esac
     done
     REPLY=0
+    case ${COMP_WORDS[COMP_CWORD]} in -*) ;; *) [ -z "$name" ] || REPLY=$COMP_CWORD ;; esac
 }
 
 _afteryou() {

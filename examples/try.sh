@@ -4,7 +4,8 @@ set -eu
 directory=$(mktemp -d /dev/shm/afteryou-try-XXXXXX)
 trap 'rm -rf "$directory"' EXIT
 PATH=$(cd "$(dirname "$1")" && pwd):$PATH
-run="afteryou run deploy -S $directory/space"
+cd "$directory"
+run="afteryou run deploy -S ./try"
 
 say() { printf '\n$ %s\n' "$*"; }
 
@@ -21,7 +22,7 @@ sleep 0.3
 $run -n -- true || echo "exit code $?"
 
 say "afteryou status"
-afteryou status -S "$directory/space" | sed "s|$directory/space|default|; s| -S [^ ]*||" | sed 's/  *$//'
+afteryou status -S ./try
 
 say "kill -9 the holder; the next one is in at once, and is told"
 $run -c 'echo "next: in, after a death: $AFTERYOU_AFTER_DEATH"' &

@@ -7,8 +7,7 @@ import unittest
 
 from support import AFTERYOU, ROOT
 
-OWN = ("run", "status", "spaces")  # described in afteryou(1)
-OTHER = ("check", "simulate", "audit")  # have a page each
+OWN = ("run", "status", "spaces")  # described in afteryou(1); the others have a page each, and a test of it
 OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][a-z-]*)")
 
 
@@ -38,14 +37,6 @@ class Documents(unittest.TestCase):
             self.assertGreater(len(options), 5, command)
             for option in options:
                 self.assert_has(manual("afteryou.1"), option, "afteryou.1")
-
-    def test_manuals_of_others(self):
-        for command in OTHER:
-            page = f"afteryou-{command}.1"
-            options = options_of(command)
-            if options and (ROOT / "man" / page).exists():
-                for option in options:
-                    self.assert_has(manual(page), option, page)
 
     def test_bash_and_zsh(self):
         for name in ("afteryou.bash", "_afteryou"):

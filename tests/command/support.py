@@ -43,9 +43,9 @@ class CommandTest(unittest.TestCase):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-test-"))
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
         # A space of the test's own, on tmpfs.
-        self.spaces = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm"))
-        self.addCleanup(shutil.rmtree, self.spaces, ignore_errors=True)
-        self.space = str(self.spaces / "space")
+        self.shared_memory = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm"))
+        self.addCleanup(shutil.rmtree, self.shared_memory, ignore_errors=True)
+        self.space = str(self.shared_memory / "space")
         self.environment = {**os.environ, "SHELL": "/bin/sh"}
 
     def words(self, name, *rest):

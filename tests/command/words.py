@@ -102,7 +102,7 @@ class Words(CommandTest):
 
     def test_unwritable_space(self):
         self.assertEqual(self.run_it("--", "true").returncode, 0)
-        os.chmod(self.spaces, 0o755)
+        os.chmod(self.shared_memory, 0o755)
         if os.geteuid() != 0:
             os.chmod(self.space, 0o400)
             self.complains("x", "-S", self.space, "--", "true", about="ermission denied")
