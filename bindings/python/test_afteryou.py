@@ -123,6 +123,33 @@ class Binding(unittest.TestCase):
         self.assertFalse(region.inside)
         region.try_enter()
 
+    def test_crowd_of_conditions(self):
+        """Producers and consumers of one item, with a condition that takes its time: nobody keeps the others from entering."""
+        item = pathlib.Path(self.name + "-item")
+
+        def passage(there, act):
+            def when():
+                time.sleep(0.002)
+                return item.exists() == there
+            region = afteryou.Space(self.name).region("x")
+            region.enter(when=when, timeout=60)
+            act()
+            region.leave()
+
+        children = []
+        for _ in range(12):
+            for there, act in ((True, item.unlink), (False, item.touch)):
+                pid = os.fork()
+                if pid == 0:
+                    try:
+                        passage(there, act)
+                        os._exit(0)
+                    finally:
+                        os._exit(1)
+                children.append(pid)
+        self.assertEqual([os.waitpid(pid, 0)[1] for pid in children], [0] * 24)
+        self.assertFalse(item.exists())
+
     def test_deadlock(self):
         region = self.space.region("x")
         region.enter()

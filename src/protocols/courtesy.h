@@ -516,12 +516,12 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         memset(&my->claim.look, 0, sizeof my->claim.look);
         WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, registers_own(at, 0)));
         CALL(courtesy_release, &my->release, at, false);
-        do {
+        for (;;) { /* to be woken is no change: those who sleep in the queue share their wake-ups with those aside */
             CALL(courtesy_survey, &my->survey, at, &my->watch);
             if (my->survey.changed)
                 break;
             SLEEP(slumber, HEAD_OF(my), &my->watch, woken);
-        } while (!woken);
+        }
         my->survey.changed = 0;
         watch_clear(&my->watch);
         WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
