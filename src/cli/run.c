@@ -48,8 +48,10 @@ static int wait_for_guardian(pid_t guardian)
         const int number = sigwaitinfo(&set, &info);
         if (number == SIGCHLD && has_ended(guardian, &code))
             return code;
-        if (number == SIGNAL_BETWEEN && info.si_code == SI_QUEUE && info.si_pid == guardian)
+        if (number == SIGNAL_BETWEEN && info.si_code == SI_QUEUE && info.si_pid == guardian) {
+            sigqueue(guardian, SIGNAL_BETWEEN, info.si_value); /* so that it does not take our end for a death */
             return info.si_value.sival_int;
+        }
         if (number > 0 && number != SIGCHLD && number != SIGNAL_BETWEEN)
             signal_pass_to_guardian(guardian, &info);
     }

@@ -21,8 +21,8 @@
 
 enum { EXIT_REFUSED = 1, EXIT_FAILED = 125, EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
 
-/* Between wrapper and guardian: the guardian says that it stays (with the command's exit code); the kernel, to the guardian, that
- * the wrapper has died. */
+/* Between wrapper and guardian: the guardian says that it stays (with the command's exit code), and the wrapper that it heard; the
+ * kernel tells the guardian that the wrapper has died. */
 #define SIGNAL_BETWEEN SIGRTMAX
 
 struct run_words {

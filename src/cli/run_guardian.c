@@ -21,7 +21,7 @@
 struct guardian {
     const struct run_words *asked;
     const struct inheritance *inherited;
-    pid_t wrapper; /* 0: it has been told that we stay */
+    pid_t wrapper; /* 0: it knows that we stay, and has ended */
     ay_space *space;
     ay_region *region;
     bool after_death;
@@ -233,19 +233,16 @@ static void let_go_of_files(void)
         closedir(files);
 }
 
-/* The command has ended, and others that it started go on: the shell need not wait for them. */
-static void stay(struct guardian *self)
+/* The command has ended, and others that it started go on: the shell need not wait for them. Until the wrapper has acknowledged
+ * that it ends of its own will, its end is a death (R1). */
+static void stay(const struct guardian *self)
 {
     if (self->asked->close)
         leave(self);
-    prctl(PR_SET_PDEATHSIG, 0);
-    if (getppid() != self->wrapper)
-        end_with_wrapper(self);
     tell(self, "exit code %d; held until what it left running (%d or more) is gone", self->code, tree_signal(0));
     let_go_of_files();
     const union sigval code = {.sival_int = self->code};
     sigqueue(self->wrapper, SIGNAL_BETWEEN, code);
-    self->wrapper = 0;
 }
 
 /* A job is stopped and continued as one. */
@@ -286,6 +283,8 @@ static noreturn void look_after_command(struct guardian *self)
         const int number = sigwaitinfo(&set, &info);
         if (number == SIGCHLD)
             reap(self);
+        else if (number == SIGNAL_BETWEEN && info.si_code == SI_QUEUE && info.si_pid == self->wrapper)
+            self->wrapper = 0;
         else if (number == SIGNAL_BETWEEN && self->wrapper && getppid() != self->wrapper)
             end_with_wrapper(self);
         else if (number <= 0 || number == SIGNAL_BETWEEN || signal_from_terminal(&info))
