@@ -120,7 +120,7 @@ static double time_kill(struct shared *shared, bool ours, size_t memory)
                 mapped[at] = 1;
         }
         ay_space *space;
-        ay_region *region;
+        ay_region *region = NULL;
         if (ours) {
             if (ay_open(space_path, NULL, &space) || ay_region_open(space, &(ay_spec){.name = "x"}, &region) ||
                 ay_enter(region) < 0)
