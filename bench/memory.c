@@ -137,7 +137,7 @@ static double time_kill(struct shared *shared, bool ours, size_t memory)
     const pid_t waiter = fork();
     if (waiter == 0) {
         ay_space *space;
-        ay_region *region;
+        ay_region *region = NULL;
         if (ours) {
             if (ay_open(space_path, NULL, &space) || ay_region_open(space, &(ay_spec){.name = "x"}, &region))
                 fail("waiter");

@@ -86,12 +86,15 @@ struct search {
     unsigned untold; /* found so far */
 };
 
-static void consider(struct search *search, unsigned place, uint32_t generation)
+static void consider(struct search *search, unsigned place, uint32_t generation, uint32_t pid)
 {
     if (ay__deaths_is_told(search->region->at.space, place, generation))
         return;
-    if (search->untold++ == 0)
+    if (search->untold++ == 0) {
         acknowledge(search->region, place, generation);
+        if (ay__trace_file >= 0)
+            ay__trace_death(pid, place, generation);
+    }
 }
 
 static void search_place(struct search *search, unsigned place)
@@ -101,10 +104,10 @@ static void search_place(struct search *search, unsigned place)
     const struct hot *hot = ay__hot(space, place);
     const struct cold *cold = ay__cold(space, place);
     if (is_dead_inside(space, place) && ay__spec_meets(spec, &cold->spec))
-        consider(search, place, life_generation(atomic_load(&hot->life)));
+        consider(search, place, life_generation(atomic_load(&hot->life)), cold->owner.pid);
     for (unsigned at = 0; at < inherited_count(hot); at++)
         if (names_meet(&cold->inherited[at], spec))
-            consider(search, place, cold->inherited[at].generation);
+            consider(search, place, cold->inherited[at].generation, cold->inherited[at].pid);
 }
 
 bool ay__deaths_tell(ay_region *region)
@@ -145,6 +148,7 @@ void ay__deaths_inherit(const ay_space *space, unsigned place, struct hot *hot, 
     const uint32_t generation = life_generation(atomic_load(&hot->life));
     if (atomic_load(&hot->inside) && !ay__deaths_is_told(space, place, generation)) {
         copy_names(&kept[count], &cold->spec);
+        kept[count].pid = cold->owner.pid;
         kept[count++].generation = generation;
     }
     const unsigned dropped = count > INHERITED_MOST ? 1 : 0;

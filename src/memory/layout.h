@@ -109,7 +109,8 @@ struct public_spec {
 /* A death inside that nobody has been told of: kept by the place's next owner. */
 struct inherited_death {
     uint32_t generation;
-    uint32_t names;
+    uint32_t pid;
+    uint64_t names;
     uint64_t name[NAMES_MOST]; /* hashes */
 };
 

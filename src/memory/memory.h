@@ -51,7 +51,9 @@ int ay__fail(int error, const char *format, ...) __attribute__((format(printf, 2
 int ay__process_begin(void);     /* before anything is opened */
 uint64_t ay__process_mark(void); /* 0 if this process has opened nothing */
 void ay__identify(struct identity *self);
-uint64_t ay__thread(void); /* a number that no other thread of this machine has */
+uint64_t ay__thread_anew(void);
+/* A number that no other thread of this machine has; 0, or a parent's, before ay__thread_anew() is called. */
+extern _Thread_local uint64_t ay__thread __attribute__((tls_model("initial-exec")));
 bool ay__same_process(const struct identity *a, const struct identity *b);
 
 /* keeper.c: all under the mutex */
@@ -81,6 +83,12 @@ int ay__spec_read(const struct protocol *protocol, const ay_spec *from, struct p
 int ay__spec_agree(const ay_space *space, const struct public_spec *spec);
 bool ay__spec_meets(const struct public_spec *a, const struct public_spec *b); /* a resource in common */
 uint64_t ay__name_hash(const struct name *name);
+
+/* trace.c */
+extern int ay__trace_file; /* -1: nobody wants one */
+void ay__trace_begin(void);
+void ay__trace(const ay_region *region, const char *event);
+void ay__trace_death(unsigned pid, unsigned place, unsigned generation);
 
 /* deaths.c */
 bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */

@@ -25,9 +25,10 @@ static int64_t coarse_now(void)
     return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void change_thread(ay_region *region, uint64_t thread)
+/* The number is made anew: this may be a child, with its parent's. */
+static void change_thread(ay_region *region)
 {
-    region->thread = thread;
+    const uint64_t thread = region->thread = ay__thread_anew();
     atomic_store(&region->at.own_cold->tid, (uint32_t)syscall(SYS_gettid));
     atomic_store(&region->at.own_cold->thread, thread);
 }
@@ -69,6 +70,8 @@ static int give_up(ay_region *region)
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     stop_waiting(at);
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "abandon");
     return at->reason;
 }
 
@@ -89,9 +92,10 @@ static int entered(ay_region *region)
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
     region->inside = true;
-    if (__builtin_expect(at->news, 0) && ay__deaths_tell(region))
-        return AY_AFTER_DEATH;
-    return 0;
+    const int result = __builtin_expect(at->news, 0) && ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "enter");
+    return result;
 }
 
 static int enter(ay_region *region, int64_t deadline, int reason)
@@ -101,9 +105,8 @@ static int enter(ay_region *region, int64_t deadline, int reason)
         return refuse_stranger();
     if (region->inside)
         return ay__fail(-EDEADLK, "this region is already entered");
-    const uint64_t thread = ay__thread();
-    if (thread != region->thread)
-        change_thread(region, thread);
+    if (__builtin_expect(ay__thread == 0 || ay__thread != region->thread, 0))
+        change_thread(region);
     at->deadline = deadline;
     at->give_up = reason;
     at->reason = reason;
@@ -113,6 +116,8 @@ static int enter(ay_region *region, int64_t deadline, int reason)
     at->conditional = at->when || at->spec->take > 0;
     at->cycle = 0;
     at->passage++;
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "request");
     return at->protocol->enter(at) ? entered(region) : give_up(region);
 }
 
@@ -157,6 +162,8 @@ int ay_leave(ay_region *region)
         return refuse_stranger();
     if (!region->inside)
         return ay__fail(-EPERM, "not inside");
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "leave");
     region->inside = false;
     annotate_leave(at->spec);
     access_point();

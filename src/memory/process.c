@@ -130,15 +130,12 @@ bool ay__same_process(const struct identity *a, const struct identity *b)
     return a->pid == b->pid && a->start_time == b->start_time && a->pid_namespace == b->pid_namespace;
 }
 
-uint64_t ay__thread(void)
+_Thread_local uint64_t ay__thread;
+
+uint64_t ay__thread_anew(void)
 {
-    static _Thread_local uint64_t thread __attribute__((tls_model("initial-exec")));
-    static _Thread_local uint64_t mark __attribute__((tls_model("initial-exec")));
-    if (thread == 0 || mark != ay__process_mark()) { /* a forked child's thread is another */
-        struct stat status;
-        const uint64_t namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-        mark = ay__process_mark();
-        thread = namespace << 32 | (uint32_t)syscall(SYS_gettid);
-    }
-    return thread;
+    struct stat status;
+    const uint64_t namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    ay__thread = namespace << 32 | (uint32_t)syscall(SYS_gettid);
+    return ay__thread;
 }

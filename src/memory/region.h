@@ -147,8 +147,8 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
 
 /* The next rival whose word is not quiet: the same fetches as those of registers_next_rival and registers_read, in one short loop, for this is
  * the path alone. */
-static inline unsigned registers_next_stirring(struct registers *at, unsigned place,
-                                               bool (*quiet)(const struct registers *, word, word))
+__attribute__((always_inline)) static inline unsigned
+registers_next_stirring(struct registers *at, unsigned place, bool (*quiet)(const struct registers *, word, word))
 {
     const struct acquaintance *const all = at->acquaintances;
     const unsigned places = at->places;

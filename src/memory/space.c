@@ -121,6 +121,7 @@ static int open_locked(const char *path, const ay_options *options, ay_space **o
     int fd, error = ay__process_begin();
     if (error)
         return error;
+    ay__trace_begin();
     make_header(options, &wanted);
     error = ay__file_open(path, false, &wanted, options->mode ? options->mode : DEFAULT_MODE, &fd, &found);
     if (error)

@@ -27,7 +27,7 @@ enum {
     DOUBT_NS = 250 * MS,
     CYCLE_NS = 40 * MS,
     NAP_LEAST_NS = MS / 20,
-    NAP_MOST_NS = 8 * MS,
+    NAP_MOST_NS = 16 * MS,
     WITHOUT_WAITV_NS = 2 * MS,
     ROUNDS_AWAKE = 20
 };
