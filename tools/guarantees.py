@@ -125,7 +125,6 @@ ROWS = [
         Row("courtesy -n 2 --units 1 --tso"),
         Row("courtesy-units -n 2 --units 1"),
         Row("courtesy-units -n 2 --units 1 --aborts --tso"),
-        Row("courtesy-units -n 3 --units 1 --memory 8G --property exclusion,progress", quick=SLOW),
         Row("courtesy -n 2 --overtake 1 --aborts --tso"),
         Row("courtesy -n 2 --overtake 2"),
         Row("courtesy -n 2 --overtake 4"),

@@ -64,8 +64,10 @@ bool store_grow(struct store *store, struct grown *array, size_t bytes)
             return false;
     }
     void *grown = array->bytes ? map_longer(array->bytes, array->room, room) : map_fresh(room);
-    if (!grown)
+    if (!grown) {
+        store->refused = true;
         return false;
+    }
     spend(store, room - array->room);
     array->bytes = grown;
     array->room = room;
@@ -155,8 +157,10 @@ static bool dictionary_double(struct store *store)
     if (store->spent + old > store->budget)
         return false;
     uint32_t *table = map_fresh(2 * old);
-    if (!table)
+    if (!table) {
+        store->refused = true;
         return false;
+    }
     const size_t mask = dictionary->table_room * 2 - 1;
     for (uint32_t number = 0; number < dictionary->count; number++) {
         size_t at = hash_part(dictionary->parts.bytes + number * dictionary->size, dictionary->size) & mask;
@@ -263,8 +267,10 @@ static bool table_double(struct store *store)
     if (store->spent + 2 * old > store->budget)
         return false;
     uint64_t *table = map_fresh(2 * old);
-    if (!table)
+    if (!table) {
+        store->refused = true;
         return false;
+    }
     munmap(store->table, old);
     store->table = table;
     store->table_room *= 2;

@@ -37,6 +37,7 @@ struct store {
     size_t size;   /* bytes of a state */
     size_t budget; /* bytes the whole search may use */
     size_t spent, peak;
+    bool refused; /* not the budget, but the machine said no */
     uint32_t count;
     unsigned parts; /* of a state */
     struct dictionary dictionary;

@@ -50,6 +50,10 @@ static int check_all(struct check_words *asked)
     int status = EXIT_HOLDS;
     if (error) {
         status = usage_error("check", "%s to begin with: give it more with --memory, or free some", strerror(-error));
+    } else if (search.end == SEARCH_MEMORY && search.store.refused) {
+        status = usage_error(
+            "check", "the machine has no memory left after %u states (%zu MB): free some, or ask for less with -n",
+            search.store.count, search.peak >> 20);
     } else {
         for (unsigned property = 0; property < PROPERTY_COUNT; property++)
             if (verdict.finding[property].answer == ANSWER_BROKEN &&

@@ -260,8 +260,8 @@ static const char *take_option(int option, const char *value, struct check_words
                                                            : "--property takes exclusion, progress, lockout, "
                                                              "reliability, order, overtaking, with commas between";
     case WORD_MEMORY:
-        if (!parse_size(value, 1 << 20, (uint64_t)1 << 46, &number))
-            return "--memory takes a size of 1M or more, as in 512M or 4G";
+        if (!parse_size(value, 16 << 20, (uint64_t)1 << 46, &number))
+            return "--memory takes a size of 16M or more, as in 512M or 4G";
         asked->limits.memory = number;
         return NULL;
     case WORD_STATES:

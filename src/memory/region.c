@@ -6,6 +6,17 @@
 
 #include "memory/region.h"
 
+/* Lines for the short loop of registers_next_stirring: one that always gives pause, for places not met yet, and one that never does, for
+ * my own. */
+static const struct hot stranger = {.word = UINT64_MAX}, nobody;
+
+static void begin_acquaintances(struct registers *at)
+{
+    for (unsigned place = 0; place < at->places; place++)
+        at->acquaintances[place].hot = &stranger;
+    at->acquaintances[at->self].hot = &nobody;
+}
+
 static void begin_registers(ay_region *region, ay_space *space)
 {
     struct registers *at = &region->at;
@@ -20,6 +31,7 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->protocol = space->protocol;
     at->space = space;
     at->news = atomic_load(&at->own->inherited) != 0;
+    begin_acquaintances(&region->at);
 }
 
 static int claim(ay_region *region, ay_space *space)

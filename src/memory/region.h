@@ -146,29 +146,25 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
 }
 
 /* The next rival whose word is not quiet: the same fetches as those of registers_next_rival and registers_read, in one short loop, for this is
- * the path alone. */
-__attribute__((always_inline)) static inline unsigned
-registers_next_stirring(struct registers *at, unsigned place, bool (*quiet)(const struct registers *, word, word))
+ * the path alone. My own place, and those not met yet, have a line of their own (region.c) that is always quiet, or never. */
+__attribute__((always_inline)) static inline unsigned registers_next_stirring(struct registers *at, unsigned place,
+                                                                              word mask, word limit)
 {
-    const struct acquaintance *const all = at->acquaintances;
+    struct acquaintance *const all = at->acquaintances;
     const unsigned places = at->places;
-    const word own = atomic_load_explicit(&at->own->word, memory_order_relaxed);
     for (; place < places; place++) {
         const struct acquaintance *other = &all[place];
         access_point();
-        if (__builtin_expect(other->known == 0, 0)) {
-            if (place == at->self)
-                continue;
-            if (life_generation(atomic_load(&registers_hot(at, place)->life)) == 0)
-                return places;
+        const word value = atomic_load(&other->hot->word);
+        const bool quiet = ((value & mask) == 0) & (value <= limit);
+        if (__builtin_expect(quiet & (atomic_load(&other->hot->life) == other->known), 1))
+            continue;
+        if (place == at->self)
+            continue;
+        if (other->known == 0 && life_generation(atomic_load(&registers_hot(at, place)->life)) == 0)
+            return places;
+        if (other->known == 0 || atomic_load(&other->hot->life) != other->known)
             ay__meet(at, place);
-        } else {
-            const word value = atomic_load(&other->hot->word);
-            if (__builtin_expect(atomic_load(&other->hot->life) != other->known, 0))
-                ay__meet(at, place);
-            else if (__builtin_expect(quiet(at, value, own), 1))
-                continue;
-        }
         if (other->rival)
             return place;
     }

@@ -40,7 +40,7 @@ static void acquaint(const struct registers *at, const struct public_spec *spec,
 bool ay__meet(struct registers *at, unsigned place)
 {
     struct acquaintance *other = &at->acquaintances[place];
-    const struct hot *hot = other->hot = registers_hot(at, place);
+    const struct hot *hot = registers_hot(at, place);
     for (;;) {
         const uint64_t life = atomic_load(&hot->life);
         if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
@@ -57,6 +57,7 @@ bool ay__meet(struct registers *at, unsigned place)
         ay__order_loads();
         if (atomic_load(&hot->life) != life)
             continue;
+        other->hot = hot; /* not before: one that was never used must stay a stranger, at whom a scan ends */
         other->alive = life_alive(life);
         other->known = life;
         return true;

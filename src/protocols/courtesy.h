@@ -167,20 +167,16 @@ static inline enum passage_result courtesy_doorway(struct courtesy_doorway *my, 
 }
 
 /* Nothing follows from a rival that is idle with a number not above mine: it is in nobody's way, asleep on nobody, and its number raises
- * no fence. (One that has a `when` notes it all the same, to watch it.) */
-static inline bool courtesy_quiet(const struct registers *at, word w, word own)
+ * no fence. One that has a `when` notes it all the same, to watch it: for it, only a place that was never used is quiet. */
+static inline word courtesy_quiet_mask(const struct registers *at)
 {
-    return courtesy_state(w) == COURTESY_IDLE && courtesy_number(w) <= courtesy_number(own) &&
-           !registers_conditional(at);
+    const word all = (word) ~(word)0, state = (1u << COURTESY_STATE_BITS) - 1;
+    return registers_conditional(at) ? all : state;
 }
 
-/* A look that is made again must also see who has become quiet, to watch it no longer. */
-static inline bool courtesy_never(const struct registers *at, word w, word own)
+static inline word courtesy_quiet_limit(struct registers *at)
 {
-    (void)at;
-    (void)w;
-    (void)own;
-    return false;
+    return (word)(registers_own(at, 0) | ((1u << COURTESY_NUMBER_SHIFT) - 1));
 }
 
 /* Scan: counts the rivals that block me, and watches them. */
@@ -262,7 +258,7 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
     word w = 0;
     PASSAGE_BEGIN
     my->blockers = 0;
-    for (EACH_STIRRING(my->j, courtesy_quiet)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet_mask(at), courtesy_quiet_limit(at))) {
         READ(scan, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -341,7 +337,8 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
     word w = 0;
     PASSAGE_BEGIN
     memset(my, 0, sizeof *my);
-    for (EACH_STIRRING(my->j, again ? courtesy_never : courtesy_quiet)) {
+    /* A look that is made again must also see who has become quiet, to watch it no longer. */
+    for (EACH_STIRRING(my->j, again ? (word) ~(word)0 : courtesy_quiet_mask(at), courtesy_quiet_limit(at))) {
         READ(look, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -361,7 +358,7 @@ static inline enum passage_result courtesy_release(struct courtesy_release *my, 
 {
     word w = 0;
     PASSAGE_BEGIN
-    for (EACH_STIRRING(my->j, courtesy_quiet)) {
+    for (EACH_STIRRING(my->j, courtesy_quiet_mask(at), courtesy_quiet_limit(at))) {
         READ(concern, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;

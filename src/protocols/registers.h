@@ -433,15 +433,15 @@ struct passage_head;
     (j) < registers_places(at);                                                                                        \
     (j) = (place_number)registers_next_rival(at, (j) + 1u)
 
-/* Every other place in use whose word may matter to me. quiet(at, word, own word) says of which words nothing follows: an engine that runs
- * may fetch such a word and leave its place out; one that searches fetches them all. */
+/* Every other place in use whose word may matter to me: not those whose word is quiet, of which nothing follows: none of the bits of
+ * `mask`, and not above `limit`. An engine that runs fetches such a word and goes on to the next; one that searches stops at all. */
 #ifdef REGISTERS_STOP_AT_ACCESS
-#define EACH_STIRRING(j, quiet) EACH_RIVAL(j)
+#define EACH_STIRRING(j, mask, limit) EACH_RIVAL(j)
 #else
-#define EACH_STIRRING(j, quiet)                                                                                        \
-    (j) = (place_number)registers_next_stirring(at, 0, quiet);                                                         \
+#define EACH_STIRRING(j, mask, limit)                                                                                  \
+    (j) = (place_number)registers_next_stirring(at, 0, mask, limit);                                                   \
     (j) < registers_places(at);                                                                                        \
-    (j) = (place_number)registers_next_stirring(at, (j) + 1u, quiet)
+    (j) = (place_number)registers_next_stirring(at, (j) + 1u, mask, limit)
 #endif
 
 /* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told

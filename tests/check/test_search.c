@@ -208,6 +208,7 @@ static void overflow_ends_one_run(void **unused)
     assert_true(result.overflow);
     assert_true(result.steps > 2 * plan.steps);
     assert_int_equal(result.runs, plan.runs);
+    run_close(&result.run);
 }
 
 static void same_seed_same_run(void **unused)

@@ -7,7 +7,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "harness.h"
@@ -134,18 +136,26 @@ static void test_every_call(int error, bool fresh)
     }
 }
 
+#define FULL "/dev/shm/afteryou-test-full"
+
+/* In a mount namespace of its own, so that nothing is left behind, however the test ends. */
+static bool mount_small_file_system(void)
+{
+    return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           (mkdir(FULL, 0700) == 0 || errno == EEXIST) && mount("tmpfs", FULL, "tmpfs", 0, "size=64k") == 0;
+}
+
 /* For real: a file system that is full. */
 static void test_full(void)
 {
-    if (geteuid() != 0 || system("mkdir -p /dev/shm/afteryou-test-full && mount -t tmpfs -o size=64k tmpfs "
-                                 "/dev/shm/afteryou-test-full 2>/dev/null") != 0) {
+    if (!mount_small_file_system()) {
         fputs("not tried: a full file system, for only root can mount one\n", stderr);
         return;
     }
     ay_space *space;
     ay_region *region[64];
     unsigned opened = 0;
-    int result = ay_open("/dev/shm/afteryou-test-full/space", NULL, &space);
+    int result = ay_open(FULL "/space", NULL, &space);
     CHECK_EQUAL(result, 0);
     while (opened < 64 && (result = ay_region_open(space, &(ay_spec){.name = "x"}, &region[opened])) == 0)
         opened++;
@@ -156,9 +166,10 @@ static void test_full(void)
         CHECK_EQUAL(ay_leave(region[at]), 0);
     }
     ay_space *second;
-    CHECK_EQUAL(ay_open("/dev/shm/afteryou-test-full/second", NULL, &second), -ENOSPC);
+    CHECK_EQUAL(ay_open(FULL "/second", NULL, &second), -ENOSPC);
     ay_close(space);
-    CHECK_EQUAL(system("umount /dev/shm/afteryou-test-full && rmdir /dev/shm/afteryou-test-full"), 0);
+    CHECK_EQUAL(umount(FULL), 0);
+    CHECK_EQUAL(rmdir(FULL), 0);
 }
 
 /* Alone, a passage allocates nothing and makes none of these calls. */

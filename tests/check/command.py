@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`afteryou check` as its users meet it: what it prints, what it exits with, what it says to bad input."""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+AFTERYOU = sys.argv.pop(1)
+
+
+def check(*words, **more):
+    return subprocess.run([AFTERYOU, "check", *words], capture_output=True, text=True, timeout=300, **more)
+
+
+class Answers(unittest.TestCase):
+    def test_what_holds_exits_0(self):
+        done = check("pair")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("exclusion    holds", done.stdout)
+        self.assertIn("at most 2 times from the first public step, 1 from the queue", done.stdout)
+        self.assertTrue(done.stdout.strip().endswith("exhausted"))
+
+    def test_what_is_broken_exits_1_and_shows_the_shortest_run(self):
+        done = check("bakery-without-choosing", "-n", "2")
+        self.assertEqual(done.returncode, 1)
+        steps = [line.split() for line in done.stdout.splitlines() if line[:6].strip().isdigit()]
+        self.assertEqual([int(step[0]) for step in steps], list(range(1, 9)))
+        self.assertEqual(done.stdout.count("and is inside"), 2)
+
+    def test_a_limit_exits_2_and_claims_nothing(self):
+        done = check("races", "-n", "3", "--states", "1000")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("exclusion    not decided", done.stdout)
+        self.assertIn("NOT exhausted: --states was reached", done.stdout)
+
+    def test_an_overflowing_number_is_reported(self):
+        done = check("bakery-torn", "--passages", "8")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a number outgrew its field", done.stdout)
+
+    def test_json_says_the_same(self):
+        answer = json.loads(check("clock-without-ok", "-n", "2", "--json").stdout)
+        self.assertEqual(answer["schema"], 1)
+        self.assertEqual(answer["properties"]["exclusion"]["answer"], "holds")
+        self.assertEqual(answer["properties"]["overtaking"]["answer"], "broken")
+        self.assertIsNone(answer["overtaken"]["from_active"])
+        self.assertLess(answer["properties"]["overtaking"]["repeats_from"], len(answer["properties"]["overtaking"]["run"]))
+
+    def test_a_counterexample_is_drawn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.svg")
+            self.assertEqual(check("races-printed", "-n", "2", "--svg", path).returncode, 1)
+            texts = [node.text for node in xml.etree.ElementTree.parse(path).iter() if node.tag.endswith("text")]
+        self.assertIn("P0", texts)
+        self.assertIn("exclusion", texts)
+        self.assertTrue(any(text and "and is inside" in text for text in texts))
+
+    def test_a_seed_is_a_run(self):
+        words = ("bakery-without-choosing", "-n", "3", "--random", "1000")
+        found = check(*words)
+        self.assertEqual(found.returncode, 1)
+        seed = found.stdout.split("with seed ")[1].split()[0]
+        again = check("bakery-without-choosing", "-n", "3", "--random", "1", "--seed", seed)
+        self.assertEqual([line for line in found.stdout.splitlines() if " P" in line],
+                         [line for line in again.stdout.splitlines() if " P" in line])
+
+    def test_pct_finds_it_too(self):
+        self.assertEqual(check("races-printed", "-n", "3", "--random", "20000", "--pct", "4", "--steps", "200").returncode, 1)
+
+
+class BadInput(unittest.TestCase):
+    def refuses(self, says, *words, **more):
+        done = check(*words, **more)
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_each_gets_one_clear_line(self):
+        self.refuses("which protocol?")
+        self.refuses("no protocol 'nonsense'", "nonsense")
+        self.refuses("1 to 8 places, not '0'", "pair", "-n", "0")
+        self.refuses("1 to 8 places, not '1000'", "pair", "-n", "1000")
+        self.refuses("pair takes 2 to 2 places here, not 3", "pair", "-n", "3")
+        self.refuses("unknown option --nonsense", "pair", "--nonsense")
+        self.refuses("-n needs a value", "pair", "-n")
+        self.refuses("has no conditions", "pair", "--units", "1")
+        self.refuses("has one slot", "bakery", "-l", "2")
+        self.refuses("--memory takes a size of 16M or more", "pair", "--memory", "1M")
+        self.refuses("--property takes", "pair", "--property", "nonsense")
+        self.refuses("needs --random", "pair", "--pct", "2")
+
+    def test_no_memory_left(self):
+        little = 150 << 20
+        self.refuses("no memory left", "races", "-n", "4",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (little, little)))
+
+    def test_a_drawing_that_cannot_be_written(self):
+        done = check("races-printed", "-n", "2", "--svg", "/nonexistent/run.svg")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("/nonexistent/run.svg: No such file or directory", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
