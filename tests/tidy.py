@@ -16,7 +16,6 @@ import tempfile
 LINES_MOST = 500
 # Files that may be longer, each with the reason.
 LONG_FOR_A_REASON = {
-    "src/protocols/courtesy.h": "one algorithm, one file: the protocol, its words and its mutants are read together",
 }
 
 # Which folders of src/ the files of a folder may include. "afteryou.h" is the public header.

@@ -124,6 +124,13 @@ static inline word watch_seen(const struct watch *watch, unsigned place)
     return watch->seen[place];
 }
 
+/* Whether it found no room for a place. */
+static inline bool watch_full(const struct watch *watch)
+{
+    (void)watch;
+    return false;
+}
+
 /* Whether the watch had no room for this place, and so cannot tell. */
 static inline bool watch_lost(const struct watch *watch, unsigned place)
 {
@@ -322,7 +329,12 @@ static inline unsigned watch_find(const struct watch *watch, unsigned place)
 
 static inline bool watch_has(const struct watch *watch, unsigned place)
 {
-    return watch->overflow || watch_find(watch, place) < watch->count;
+    return watch_find(watch, place) < watch->count;
+}
+
+static inline bool watch_full(const struct watch *watch)
+{
+    return watch->overflow;
 }
 
 static inline bool watch_lost(const struct watch *watch, unsigned place)
@@ -330,7 +342,6 @@ static inline bool watch_lost(const struct watch *watch, unsigned place)
     return watch->overflow && watch_find(watch, place) == watch->count;
 }
 
-/* A place that found no room counts as changed whenever it is asked for: it is seen as 0. */
 static inline word watch_seen(const struct watch *watch, unsigned place)
 {
     const unsigned at = watch_find(watch, place);

@@ -89,13 +89,13 @@ class Exclusion(CommandTest):
         self.assertEqual(self.file("data").read_text(), "25 25\n")
 
     def test_condition(self):
-        """A bounded buffer of one: consumers wait for their item, producers for room. Each has two places; see afteryou(1), CAVEATS, for
-        more than 64."""
+        """A bounded buffer of one: consumers wait for their item, producers for room. Each has two places, so some wait beside more
+        rivals than they can watch at once (64)."""
         produce = ["--when", "[ ! -s item ]", "-c", "echo $$ > item"]
         consume = ["--when", "[ -s item ]", "-c", "cat item >> consumed; : > item"]
-        self.assertEqual(self.start_all([consume, produce] * 8, at_once=16), [0] * 16)
+        self.assertEqual(self.start_all([consume, produce] * 20, at_once=40), [0] * 40)
         consumed = self.file("consumed").read_text().split()
-        self.assertEqual((len(consumed), len(set(consumed))), (8, 8))
+        self.assertEqual((len(consumed), len(set(consumed))), (20, 20))
 
     def test_condition_made_true_by_a_stranger(self):
         """Who never enters makes it true; it is noticed all the same."""

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The word of a place under `courtesy`: its states, its number, and who goes before whom. See courtesy.h. */
+#ifndef AFTERYOU_PROTOCOLS_COURTESY_WORD_H
+#define AFTERYOU_PROTOCOLS_COURTESY_WORD_H
+
+#include "registers.h"
+
+enum courtesy_state {
+    COURTESY_IDLE,
+    COURTESY_CHOOSING,
+    COURTESY_QUEUED,
+    COURTESY_ASLEEP,
+    COURTESY_ASIDE,
+    COURTESY_CLAIMS,
+    COURTESY_INSIDE,
+    COURTESY_HOLDING,
+    COURTESY_EXPRESS
+};
+
+enum {
+    COURTESY_STATE_BITS = 4,
+    COURTESY_NUMBER_SHIFT = COURTESY_STATE_BITS + INCARNATION_BITS,
+    COURTESY_NUMBER_BITS = 8 * (int)sizeof(word) - COURTESY_NUMBER_SHIFT
+};
+
+static inline enum courtesy_state courtesy_state(word w)
+{
+    return (enum courtesy_state)(w & ((1u << COURTESY_STATE_BITS) - 1));
+}
+
+static inline word courtesy_incarnation(word w)
+{
+    return (word)(w >> COURTESY_STATE_BITS & ((1u << INCARNATION_BITS) - 1));
+}
+
+static inline word courtesy_number(word w)
+{
+    return (word)(w >> COURTESY_NUMBER_SHIFT);
+}
+
+static inline word courtesy_word(enum courtesy_state state, word incarnation, word number)
+{
+    return (word)((word)state | (word)(incarnation << COURTESY_STATE_BITS) | (word)(number << COURTESY_NUMBER_SHIFT));
+}
+
+/* The same place in another state. */
+static inline word courtesy_in(enum courtesy_state state, word w)
+{
+    return courtesy_word(state, courtesy_incarnation(w), courtesy_number(w));
+}
+
+/* What a place's word reads as once its owner has died. */
+static inline word courtesy_dead(word w)
+{
+    const word next = (word)((courtesy_incarnation(w) + 1u) & ((1u << INCARNATION_BITS) - 1));
+    return courtesy_word(COURTESY_IDLE, next, courtesy_number(w));
+}
+
+/* Whether place j, whose word was seen as w, goes before me. */
+static inline bool courtesy_before_me(struct registers *at, unsigned j, word w)
+{
+    const int precedence = registers_precedence(at, j); /* < 0: the other's class goes first */
+    const word mine = courtesy_number(registers_own(at, 0)), other = courtesy_number(w);
+    if (precedence)
+        return precedence < 0;
+    return other < mine || (other == mine && j < registers_self(at));
+}
+
+/* Not yet decided: it is in its doorway, or on the express lane. */
+static inline bool courtesy_undecided(word w)
+{
+    return courtesy_state(w) == COURTESY_CHOOSING || courtesy_state(w) == COURTESY_EXPRESS;
+}
+
+/* The same passage, whatever its state: every passage draws a number, and every death changes the incarnation. */
+static inline bool courtesy_same(word a, word b)
+{
+    return courtesy_in(COURTESY_IDLE, a) == courtesy_in(COURTESY_IDLE, b);
+}
+
+#endif
