@@ -90,25 +90,35 @@ static void renumber_all(const struct register_model *model, unsigned char *stat
     }
 }
 
+static void gather_buffered(const struct register_model *model, const unsigned char *state, struct renumber *numbers)
+{
+    for (unsigned who = 0; who < model->system.processes; who++)
+        for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
+            renumber_add(numbers, bakery_number(model_buffer(model, state, who)->store[at].value));
+}
+
 static void normalise(const struct register_model *model, unsigned char *state)
 {
     struct renumber numbers;
     unsigned doorways = 0;
+    word incarnations = 0;
     numbers.present = 0;
-    forget_incarnations(model, state);
     for (unsigned who = 0; who < model->system.processes; who++) {
         const struct bakery_passage *my = model_passage(model, state, who);
-        renumber_add(&numbers, bakery_number(*model_words(model, state, who)));
+        const word w = *model_words(model, state, who);
+        incarnations |= bakery_incarnation(w);
+        renumber_add(&numbers, bakery_number(w));
         if (my->first)
             renumber_add(&numbers, bakery_number(my->first));
         if (in_doorway(model, state, who)) {
             renumber_add(&numbers, my->number);
             doorways++;
         }
-        if (model->tso)
-            for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
-                renumber_add(&numbers, bakery_number(model_buffer(model, state, who)->store[at].value));
     }
+    if (incarnations)
+        forget_incarnations(model, state);
+    if (model->tso)
+        gather_buffered(model, state, &numbers);
     renumber_add_fence(&numbers, model, state);
     if (renumber_close_gaps(&numbers, doorways + 1)) {
         renumber_all(model, state, &numbers);

@@ -27,21 +27,31 @@ static inline void renumber_add(struct renumber *numbers, word value)
     numbers->present |= (uint64_t)1 << value;
 }
 
+/* Whether nothing is to be done: the least value is 0, and no two neighbours are more than `most` apart. */
+static inline bool renumber_is_closed(const struct renumber *numbers, unsigned most)
+{
+    uint64_t reached = numbers->present;
+    for (unsigned distance = 1; distance < most; distance++)
+        reached |= numbers->present << distance;
+    const uint64_t gap = ~reached & (reached + 1); /* the least bit that is not reached */
+    return numbers->present & 1 && (gap == 0 || numbers->present < gap);
+}
+
 /* Finds for each value a fresh one: the least is 0, and distances are cut at `most`. False if all stay as they are. */
 static inline bool renumber_close_gaps(struct renumber *numbers, unsigned most)
 {
+    if (renumber_is_closed(numbers, most))
+        return false;
     uint64_t left = numbers->present;
     unsigned last = (unsigned)__builtin_ctzll(left), fresh = 0;
-    bool changed = last != 0;
     numbers->fresh[last] = 0;
     for (left &= left - 1; left; left &= left - 1) {
         const unsigned value = (unsigned)__builtin_ctzll(left), gap = value - last;
-        changed |= gap > most;
         fresh += gap < most ? gap : most;
         numbers->fresh[value] = (uint8_t)fresh;
         last = value;
     }
-    return changed;
+    return true;
 }
 
 /* The greatest fence so far is a number like the others. */
