@@ -14,6 +14,8 @@ int ay__path(const char *space, char *path, size_t room)
 {
     if (!space || !*space)
         space = "default";
+    if (strncmp(space, "cluster:", 8) == 0)
+        return ay__fail(-ENOTSUP, "'%s' is a space of many machines, and these are not built yet", space);
     int length;
     if (strchr(space, '/')) {
         length = snprintf(path, room, "%s", space);

@@ -167,9 +167,18 @@ static void test_removal(void)
     ay_close(space);
 }
 
+/* A name that will mean a cluster must not be taken for a space of this machine. */
+static void test_cluster(void)
+{
+    ay_space *space;
+    CHECK_EQUAL(ay_open("cluster:here", NULL, &space), -ENOTSUP);
+    CHECK(strstr(ay_message(), "not built yet"));
+}
+
 int main(void)
 {
     begin_test("hostile");
+    test_cluster();
     test_contents();
     test_not_files();
     for (unsigned seed = 1; seed <= 10; seed++)
