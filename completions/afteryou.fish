@@ -16,6 +16,12 @@ complete -c afteryou -f -n __fish_use_subcommand -a 'run status spaces check sim
 complete -c afteryou -s h -l help -d Help
 complete -c afteryou -s V -l version -d 'The version'
 
+# The options of these are many: they are asked for.
+for command in check simulate audit
+    complete -c afteryou -n "__fish_seen_subcommand_from $command" \
+        -a "(afteryou $command --help 2>/dev/null | string match -ra -- '(?<=[ ,])--?[a-zA-Z][a-z-]*')"
+end
+
 complete -c afteryou -n $run -a '(__afteryou_regions)'
 complete -c afteryou -n $run -s x -l exclusive -d Alone
 complete -c afteryou -n $run -s s -l shared -d 'With other readers'
