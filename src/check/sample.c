@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "check/search.h"
 
 enum { DEPTH_MOST = 16 };
 
@@ -116,19 +117,12 @@ static int run_once(const struct system *system, const struct sample_plan *plan,
     return 0;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 int sample_run(const struct system *system, const struct sample_plan *plan, struct sample_result *result)
 {
     *result = (struct sample_result){0};
     struct successors *out = calloc(1, sizeof *out);
     unsigned char *room = calloc(SUCCESSORS_MOST + 1, system->size);
-    const double began = now();
+    const double began = search_clock();
     int error = out && room ? 0 : -ENOMEM;
     if (!error) {
         out->size = system->size;
@@ -137,7 +131,7 @@ int sample_run(const struct system *system, const struct sample_plan *plan, stru
     for (uint64_t at = 0; !error && at < plan->runs && !result->violated && !result->out_of_time; at++) {
         result->seed = plan->seed + at;
         error = run_once(system, plan, result->seed, out, room, result);
-        result->out_of_time = plan->seconds > 0 && now() - began > plan->seconds;
+        result->out_of_time = plan->seconds > 0 && search_clock() - began > plan->seconds;
     }
     free(room);
     free(out);

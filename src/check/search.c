@@ -10,7 +10,7 @@
 
 enum { STATES_BETWEEN_LOOKS = 1 << 14 };
 
-static double now(void)
+double search_clock(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -19,7 +19,7 @@ static double now(void)
 
 double search_seconds(const struct search *search)
 {
-    return (search->ended > 0 ? search->ended : now()) - search->started;
+    return (search->ended > 0 ? search->ended : search_clock()) - search->started;
 }
 
 static bool put(struct search *search, const unsigned char *state, const struct key *key, uint32_t parent,
@@ -147,7 +147,7 @@ static bool within_limits(struct search *search)
         return true;
     if (search->progress)
         search->progress(search);
-    if (search->limits.seconds > 0 && now() - search->started > search->limits.seconds) {
+    if (search->limits.seconds > 0 && search_clock() - search->started > search->limits.seconds) {
         search->end = SEARCH_SECONDS;
         return false;
     }
@@ -209,7 +209,7 @@ int search_run(struct search *search)
     const struct system *system = search->system;
     if (system->size > STATE_SIZE_MOST)
         return -ENOMEM;
-    search->started = now();
+    search->started = search_clock();
     int error = store_open(&search->store, system->size, system->part_size, search->limits.memory);
     if (error)
         return error;
@@ -223,7 +223,7 @@ int search_run(struct search *search)
     batch_close(&batches[0]);
     batch_close(&batches[1]);
     free(batches);
-    search->ended = now();
+    search->ended = search_clock();
     return error;
 }
 

@@ -48,5 +48,7 @@ int search_run(struct search *search);
 void search_close(struct search *search);
 
 double search_seconds(const struct search *search);
+/* Seconds, from some moment on. */
+double search_clock(void);
 
 #endif

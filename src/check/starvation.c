@@ -12,11 +12,6 @@
 
 #include "check/analyses.h"
 
-struct hunt {
-    const struct statuses *statuses;
-    struct way *cycle;
-};
-
 /* One thing that the cycle owes: a step of this process, or (SYSTEM) a move of its surroundings. */
 static unsigned owed(edge_label label)
 {
@@ -168,23 +163,22 @@ static int draw_cycle(struct search *search, const struct component *component, 
 
 static int judge_component(struct search *search, const struct component *component, void *context)
 {
-    const struct hunt *hunt = context;
     unsigned all = 0;
     for (uint32_t at = 0; at < component->count; at++)
         all |= paid(search, component, component->members[at]);
     if (all != (1u << 2 * PROCESSES_MOST) - 1 || !is_cycle(search, component))
         return 0;
-    hunt->cycle->victim = component->walk->process;
-    return draw_cycle(search, component, hunt->cycle);
+    struct way *cycle = context;
+    cycle->victim = component->walk->process;
+    return draw_cycle(search, component, cycle);
 }
 
 int starvation_find(struct search *search, const struct statuses *statuses, unsigned kinds, struct way *cycle)
 {
-    struct hunt hunt = {.statuses = statuses, .cycle = cycle};
     int answer = 0;
     for (unsigned process = 0; process < search->system->processes && answer == 0; process++) {
         const struct walk walk = {.process = process, .statuses = WAITING, .kinds = kinds};
-        answer = components_visit(search, statuses, &walk, judge_component, &hunt);
+        answer = components_visit(search, statuses, &walk, judge_component, cycle);
     }
     return answer;
 }

@@ -20,8 +20,9 @@ int command_audit(int count, char **words);
 /* One line on stderr, "afteryou COMMAND: …"; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for what getopt_long() did not take: '?' or ':', with a leading ':' in its letters. */
-int option_error(const char *command, int result, char **words);
+/* What every subcommand does with an option that is not its own: 'h' and 'V' are answered, and -1 says that all is done; what getopt_long() did
+ * not take ('?' or ':', with a leading ':' in its letters) is an error, EXIT_USAGE. */
+int common_option(const char *command, int option, char **words, void (*print_help)(void));
 
 /* Whole numbers from text: false if it is none, or not within the range. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);

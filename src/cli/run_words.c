@@ -203,14 +203,8 @@ static int take_option(int option, char **words, struct run_words *asked)
         return use_shell(optarg, asked);
     case WORD_CLUSTER:
         return usage_error("run", "--cluster %s: regions of many machines are not built yet", optarg);
-    case 'h':
-        print_help();
-        return -1;
-    case 'V':
-        puts("afteryou " AFTERYOU_VERSION);
-        return -1;
     default:
-        return take_plain(option, asked) ? 0 : option_error("run", option, words);
+        return take_plain(option, asked) ? 0 : common_option("run", option, words, print_help);
     }
 }
 

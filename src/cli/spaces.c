@@ -90,14 +90,8 @@ static int take_option(int option, char **words, struct spaces_words *asked)
             return 0;
         return usage_error("spaces", "--precedence is in-order, writers-first, readers-first or by-priority, not '%s'",
                            optarg);
-    case 'h':
-        print_help();
-        return -1;
-    case 'V':
-        puts("afteryou " AFTERYOU_VERSION);
-        return -1;
     default:
-        return option_error("spaces", option, words);
+        return common_option("spaces", option, words, print_help);
     }
 }
 

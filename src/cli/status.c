@@ -100,14 +100,8 @@ static int parse(int count, char **words, struct status_words *asked)
         case WORD_WATCH:
             asked->watch = true;
             break;
-        case 'h':
-            print_help();
-            return -1;
-        case 'V':
-            puts("afteryou " AFTERYOU_VERSION);
-            return -1;
         default:
-            return option_error("status", option, words);
+            return common_option("status", option, words, print_help);
         }
     asked->names = words + optind;
     const char *no_colour = getenv("NO_COLOR");

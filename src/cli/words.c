@@ -53,7 +53,7 @@ bool parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *bytes
     return parse_scaled(text, true, least, most, bytes);
 }
 
-int option_error(const char *command, int result, char **words)
+static int option_error(const char *command, int result, char **words)
 {
     const char *word = words[optind - 1];
     if (result == ':')
@@ -61,4 +61,15 @@ int option_error(const char *command, int result, char **words)
     if (optopt && optopt < 256 && strncmp(word, "--", 2) != 0)
         return usage_error(command, "there is no option -%c; 'afteryou %s --help' lists them", optopt, command);
     return usage_error(command, "there is no option %s; 'afteryou %s --help' lists them", word, command);
+}
+
+int common_option(const char *command, int option, char **words, void (*print_help)(void))
+{
+    if (option == 'h')
+        print_help();
+    else if (option == 'V')
+        puts("afteryou " AFTERYOU_VERSION);
+    else
+        return option_error(command, option, words);
+    return -1;
 }

@@ -56,13 +56,6 @@
 
 #define W(process) (process), 0
 
-/* The number I shall have inside: above mine, and above all that I saw. */
-static inline word courtesy_fence(struct registers *at, const struct courtesy_look *look)
-{
-    const word own = courtesy_number(registers_own(at, 0));
-    return look->most > own ? look->most : (word)(own + 1u);
-}
-
 /* The word of one that goes aside. If its watch has no room for all rivals, it raises its number above all it saw, and gives up its turn: then whoever
  * enters later has a greater one. */
 static inline word courtesy_stepped_aside(struct registers *at, const struct courtesy_look *look,
@@ -72,7 +65,7 @@ static inline word courtesy_stepped_aside(struct registers *at, const struct cou
     if (!watch_full(watch))
         return courtesy_in(COURTESY_ASIDE, own);
     return courtesy_word(COURTESY_ASIDE, courtesy_incarnation(own),
-                         registers_draw(at, (word)(courtesy_fence(at, look) - 1u), COURTESY_NUMBER_BITS));
+                         registers_draw(at, (word)(courtesy_fence(at, look->most) - 1u), COURTESY_NUMBER_BITS));
 }
 
 /* What a claimant does after its look. */
@@ -84,7 +77,7 @@ static inline enum courtesy_verdict courtesy_judge(const struct courtesy_look *l
     if (without.look)
         return COURTESY_ENTER;
     /* Would I pass one that waits before me once too often? */
-    if (look->oldest && !without.bound && courtesy_fence(at, look) > look->oldest - 1u + registers_overtake(at))
+    if (look->oldest && !without.bound && courtesy_fence(at, look->most) > look->oldest - 1u + registers_overtake(at))
         return COURTESY_STEP_BACK;
     if (look->rivals < registers_slots(at))
         return COURTESY_ENTER;
@@ -101,7 +94,7 @@ static inline word courtesy_entered(struct registers *at, const struct courtesy_
     if (without.raise)
         return courtesy_in(COURTESY_INSIDE, own);
     return courtesy_word(COURTESY_INSIDE, courtesy_incarnation(own),
-                         registers_draw(at, (word)(courtesy_fence(at, look) - 1u), COURTESY_NUMBER_BITS));
+                         registers_draw(at, (word)(courtesy_fence(at, look->most) - 1u), COURTESY_NUMBER_BITS));
 }
 
 /* Claims, and looks until it is decided what to do. */

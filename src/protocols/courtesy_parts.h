@@ -122,9 +122,8 @@ static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at
 static inline void courtesy_weigh_sleepers(struct courtesy_scan *my, struct registers *at, struct watch *watch,
                                            struct courtesy_without without)
 {
-    const word own = courtesy_number(registers_own(at, 0));
-    const word fence = my->most > own ? my->most : (word)(own + 1u);
-    if (my->oldest && !without.bound && fence > courtesy_number(my->oldest) + registers_overtake(at)) {
+    if (my->oldest && !without.bound &&
+        courtesy_fence(at, my->most) > courtesy_number(my->oldest) + registers_overtake(at)) {
         my->blockers = (place_number)(my->blockers + my->sleepers);
         courtesy_watch(at, watch, my->sleeper, my->oldest);
     }

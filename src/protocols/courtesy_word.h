@@ -78,4 +78,11 @@ static inline bool courtesy_same(word a, word b)
     return courtesy_in(COURTESY_IDLE, a) == courtesy_in(COURTESY_IDLE, b);
 }
 
+/* The number I shall have inside: above mine, and above all that I saw; `most` is one above the greatest of these. */
+static inline word courtesy_fence(struct registers *at, word most)
+{
+    const word own = courtesy_number(registers_own(at, 0));
+    return most > own ? most : (word)(own + 1u);
+}
+
 #endif
