@@ -11,6 +11,7 @@
 #include "campaign.h"
 #include "crew.h"
 #include "machine.h"
+#include "plots.h"
 #include "table.h"
 
 static const char usage[] =
@@ -221,6 +222,19 @@ static int write_csv(const struct rows *rows, const char *path)
     return result;
 }
 
+/* Writes what was asked for. */
+static bool keep(const struct words *words, const struct rows *rows)
+{
+    char message[NOTE_ROOM];
+    const int result = words->csv ? write_csv(rows, words->csv) : 0;
+    if (result != 0)
+        fprintf(stderr, "bench: %s: %s\n", words->csv, strerror(-result));
+    const bool drawn = !words->svg || plots_write(rows, words->svg, message, sizeof message) == 0;
+    if (!drawn)
+        fprintf(stderr, "bench: %s\n", message);
+    return result == 0 && drawn;
+}
+
 int main(int count, char **arguments)
 {
     struct words words = {.effort = whole, .choice = {.afteryou = built_command()}};
@@ -241,9 +255,7 @@ int main(int count, char **arguments)
         take_rows(&words, &rows);
     else
         measure_all(&words, &rows);
-    int result = words.csv ? write_csv(&rows, words.csv) : 0;
-    if (result != 0)
-        fprintf(stderr, "bench: %s: %s\n", words.csv, strerror(-result));
+    const bool kept = keep(&words, &rows);
     rows_free(&rows);
-    return result ? 1 : 0;
+    return kept ? 0 : 1;
 }
