@@ -64,6 +64,8 @@ bool case_has(const struct bench_case *of, const struct peer *peer)
         return false;
     if ((peer->can & PEER_SWEEP) && of->kind != CASE_CONTENDED)
         return false;
+    if (of->megabytes > 0 && peer->options && peer->options->protocol)
+        return false; /* what the holder's memory costs is the engine's affair: the default protocol stands for all */
     if (of->kind == CASE_ALONE)
         return of->members <= 2 || (peer->can & PEER_PLACES);
     return (peer->can & needs[of->kind]) == needs[of->kind];

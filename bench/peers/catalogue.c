@@ -48,9 +48,12 @@ const struct peer *peer_named(const char *name, size_t length)
 
 int peer_fail(struct meeting *meeting, int error, const char *format, ...)
 {
+    if (atomic_flag_test_and_set(&meeting->told))
+        return error; /* members may fail together */
     va_list words;
     va_start(words, format);
     vsnprintf(meeting->message, sizeof meeting->message, format, words);
     va_end(words);
+    atomic_store(&meeting->said, true);
     return error;
 }

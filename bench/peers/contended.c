@@ -89,7 +89,7 @@ int measure_contended(const struct bench_case *of, const struct peer *peer, cons
     return taken > 0 ? 0 : (int)taken;
 }
 
-/* Two inside at once would make the ledger's count, which is not atomic, differ from the members' own. */
+/* Two inside at once would make the ledger's count differ from the members' own. */
 static int compare_entries(struct crew *crew)
 {
     uint64_t passages = 0;

@@ -100,7 +100,8 @@ void crew_join(struct crew *crew, struct member *member, unsigned self)
     const int result = crew->peer->join(crew->peer, member);
     if (result == 0)
         return;
-    atomic_store(&crew->failed, result);
+    int none = 0;
+    atomic_compare_exchange_strong(&crew->failed, &none, result);
     _exit(1);
 }
 
@@ -189,7 +190,7 @@ int crew_await_ready(struct crew *crew, unsigned members)
 {
     for (const int64_t end = now_ns() + PATIENCE_S * 1000000000LL; now_ns() < end; rest_us(100)) {
         const int failed = atomic_load(&crew->failed);
-        if (failed)
+        if (failed && atomic_load(&crew->meeting.said))
             return failed;
         if (atomic_load(&crew->ready) >= members)
             return 0;

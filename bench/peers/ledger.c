@@ -19,13 +19,13 @@ static void note_overtaken(struct ledger *ledger, const struct member *member, u
         wait->queued_ns = now_ns();
 }
 
-void ledger_enter(struct ledger *ledger, const struct member *member)
+uint64_t ledger_enter(struct ledger *ledger, const struct member *member)
 {
+    const uint64_t entries = ledger->entries;
     struct asked *mine = &ledger->asked[member->self];
     const struct wait *wait = &ledger->waits[member->self];
     const int64_t my_ask = atomic_load_explicit(&mine->ns, memory_order_relaxed);
     atomic_store_explicit(&mine->ns, 0, memory_order_release);
-    ledger->entries++;
     if (wait->asked_ns == my_ask) {
         if (wait->overtaken > ledger->overtaken_most)
             ledger->overtaken_most = wait->overtaken;
@@ -35,4 +35,5 @@ void ledger_enter(struct ledger *ledger, const struct member *member)
     for (unsigned other = 0; other < member->meeting->members; other++)
         if (other != member->self)
             note_overtaken(ledger, member, other, my_ask);
+    return entries;
 }

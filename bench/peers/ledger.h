@@ -10,7 +10,8 @@
  * queue* by somebody inside. This is the figure that a bound on overtaking bounds.
  *
  * What is asked is written by each member on lines of its own. All the rest is written inside only: the lock that is measured protects it. Entries are
- * counted without atomic operations; if their sum differs from what the members counted by themselves, two were inside at once.
+ * counted by a fetch at the beginning of the section and a store at its end; if their sum differs from what the members counted by themselves, two were
+ * inside at once.
  */
 #ifndef BENCH_PEERS_LEDGER_H
 #define BENCH_PEERS_LEDGER_H
@@ -42,7 +43,13 @@ static inline void ledger_ask(struct ledger *ledger, unsigned self)
     atomic_store_explicit(&ledger->asked[self].ns, now_ns(), memory_order_release);
 }
 
-/* Just after it. */
-void ledger_enter(struct ledger *ledger, const struct member *member);
+/* Just after it; gives what ledger_leave wants. */
+uint64_t ledger_enter(struct ledger *ledger, const struct member *member);
+
+/* Just before the call of leave. */
+static inline void ledger_leave(struct ledger *ledger, uint64_t entries)
+{
+    ledger->entries = entries + 1;
+}
 
 #endif

@@ -47,8 +47,9 @@ __attribute__((always_inline)) static inline uint64_t loop_counted(struct member
     while (!atomic_load_explicit(&work->stop, memory_order_relaxed)) {
         ledger_ask(&work->ledger, member->self);
         enter(member);
-        ledger_enter(&work->ledger, member);
+        const uint64_t entries = ledger_enter(&work->ledger, member);
         section(turns);
+        ledger_leave(&work->ledger, entries);
         leave(member);
         passages++;
     }

@@ -113,6 +113,7 @@ static void take_option(struct words *words, int option)
         break;
     case WINDOW:
         words->effort.window_ms = number_of("--window", optarg);
+        words->effort.counted_ms = 2 * words->effort.window_ms;
         break;
     case CSV:
         words->csv = optarg;

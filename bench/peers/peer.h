@@ -38,7 +38,9 @@ enum peer_can {
 struct meeting {
     _Alignas(APART) char room[PEER_ROOM]; /* the peer's own; zero at first */
     char file[PATH_ROOM];                 /* for peers that need one: a path at which there is nothing yet */
-    char message[MESSAGE_ROOM];           /* what went wrong */
+    char message[MESSAGE_ROOM];           /* what went wrong first */
+    atomic_flag told;                     /* that message is being written */
+    _Atomic bool said;                    /* it has been */
     unsigned members;                     /* or places open */
     unsigned slots;                       /* 1, or for a peer with PEER_SLOTS how many may be inside */
     int semaphore;                        /* SysV: its id */
@@ -86,7 +88,7 @@ size_t peer_count(void);
 const struct peer *peer_at(size_t at);
 const struct peer *peer_named(const char *name, size_t length); /* NULL: there is none */
 
-/* Writes the message; returns `error`. */
+/* Writes the message, if it is the first; returns `error`. */
 __attribute__((format(printf, 3, 4))) int peer_fail(struct meeting *meeting, int error, const char *format, ...);
 
 /* What the files of peers offer. */
