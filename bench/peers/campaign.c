@@ -109,13 +109,15 @@ static int take(const struct bench_case *of, struct series *series, const struct
 }
 
 static void measure_round(const struct bench_case *of, struct series *all, size_t count, const struct choice *choice,
-                          const struct effort *effort)
+                          const struct effort *effort, struct noise *noise)
 {
     for (size_t at = 0; at < count; at++) {
         struct series *series = &all[at];
         struct sample sample;
         if (series->failed)
             continue;
+        if (of->kind != CASE_KILL && of->kind != CASE_STARTUP) /* whose rounds are short, and many */
+            noise_listen(noise);
         if (take(of, series, choice, effort, &sample) != 0) {
             series->failed = true;
             continue;
@@ -158,10 +160,10 @@ static void sum_up(const struct bench_case *of, struct series *series, double re
 }
 
 /* Whether these rows can be trusted, said in each of them. */
-static void judge(struct row *rows, size_t count, const struct load *before, const struct load *after)
+static void judge(struct row *rows, size_t count, const struct noise *noise)
 {
     char text[NOTE_ROOM] = "yes";
-    const double others = load_others(before, after), steal = load_steal(before, after);
+    const double others = noise_others(noise), steal = noise_steal(noise);
     if (rows[0].spread > SPREAD_MOST)
         snprintf(text, sizeof text, "noisy: %s spread by %.0f %%", rows[0].peer, 100 * rows[0].spread);
     else if (others > OTHERS_MOST)
@@ -173,20 +175,22 @@ static void judge(struct row *rows, size_t count, const struct load *before, con
 }
 
 void campaign_case(const struct bench_case *of, const struct choice *choice, const struct effort *effort,
-                   struct rows *rows)
+                   struct rows *rows, struct noise *whole)
 {
     static struct series all[SERIES_MOST];
     const size_t rounds = rounds_of(of, effort), count = gather(of, choice, rounds, all), first = rows->count;
-    const struct load before = load_now();
-    for (size_t round = 0; round < rounds; round++)
-        measure_round(of, all, count, choice, effort);
+    struct noise noise = {0};
+    for (size_t round = 0; round < rounds; round++) {
+        noise_listen(&noise);
+        measure_round(of, all, count, choice, effort, &noise);
+    }
     if (of->kind == CASE_CONTENDED && effort->counted_ms > 0)
         count_overtakings(of, all, count, effort);
-    const struct load after = load_now();
     const double reference = all[0].failed ? 0 : quantile(all[0].ns, all[0].count, .5);
     for (size_t at = 0; at < count; at++)
         sum_up(of, &all[at], reference, rows);
-    judge(&rows->at[first], count, &before, &after);
+    judge(&rows->at[first], count, &noise);
+    noise_add(whole, &noise);
     for (size_t at = 0; at < count; at++) {
         free(all[at].ns);
         free(all[at].fairness);

@@ -3,6 +3,7 @@
 #ifndef BENCH_PEERS_CAMPAIGN_H
 #define BENCH_PEERS_CAMPAIGN_H
 
+#include "machine.h"
 #include "measure.h"
 #include "rows.h"
 
@@ -14,8 +15,8 @@ struct choice {
 
 bool choice_has(const char *list, const char *name); /* by whole words, or up to a hyphen of the name */
 
-/* Measures one case, and adds its rows. */
+/* Measures one case, and adds its rows, and what was heard of others meanwhile. */
 void campaign_case(const struct bench_case *of, const struct choice *choice, const struct effort *effort,
-                   struct rows *rows);
+                   struct rows *rows, struct noise *whole);
 
 #endif

@@ -4,52 +4,69 @@
 
 #include <gnu/libc-version.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 
-static double used_by(int who)
-{
-    struct rusage usage;
-    getrusage(who, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
+enum { LISTEN_US = 5000 };
 
-struct load load_now(void)
+/* Processor time since the machine began, of all processors, in seconds. */
+struct used {
+    double busy, steal;
+};
+
+static struct used used_now(void)
 {
-    struct load load = {.wall = 1e-9 * (double)now_ns(), .own = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN)};
+    struct used used = {0};
     unsigned long long user = 0, nice = 0, system = 0, idle, wait, interrupt = 0, soft = 0, steal = 0;
     FILE *in = fopen("/proc/stat", "r");
     if (!in)
-        return load;
+        return used;
     if (fscanf(in, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait, &interrupt,
                &soft, &steal) == 8) {
         const double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
-        load.busy = tick * (double)(user + nice + system + interrupt + soft);
-        load.steal = tick * (double)steal;
+        used.busy = tick * (double)(user + nice + system + interrupt + soft);
+        used.steal = tick * (double)steal;
     }
     fclose(in);
-    return load;
+    return used;
 }
 
-static double share(const struct load *before, const struct load *after, double seconds)
+void noise_listen(struct noise *noise)
 {
-    const double all = (after->wall - before->wall) * (double)sysconf(_SC_NPROCESSORS_ONLN);
-    return all > 0 && seconds > 0 ? seconds / all : 0;
+    const double processors = (double)sysconf(_SC_NPROCESSORS_ONLN), begin = 1e-9 * (double)now_ns();
+    const struct used before = used_now();
+    rest_us(LISTEN_US);
+    const struct used after = used_now();
+    const double end = 1e-9 * (double)now_ns();
+    if (noise->began <= 0) {
+        noise->began = begin;
+        noise->stolen_before = before.steal;
+    }
+    noise->listened += processors * (end - begin);
+    noise->busy += after.busy - before.busy;
+    noise->passed = processors * (end - noise->began);
+    noise->stolen = after.steal - noise->stolen_before;
 }
 
-double load_others(const struct load *before, const struct load *after)
+void noise_add(struct noise *sum, const struct noise *more)
 {
-    return share(before, after, after->busy - before->busy - (after->own - before->own));
+    sum->listened += more->listened;
+    sum->busy += more->busy;
+    sum->passed += more->passed;
+    sum->stolen += more->stolen;
 }
 
-double load_steal(const struct load *before, const struct load *after)
+double noise_others(const struct noise *noise)
 {
-    return share(before, after, after->steal - before->steal);
+    return noise->listened > 0 ? noise->busy / noise->listened : 0;
+}
+
+double noise_steal(const struct noise *noise)
+{
+    return noise->passed > 0 ? noise->stolen / noise->passed : 0;
 }
 
 static void find_model(char *model, size_t room)

@@ -184,18 +184,17 @@ static void measure_all(const struct words *words, struct rows *rows)
     machine_describe(rows);
     machine_load_average(rows, "load before");
     table_machine(rows, stdout);
-    const struct load before = load_now();
+    struct noise noise = {0};
     for (size_t at = 0; at < bench_case_count; at++)
         if (choice_has(words->choice.cases, bench_cases[at].name)) {
-            campaign_case(&bench_cases[at], &words->choice, &words->effort, rows);
+            campaign_case(&bench_cases[at], &words->choice, &words->effort, rows, &noise);
             table_case(&bench_cases[at], rows, stdout);
             fflush(stdout);
         }
-    const struct load after = load_now();
     machine_load_average(rows, "load after");
-    snprintf(text, sizeof text, "%.1f %% of the processors' time", 100 * load_others(&before, &after));
+    snprintf(text, sizeof text, "%.1f %% of the processors' time, while the bench rested", 100 * noise_others(&noise));
     rows_add_machine(rows, "used by others", text);
-    snprintf(text, sizeof text, "%.1f %%", 100 * load_steal(&before, &after));
+    snprintf(text, sizeof text, "%.1f %%", 100 * noise_steal(&noise));
     rows_add_machine(rows, "stolen", text);
     printf("\n");
     table_machine(rows, stdout);
