@@ -145,6 +145,11 @@ ROWS = [
         Row("courtesy-without-choosing -n 2 --no-express", "overtaking"),
         Row("courtesy-without-incarnation -n 2", "reliability"),
         Row("courtesy-without-raise -n 2 --fences", "exclusion", note="fences must grow"),
+        Row("courtesy-retain -n 2 --aborts --tso"),
+        Row("courtesy-retain -n 2 --fences"),
+        Row("courtesy-retain -n 2 --no-reduction --passages 3 --tso", quick=SLOW),
+        Row("courtesy-retain-without-recall -n 2", "exclusion"),
+        Row("courtesy-retain-without-barrier -n 2 --tso", "exclusion", note="membarrier, in the place of the owner's fence"),
     ]),
 ]
 

@@ -32,29 +32,38 @@ static long futex(_Atomic uint32_t *address, int operation, uint32_t value)
     return syscall(SYS_futex, address, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
-/* Sleeps until the bell is rung, or a rival asks for a permission that this process retains (recall.c), which is then taken back. Whoever has the mutex may
- * be about to end this thread: it is not waited for for ever. */
+/* Whoever has the mutex may be about to end this thread: then it is not waited for. */
+static bool lock_unless_ending(void)
+{
+    while (!atomic_load(&ending)) {
+        struct timespec soon;
+        clock_gettime(CLOCK_MONOTONIC, &soon);
+        soon.tv_sec += (soon.tv_nsec + PATIENCE_NS) / 1000000000;
+        soon.tv_nsec = (soon.tv_nsec + PATIENCE_NS) % 1000000000;
+        if (pthread_mutex_clocklock(&ay__process.mutex, CLOCK_MONOTONIC, &soon) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Sleeps until the bell is rung, or a rival asks for a permission that this process retains (recall.c): that is then taken back. */
 static void rest(void)
 {
     struct ay__waitv words[1 + RETAINED_MOST];
     const uint32_t rung = atomic_load(&bell);
-    unsigned count = 1;
     words[0] = (struct ay__waitv){.value = rung, .address = (uintptr_t)&bell, .flags = WAITV_32_BITS | WAITV_PRIVATE};
-    if (atomic_load(&ending))
+    if (!lock_unless_ending())
         return;
-    struct timespec soon;
-    clock_gettime(CLOCK_MONOTONIC, &soon);
-    soon.tv_sec += (soon.tv_nsec + PATIENCE_NS) / 1000000000;
-    soon.tv_nsec = (soon.tv_nsec + PATIENCE_NS) % 1000000000;
-    if (pthread_mutex_clocklock(&ay__process.mutex, CLOCK_MONOTONIC, &soon) != 0)
-        return;
-    ay__recall_all();
-    count += ay__recall_words(words + 1);
+    const unsigned count = 1 + ay__recall_words(words + 1);
     pthread_mutex_unlock(&ay__process.mutex);
-    if (count == 1)
+    if (count == 1) {
         futex(&bell, FUTEX_WAIT, rung);
-    else
-        syscall(SYS_futex_waitv, words, count, 0, NULL, 0);
+        return;
+    }
+    if (syscall(SYS_futex_waitv, words, count, 0, NULL, 0) > 0 && lock_unless_ending()) {
+        ay__recall_all();
+        pthread_mutex_unlock(&ay__process.mutex);
+    }
 }
 
 static void *keep(void *unused)

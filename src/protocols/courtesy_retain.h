@@ -30,7 +30,7 @@ struct courtesy_again {
 };
 
 static OFTEN enum passage_result courtesy_again(struct courtesy_again *my, struct registers *at,
-                                                 struct courtesy_without without)
+                                                struct courtesy_without without)
 {
     PASSAGE_BEGIN
     my->inside = 0;
