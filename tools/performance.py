@@ -124,6 +124,26 @@ def made_details(run, case):
     return table(["peer", "a passage", "ratio", "spread", "passages/s", "max/min", "overtaken", "in queue", "CPU each"], rows)
 
 
+def bound_of(peer):
+    """B of courtesy-B, 0 of courtesy; None of others."""
+    found = re.fullmatch(r"courtesy(?:-(\d+))?", peer)
+    return int(found.group(1) or 0) if found else None
+
+
+def overtaken_most(run, peer):
+    """The greatest number in the queue, of all cases."""
+    found = [float(row["overtaken_in_queue"]) for (_, of), row in run.rows.items() if of == peer and row["overtaken_in_queue"]]
+    return max(found) if found else None
+
+
+def made_bound(run):
+    cases = [f"contended-{members}-{ns}" for members in (2, 4, 8) for ns in (0, 1000)]
+    rows = [[plain(bound_of(peer))] + [ratio(run.number(case, peer, "ratio")) for case in cases] + [plain(overtaken_most(run, peer))]
+            for peer in run.peers(*cases) if bound_of(peer) is not None]
+    heads = [f"{case.split('-')[1]} processes, {SECTIONS[int(case.split('-')[2])]}" for case in cases]
+    return table(["B", *heads, "greatest overtaking in the queue, of all cases"], rows)
+
+
 def made_all_details(run):
     parts = []
     for case in run.order:
@@ -199,11 +219,8 @@ def retained_worst(run):
 
 def overtaken_beyond(run):
     """How far the greatest overtaking seen in the queue is above its bound, over all bounds and cases; at best negative or 0."""
-    found = []
-    for (case, peer), row in run.rows.items():
-        bound = re.fullmatch(r"courtesy(?:-(\d+))?", peer)
-        if bound and row["overtaken_in_queue"]:
-            found.append(float(row["overtaken_in_queue"]) - int(bound.group(1) or 0))
+    found = [overtaken_most(run, peer) - bound_of(peer) for peer in {peer for _, peer in run.rows}
+             if bound_of(peer) is not None and overtaken_most(run, peer) is not None]
     return max(found) if found else None
 
 
@@ -258,7 +275,7 @@ def fill(template, run):
     template = re.sub(r"\{\{reasons\n(.*?)\}\}\n*", take_reasons, template, flags=re.S)
     makers = {"machine": made_machine, "trust": made_trust, "alone": made_alone, "details": made_all_details,
               "readers": made_readers, "slots": made_slots, "kill": made_kill, "startup": made_startup,
-              "instructions": made_instructions, "bars": lambda run: made_bars(run, reasons)}
+              "instructions": made_instructions, "bound": made_bound, "bars": lambda run: made_bars(run, reasons)}
     for members in (2, 4, 8):
         makers[f"contended-{members}"] = lambda run, members=members: made_contended(run, members)
     return re.sub(r"\{\{([\w-]+)\}\}", lambda found: makers[found.group(1)](run), template)
@@ -295,7 +312,7 @@ def keep_rows(paths):
             found = list(csv.reader(file))
         lines += found if not lines else found[1:]
     with open(ROWS, "w", newline="", encoding="utf-8") as out:
-        csv.writer(out).writerows(lines)
+        csv.writer(out, lineterminator="\n").writerows(lines)
 
 
 def main():

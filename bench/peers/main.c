@@ -10,6 +10,7 @@
 
 #include "campaign.h"
 #include "crew.h"
+#include "lists.h"
 #include "machine.h"
 #include "plots.h"
 #include "table.h"
@@ -66,18 +67,24 @@ static unsigned number_of(const char *option, const char *text)
     return (unsigned)value;
 }
 
+static bool is_case(const char *word, size_t length)
+{
+    for (size_t at = 0; at < bench_case_count; at++)
+        if (case_means(word, length, bench_cases[at].name))
+            return true;
+    return false;
+}
+
 static void check_names(const struct choice *choice)
 {
-    for (const char *at = choice->peers; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (!peer_named(at, strcspn(at, ",")))
-            refuse("there is no peer '%.*s' (--list has their names)", (int)strcspn(at, ","), at);
-    for (const char *at = choice->cases; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        bool found = false;
-        for (size_t of = 0; of < bench_case_count; of++)
-            found |= case_means(at, strcspn(at, ","), bench_cases[of].name);
-        if (!found)
-            refuse("there is no case '%.*s' (--list has their names)", (int)strcspn(at, ","), at);
-    }
+    const char *names = choice->peers, *cases = choice->cases, *word;
+    size_t length;
+    while ((word = next_word(&names, &length)))
+        if (!peer_named(word, length))
+            refuse("there is no peer '%.*s' (--list has their names)", (int)length, word);
+    while ((word = next_word(&cases, &length)))
+        if (!is_case(word, length))
+            refuse("there is no case '%.*s' (--list has their names)", (int)length, word);
 }
 
 enum letter { CASE = 256, PEER, QUICK, ALTERNATIONS, WINDOW, CSV, SVG, FROM, AFTERYOU, LIST, PASSAGES };
