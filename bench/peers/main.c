@@ -216,7 +216,7 @@ static void measure_all(const struct words *words, struct rows *rows)
         if (choice_has(words->choice.cases, bench_cases[at].name))
             measure_case(&bench_cases[at], words, rows, &noise);
     machine_load_average(rows, "load after");
-    snprintf(text, sizeof text, "%.1f %% of the processors' time, while the bench rested", 100 * noise_others(&noise));
+    snprintf(text, sizeof text, "%.1f %%", 100 * noise_others(&noise));
     rows_add_machine(rows, "used by others", text);
     snprintf(text, sizeof text, "%.1f %%", 100 * noise_steal(&noise));
     rows_add_machine(rows, "stolen", text);
