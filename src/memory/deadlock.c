@@ -68,7 +68,7 @@ static bool walk(const struct registers *at, struct walk *found)
         if (on >= at->places || !life_alive(atomic_load(&registers_hot(at, on)->life)))
             return false;
         note(found, atomic_load(&registers_hot(at, sleeper)->asleep));
-        note(found, atomic_load(&registers_hot(at, on)->fence) << 16 | on);
+        note(found, ay__fence(at->space, on) << 16 | on);
         if (sleeper > found->greatest)
             found->greatest = sleeper;
         const uint64_t thread = atomic_load(&ay__cold(at->space, on)->thread);
