@@ -28,6 +28,7 @@ static const char usage[] =
     "  --svg DIRECTORY       draws plots there\n"
     "  --from FILE           does not measure, but takes the rows of an earlier --csv; may be repeated\n"
     "  --afteryou FILE       the command to start, for start-up; default: the one that was built with this\n"
+    "  --commit WORD         what is measured: kept with the rows\n"
     "  --list                the names of cases and peers\n"
     "  --passages PEER:N     makes N passages of that peer alone and ends, for whoever counts instructions\n"
     "  -h, --help\n";
@@ -42,7 +43,7 @@ enum { FILES_MOST = 64 };
 struct words {
     struct choice choice;
     struct effort effort;
-    const char *csv, *svg, *passages;
+    const char *csv, *svg, *passages, *commit;
     const char *from[FILES_MOST];
     size_t from_count;
     unsigned again;
@@ -89,7 +90,7 @@ static void check_names(const struct choice *choice)
             refuse("there is no case '%.*s' (--list has their names)", (int)length, word);
 }
 
-enum letter { CASE = 256, PEER, QUICK, ALTERNATIONS, WINDOW, AGAIN, CSV, SVG, FROM, AFTERYOU, LIST, PASSAGES };
+enum letter { CASE = 256, PEER, QUICK, ALTERNATIONS, WINDOW, AGAIN, CSV, SVG, FROM, AFTERYOU, COMMIT, LIST, PASSAGES };
 
 static const struct option options[] = {{"case", required_argument, NULL, CASE},
                                         {"peer", required_argument, NULL, PEER},
@@ -101,6 +102,7 @@ static const struct option options[] = {{"case", required_argument, NULL, CASE},
                                         {"svg", required_argument, NULL, SVG},
                                         {"from", required_argument, NULL, FROM},
                                         {"afteryou", required_argument, NULL, AFTERYOU},
+                                        {"commit", required_argument, NULL, COMMIT},
                                         {"list", no_argument, NULL, LIST},
                                         {"passages", required_argument, NULL, PASSAGES},
                                         {"help", no_argument, NULL, 'h'},
@@ -141,6 +143,9 @@ static void take_option(struct words *words, int option)
         break;
     case AFTERYOU:
         words->choice.afteryou = optarg;
+        break;
+    case COMMIT:
+        words->commit = optarg;
         break;
     case LIST:
         words->list = true;
@@ -209,6 +214,8 @@ static void measure_all(const struct words *words, struct rows *rows)
 {
     char text[NOTE_ROOM];
     machine_describe(rows);
+    if (words->commit)
+        rows_add_machine(rows, "commit", words->commit);
     machine_load_average(rows, "load before");
     table_machine(rows, stdout);
     struct noise noise = {0};

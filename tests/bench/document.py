@@ -73,6 +73,13 @@ class Document(unittest.TestCase):
         text = performance.with_figures("x <!-- figure: startup -->old<!-- end --> y\n", run_of(*rows))
         self.assertEqual(text, "x <!-- figure: startup -->`afteryou run x -- true` took 1.21 times as long as `flock x true`<!-- end --> y\n")
 
+    def test_readme_of_a_noisy_run(self):
+        rows = [row("startup", "afteryou-run", 1200, 1.21, trusted="noisy: a storm")]
+        rows += [row(case, peer, 10, 3) for case in ("alone-2", "alone-64", "contended-8-1000") for peer in ("robust", "courtesy", "courtesy-64")]
+        said = performance.figures(run_of(*rows))
+        self.assertIn("too busy to trust", said["startup"])
+        self.assertNotIn("too busy to trust", said["alone"])
+
 
 if __name__ == "__main__":
     unittest.main()
