@@ -18,6 +18,7 @@
  *              +32 inside      1 from just before ay_enter() returns until ay_leave() begins    owner
  *              +36 inherited   deaths inside that earlier owners left, untold      claimer
  *              +40 seen        low half of what that register was seen as                  owner
+ *              +44 sleeps      how often it has slept                                      owner
  *   +4096    cold page: spec, identity, acknowledged deaths, units                 owner (claimer, before it is alive)
  *   +8192    registers 1 …, then safe bits                                         owner
  *
@@ -96,6 +97,7 @@ struct hot {
     _Atomic uint32_t inside;
     _Atomic uint32_t inherited;
     _Atomic uint32_t seen;
+    _Atomic uint32_t sleeps;
 };
 
 struct name {

@@ -41,6 +41,7 @@ struct process {
     ay_space *spaces;
     uint64_t *mark;
     unsigned places; /* claimed now, all spaces */
+    unsigned processors;
 };
 extern struct process ay__process;
 

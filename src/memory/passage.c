@@ -90,6 +90,8 @@ static int entered(ay_region *region)
         at->protocol->hold(at);
     else if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
+    else if (had_to_wait && at->space->overtake == 0)
+        ay__wake_next(at);
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
     atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self), memory_order_relaxed);

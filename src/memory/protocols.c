@@ -46,6 +46,11 @@ static bool aside_courtesy(uint64_t value)
     return courtesy_state(value) == COURTESY_ASIDE;
 }
 
+static bool inside_courtesy(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_INSIDE;
+}
+
 /* The passage's struct is large: only what is read before it is written is set. */
 static inline void begin_courtesy(struct courtesy_passage *my)
 {
@@ -151,6 +156,7 @@ static const struct protocol protocols[] = {
      .leave = leave_courtesy,
      .hold = hold_courtesy,
      .aside = aside_courtesy,
+     .inside = inside_courtesy,
      .number = number_courtesy,
      .express = true,
      .dead = dead_courtesy},

@@ -17,6 +17,7 @@ struct acquaintance {
     bool meets;        /* a resource in common */
     bool rival;        /* and modes that conflict */
     int8_t precedence; /* < 0: its class goes before mine; > 0: after it */
+    uint32_t woken;    /* which of its sleeps I ended last */
 };
 
 /* Rivals at places one after the other, whose lines lie one stride apart. */
@@ -62,6 +63,7 @@ struct registers {
     uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
     int64_t cycle_ns; /* since when */
     uint32_t passage; /* its number */
+    uint32_t sleeps;  /* ever */
     int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
     bool conditional; /* has a `when`, or takes units */
     bool (*when)(void *);
@@ -98,10 +100,11 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 void ay__gather(struct registers *at); /* finds out who the rivals are now */
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
-bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken);
-bool ay__nap(struct registers *at); /* a while, or until the deadline: false */
-void ay__wake_own(struct registers *at, unsigned index);
-void ay__rouse(struct registers *at); /* wakes those who say that they sleep on a register of mine */
+bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
+bool ay__nap(struct registers *at);       /* a while, or until the deadline: false */
+void ay__wake(struct registers *at);      /* those who sleep on register 0 of mine, which has changed */
+void ay__wake_next(struct registers *at); /* likewise, but it has not changed yet */
+void ay__rouse(struct registers *at);     /* wakes those who say that they sleep on a register of mine */
 /* units.c */
 bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
 void ay__units_choose(struct registers *at); /* inside, and alone there */
@@ -121,8 +124,8 @@ static inline void spin_once(void)
 #endif
 }
 
-/* hot.asleep: place + 1, the index, and the number of the passage. 0: awake. */
-enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_PASSAGE_SHIFT = 32 };
+/* hot.asleep: place + 1, the index, whether others are watched as well, and the number of the passage. 0: awake. */
+enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_INDEX_MASK = 0x7fff, ASLEEP_SEVERAL_SHIFT = 31, ASLEEP_PASSAGE_SHIFT = 32 };
 
 static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
 {
@@ -318,7 +321,7 @@ static inline bool registers_own_bit(const struct registers *at, unsigned index)
     return atomic_load_explicit(&at->own_page->bit[index], memory_order_relaxed);
 }
 
-static inline bool registers_sleep(struct registers *at, const struct watch *watch, bool *woken)
+static inline bool registers_sleep(struct registers *at, struct watch *watch, bool *woken)
 {
     at->waited = true;
     return ay__sleep(at, watch, woken);
@@ -326,7 +329,7 @@ static inline bool registers_sleep(struct registers *at, const struct watch *wat
 
 static inline void registers_wake(struct registers *at)
 {
-    ay__wake_own(at, 0);
+    ay__wake(at);
 }
 
 static inline unsigned registers_mode(const struct registers *at)

@@ -176,14 +176,19 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         CALL(courtesy_scan, &my->scan, at, &my->watch, without);
         if (my->scan.blockers >= registers_slots(at)) {
             my->scan.blockers = 0;
-            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
+            if (courtesy_state(registers_own(at, 0)) != COURTESY_ASLEEP)
+                WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
             SLEEP(sleep, HEAD_OF(my), &my->watch, woken);
             watch_clear(&my->watch);
-            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             continue;
         }
         my->scan.blockers = 0;
         watch_clear(&my->watch);
+        /* Who may be passed while it sleeps says first that it does no longer, and scans again: it may just have been passed. */
+        if (courtesy_state(registers_own(at, 0)) == COURTESY_ASLEEP && registers_overtake(at) > 0) {
+            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
+            continue;
+        }
         CALL(courtesy_claim, &my->claim, at, HEAD_OF(my), &my->watch, without);
         if (courtesy_judge(&my->claim.look, at, without) == COURTESY_STEP_BACK) {
             memset(&my->claim.look, 0, sizeof my->claim.look);

@@ -161,6 +161,7 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
         courtesy_weigh(my, at, watch, w);
     }
     my->j = 0;
+    watch_ahead(watch, my->blockers + (unsigned)my->sleepers);
     courtesy_weigh_sleepers(my, at, without);
     PASSAGE_END
 }

@@ -110,6 +110,13 @@ static inline void watch_clear(struct watch *watch)
     *watch = (struct watch){0};
 }
 
+/* How many go before me, as far as I know: whether to sleep at once is the engine's affair. */
+static inline void watch_ahead(struct watch *watch, unsigned ahead)
+{
+    (void)watch;
+    (void)ahead;
+}
+
 static inline bool watch_any(const struct watch *watch)
 {
     return watch->places != 0;
@@ -306,6 +313,7 @@ typedef uint64_t place_set;    /* a bit each: a protocol that uses it serves 64 
 #define WATCH_MOST       64 /* futex_waitv takes 128 words: the register and the life of each */
 struct watch {
     unsigned count;
+    unsigned ahead;
     bool overflow;
     uint16_t place[WATCH_MOST];
     word seen[WATCH_MOST];
@@ -318,7 +326,13 @@ struct asked {
 static inline void watch_clear(struct watch *watch)
 {
     watch->count = 0;
+    watch->ahead = 0;
     watch->overflow = false;
+}
+
+static inline void watch_ahead(struct watch *watch, unsigned ahead)
+{
+    watch->ahead = ahead;
 }
 
 static inline bool watch_any(const struct watch *watch)
