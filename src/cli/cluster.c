@@ -44,7 +44,7 @@ static void print_help(void)
          "  --nodes LIST       init: the machines, a=10.0.0.1,b=10.0.0.2,c=10.0.0.3; try: how many (default: 3)\n"
          "  --name NAME        of the cluster (default: afteryou; try: try)\n"
          "  --directory DIR    init: where to write (default: .); try: where it lives (default: /run/afteryou-try)\n"
-         "  --token MS         how long Corosync waits for a silent machine (default: 1000)\n"
+         "  --token MS         init: how long Corosync waits for a silent machine (default: 1000)\n"
          "  --force            init: write the files anew, with a new key\n"
          "  --down             try: end it and remove all of it\n"
          "  -h, --help         this\n"
@@ -116,8 +116,8 @@ static int try_it(int count, char **words, struct cluster_words *asked)
     const int status = parse(count, words, "+:hV", asked);
     if (status)
         return status;
-    if (asked->force)
-        return usage_error("cluster", "--force goes with 'init'");
+    if (asked->force || asked->token_ms)
+        return usage_error("cluster", "%s goes with 'init'", asked->force ? "--force" : "--token");
     return cluster_try(count - optind, words + optind, asked);
 }
 

@@ -133,8 +133,13 @@ static int open_log(const struct machine *machine, const char *name)
 static noreturn void keep(const struct machine *machine, int corosync_log, int agent_log)
 {
     char *const corosync[] = {"corosync", "-f", NULL};
-    char *const agent[] = {(char *)(uintptr_t)machine->afteryou, "agent", "--cluster",
-                           (char *)(uintptr_t)machine->cluster, NULL};
+    char *const agent[] = {(char *)(uintptr_t)machine->afteryou,
+                           "agent",
+                           "--cluster",
+                           (char *)(uintptr_t)machine->cluster,
+                           "--state",
+                           "/run/afteryou",
+                           NULL};
     const struct {
         char *const *words;
         int log;

@@ -34,7 +34,7 @@ static int plan_trial(const struct cluster_words *asked, struct trial *trial)
         return usage_error("cluster", "try takes a number of machines from 2 to %d as --nodes, not '%s'",
                            TRY_NODES_MOST, asked->nodes);
     trial->plan = (struct cluster_plan){.name = asked->name ? asked->name : "try",
-                                        .token_ms = asked->token_ms ? asked->token_ms : CLUSTER_TOKEN_MS,
+                                        .token_ms = CLUSTER_TOKEN_MS,
                                         .trial = true,
                                         .count = (unsigned)count};
     for (unsigned at = 0; at < count; at++) {
