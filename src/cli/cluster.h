@@ -29,7 +29,7 @@ struct cluster_words {
 };
 
 /* Each says on stderr what is wrong, and returns false. */
-bool cluster_name_is_good(const char *name);
+bool cluster_check_name(const char *name);
 /* "a=10.0.0.1,b=10.0.0.2", checked: names and addresses are well formed and different. */
 bool cluster_parse_nodes(const char *list, struct cluster_plan *plan);
 

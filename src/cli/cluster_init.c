@@ -47,7 +47,7 @@ int cluster_init(const struct cluster_words *asked)
     const char *directory = asked->directory ? asked->directory : ".";
     if (!asked->nodes)
         return usage_error("cluster", "init wants --nodes NAME=ADDRESS,NAME=ADDRESS,…");
-    if (!cluster_name_is_good(plan.name) || !cluster_parse_nodes(asked->nodes, &plan))
+    if (!cluster_check_name(plan.name) || !cluster_parse_nodes(asked->nodes, &plan))
         return EXIT_USAGE;
     warn_of_quorum(&plan);
     int status = cluster_make_directory(directory);

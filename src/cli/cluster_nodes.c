@@ -21,7 +21,7 @@ static bool is_name(const char *name)
     return strlen(name) <= CLUSTER_NAME_MOST;
 }
 
-bool cluster_name_is_good(const char *name)
+bool cluster_check_name(const char *name)
 {
     if (is_name(name))
         return true;

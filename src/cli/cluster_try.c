@@ -46,7 +46,7 @@ static int plan_trial(const struct cluster_words *asked, struct trial *trial)
     if (length < 0)
         return usage_error("cluster", "cannot find this command's own file: %s", strerror(errno));
     trial->afteryou[length] = '\0';
-    return cluster_name_is_good(trial->plan.name) ? 0 : EXIT_USAGE;
+    return cluster_check_name(trial->plan.name) ? 0 : EXIT_USAGE;
 }
 
 static int check_means(void)
