@@ -4,7 +4,7 @@ import json
 import subprocess
 import unittest
 
-from machines import AFTERYOU, skip_unless_possible, wait_until
+from machines import skip_unless_possible, wait_until
 from support import CONFLICT, ClusterTest, Holder
 
 
@@ -83,21 +83,16 @@ class Basics(ClusterTest):
             inside.leave()
 
     def test_holder_killed(self):
-        a, b, _ = self.cluster.machines
-        holder = Holder(a, self.region)
-        fence, _ = holder.entered()
-        waiter = Holder(b, self.region)
-        self.assert_stays_out(waiter, 0.2)
+        holder, waiter = self.held_and_wanted()
         holder.kill()
-        self.assertGreater(waiter.entered()[0], fence)
+        self.assertGreater(waiter.entered()[0], holder.entered()[0])
         waiter.leave()
 
     def test_waiter_killed(self):
-        a, b, c = self.cluster.machines
-        holder = Holder(a, self.region)
-        holder.entered()
-        waiter, other = Holder(b, self.region), Holder(c, self.region)
-        self.assert_stays_out(waiter, 0.3)
+        _, b, c = self.cluster.machines
+        holder, waiter = self.held_and_wanted()
+        other = Holder(c, self.region)
+        self.assert_stays_out(other, 0.2)
         waiter.kill()
         holder.leave()
         other.entered()
@@ -113,11 +108,9 @@ class Basics(ClusterTest):
         waiter.entered()
 
     def test_status_of_all_machines(self):
-        a, b, c = self.cluster.machines
-        holder = Holder(a, self.region)
+        c = self.cluster.machines[2]
+        holder, _ = self.held_and_wanted()
         fence, _ = holder.entered()
-        waiter = Holder(b, self.region)
-        self.assert_stays_out(waiter, 0.2)
 
         def both():
             shown = self.afteryou(c, "status", "--cluster", self.cluster.name)
@@ -158,5 +151,4 @@ class Basics(ClusterTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    assert AFTERYOU
     unittest.main()

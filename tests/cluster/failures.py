@@ -35,11 +35,8 @@ class Failures(ClusterTest):
         self.assert_enters(a, above=waiter.entered()[0])
 
     def test_agent_killed_for_good(self):
-        a, b, _ = self.cluster.machines
-        holder = Holder(a, self.region)
-        holder.entered()
-        waiter = Holder(b, self.region)
-        self.assert_stays_out(waiter, 0.2)
+        a = self.cluster.machines[0]
+        holder, waiter = self.held_and_wanted()
         a.agent.end()
         fence = self.assert_taken_over(holder, waiter)
         waiter.leave()
@@ -56,11 +53,8 @@ class Failures(ClusterTest):
         self.assert_enters(a, above=fence)
 
     def test_agent_stopped(self):
-        a, b, _ = self.cluster.machines
-        holder = Holder(a, self.region)
-        holder.entered()
-        waiter = Holder(b, self.region)
-        self.assert_stays_out(waiter, 0.2)
+        a = self.cluster.machines[0]
+        holder, waiter = self.held_and_wanted()
         a.agent.kill(signal.SIGSTOP)
         fence = self.assert_taken_over(holder, waiter)
         a.agent.resume()
@@ -68,11 +62,8 @@ class Failures(ClusterTest):
         self.assert_enters(a, above=fence)
 
     def test_corosync_killed(self):
-        a, b, c = self.cluster.machines
-        holder = Holder(a, self.region)
-        holder.entered()
-        waiter = Holder(b, self.region)
-        self.assert_stays_out(waiter, 0.2)
+        a, _, c = self.cluster.machines
+        holder, waiter = self.held_and_wanted()
         a.corosync.end()
         fence = self.assert_taken_over(holder, waiter)
         waiter.leave()
@@ -82,11 +73,8 @@ class Failures(ClusterTest):
         self.assert_enters(a, above=fence)
 
     def test_corosync_stopped(self):
-        a, b, c = self.cluster.machines
-        holder = Holder(a, self.region)
-        holder.entered()
-        waiter = Holder(b, self.region)
-        self.assert_stays_out(waiter, 0.2)
+        a, _, c = self.cluster.machines
+        holder, waiter = self.held_and_wanted()
         a.corosync.kill(signal.SIGSTOP)
         fence = self.assert_taken_over(holder, waiter)
         a.corosync.resume()
@@ -101,14 +89,11 @@ class Failures(ClusterTest):
             machine.start_agent()
 
     def test_machine_dies(self):
-        a, b, c = self.cluster.machines
-        holder = Holder(a, self.region)
-        fence, _ = holder.entered()
-        waiter = Holder(b, self.region)
-        self.assert_stays_out(waiter, 0.2)
+        a, _, c = self.cluster.machines
+        holder, waiter = self.held_and_wanted()
         a.power_off()
         later, _ = waiter.entered()
-        self.assertGreater(later, fence)
+        self.assertGreater(later, holder.entered()[0])
         waiter.leave()
         fence = self.assert_enters(c, above=later)
         a.power_on()

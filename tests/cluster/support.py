@@ -87,6 +87,14 @@ class ClusterTest(unittest.TestCase):
     def afteryou(self, machine, *words, **keywords):
         return machine.run(AFTERYOU, *words, **keywords)
 
+    def held_and_wanted(self, *words):
+        """One inside at the first machine, and one that waits at the second."""
+        holder = Holder(self.cluster.machines[0], self.region, *words)
+        holder.entered()
+        waiter = Holder(self.cluster.machines[1], self.region)
+        self.assert_stays_out(waiter, 0.2)
+        return holder, waiter
+
     def assert_enters(self, machine, above=0):
         """A command can be inside there, with a greater fence than that; the fence."""
         def enters():
