@@ -14,6 +14,8 @@
 #include "memory/layout.h"
 
 struct protocol;
+struct cluster;
+struct permission;
 
 struct ay_space {
     ay_space *next;     /* in ay__process.spaces; under the mutex */
@@ -25,6 +27,7 @@ struct ay_space {
     unsigned places;
     unsigned precedence, overtake;
     const struct protocol *protocol;
+    struct cluster *cluster; /* NULL: of one machine */
     char path[];
 };
 

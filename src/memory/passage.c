@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "memory/annotate.h"
+#include "memory/cluster.h"
 #include "memory/region.h"
 
 static int refuse_stranger(void)
@@ -80,7 +81,8 @@ static int entered(ay_region *region)
     struct registers *at = &region->at;
     const bool had_to_wait = at->asleep;
     annotate_enter(at->spec);
-    atomic_store_explicit(&at->own->fence, next_fence(at), memory_order_release);
+    const uint64_t fence = __builtin_expect(at->cluster, 0) ? ay__cluster_fence(region) : next_fence(at);
+    atomic_store_explicit(&at->own->fence, fence, memory_order_release);
     if (at->spec->take > 0)
         ay__units_choose(at);
     access_point();
@@ -92,7 +94,9 @@ static int entered(ay_region *region)
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
     region->inside = true;
-    const int result = __builtin_expect(at->news, 0) && ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
+    int result = __builtin_expect(at->news, 0) && ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
+    if (__builtin_expect(at->cluster, 0) && ay__cluster_tells_death(region))
+        result = AY_AFTER_DEATH;
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "enter");
     return result;
@@ -118,7 +122,9 @@ static int enter(ay_region *region, int64_t deadline, int reason)
     at->passage++;
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "request");
-    return at->protocol->enter(at) ? entered(region) : give_up(region);
+    if (!at->protocol->enter(at) || (__builtin_expect(at->cluster, 0) && !ay__cluster_permit(region)))
+        return give_up(region);
+    return entered(region);
 }
 
 int ay_enter(ay_region *region)
@@ -146,6 +152,8 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
     struct registers *at = &region->at;
     if (is_stranger(region))
         return refuse_stranger();
+    if (at->cluster)
+        return ay__fail(-ENOTSUP, "conditions are for the processes of one machine, not for a cluster");
     if (!(at->protocol->features & FEATURE_WHEN))
         return ay__fail(-ENOTSUP, "the protocol '%s' of this space hasn't got conditions", at->protocol->name);
     at->when = when;
@@ -165,6 +173,8 @@ int ay_leave(ay_region *region)
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "leave");
     region->inside = false;
+    if (__builtin_expect(at->cluster, 0))
+        ay__cluster_leaves(region);
     annotate_leave(at->spec);
     access_point();
     atomic_store_explicit(&at->own->inside, 0, memory_order_release);

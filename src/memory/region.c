@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/cluster.h"
 #include "memory/region.h"
 
 /* Lines for the short loop of registers_next_stirring: one that always gives pause, for places not met yet, and one that never does, for
@@ -30,6 +31,7 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->spec = &region->spec;
     at->protocol = space->protocol;
     at->space = space;
+    at->cluster = space->cluster != NULL;
     at->news = atomic_load(&at->own->inherited) != 0;
     begin_acquaintances(&region->at);
 }
@@ -63,6 +65,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
         return ay__fail(-ENOMEM, "out of memory");
     region->mark = space->mark;
     int error = ay__spec_read(space->protocol, spec, &region->spec);
+    if (!error && space->cluster)
+        error = ay__cluster_region_open(region, space->cluster);
     if (!error) {
         region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
         if (!region->at.acquaintances)
@@ -97,6 +101,7 @@ void ay_region_close(ay_region *region)
         ay_leave(region);
     pthread_mutex_lock(&ay__process.mutex);
     forget(space, region);
+    ay__cluster_region_close(region);
     if (mine)
         ay__release(space, &region->claim);
     pthread_mutex_unlock(&ay__process.mutex);

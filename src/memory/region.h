@@ -30,6 +30,7 @@ struct registers {
     const struct public_spec *spec;
     const struct protocol *protocol;
     ay_space *space;
+    bool cluster;                       /* space->cluster */
     struct acquaintance *acquaintances; /* of every place */
     uint64_t floor;                     /* the greatest number found at a place when its owner changed or died */
     bool news;                          /* somebody died inside, or left such a death behind: see after entering */
@@ -61,6 +62,13 @@ struct ay_region {
     struct claim claim;
     struct registers at;
     struct public_spec spec;
+    /* in a space of many machines: see cluster.h */
+    const struct permission *permission; /* NULL: not found yet */
+    _Atomic uint64_t granted;            /* as it was when the present passage began; 0 outside */
+    uint8_t needed;                      /* PERMISSION_… */
+    _Atomic bool told_lost;
+    bool death; /* somebody died inside on another machine */
+    int lost;   /* the eventfd, and 1; 0: nobody has asked for it */
 };
 
 /* registers.c */
