@@ -103,8 +103,10 @@ class Failures(ClusterTest):
 
     def test_command_is_ended_when_its_region_is_lost(self):
         a, b, _ = self.cluster.machines
-        running = a.start_inside(self.region, "-c", "trap '' TERM; touch $0.in; sleep 1000 & wait; sleep 1000", str(self.cluster.directory / "x"))
-        wait_until((self.cluster.directory / "x.in").exists, "the command inside")
+        mark = self.cluster.directory / "inside"
+        stubborn = "trap '' TERM; touch $0; while :; do sleep 1000; done"
+        running = a.start_inside(self.region, "--", "sh", "-c", stubborn, str(mark))
+        wait_until(mark.exists, "the command inside")
         waiter = Holder(b, self.region)
         a.cut()
         try:

@@ -124,9 +124,10 @@ mount --bind "$1/$2/run" /run
 
     def power_on(self):
         """The bare machine, plugged in; no daemon yet."""
-        self.holder = subprocess.Popen(
-            ["unshare", "--net", "--mount", "--pid", "--uts", "--fork", "--kill-child=KILL", "--mount-proc", "--propagation", "private",
-             "sh", "-c", self.REAP], preexec_fn=die_with_parent)
+        with open(self.directory / "unshare.log", "ab") as log:  # it complains when its child is killed
+            self.holder = subprocess.Popen(
+                ["unshare", "--net", "--mount", "--pid", "--uts", "--fork", "--kill-child=KILL", "--mount-proc", "--propagation", "private",
+                 "sh", "-c", self.REAP], stderr=log, preexec_fn=die_with_parent)
         self.first = wait_until(lambda: only_child_of(self.holder.pid), "the first process of a machine")
         wait_until(lambda: os.readlink(f"/proc/{self.first}/ns/net") != os.readlink("/proc/self/ns/net"), "its namespaces")
         self.cluster.at_switch("link", "add", "name", self.name, "type", "veth", "peer", "name", "eth0", "netns", str(self.first))

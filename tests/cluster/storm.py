@@ -96,10 +96,10 @@ class Storm(ClusterTest):
         moved, when = self.book.counter, time.monotonic()
         last_agent_kill = time.monotonic()
         while self.book.counter < PASSAGES:
-            time.sleep(self.chance.uniform(0.02, 0.3))
+            time.sleep(self.chance.uniform(0.01, 0.1))
             if self.slots < SLOTS - 1:
                 self.kill_holder()
-            if time.monotonic() - last_agent_kill > 4:
+            if time.monotonic() - last_agent_kill > 1:
                 self.kill_agent()
                 last_agent_kill = time.monotonic()
             if self.book.counter != moved:

@@ -19,7 +19,7 @@
 
 #include "afteryou.h"
 
-enum { SLOTS = 4096, DWELL_ONE_IN = 16, DWELL_US = 3000, RETRY_US = 10000 };
+enum { SLOTS = 4096, DWELL_ONE_IN = 4, DWELL_US = 20000, RETRY_US = 10000 };
 
 struct record {
     _Atomic uint64_t slot, fence;
