@@ -283,7 +283,7 @@ static void become_member(struct agent *agent)
     agent->phase = PHASE_MEMBER;
     agent->sequence = 0;
     agent->deadline = 0;
-    resources_settle_inheritance(agent);
+    holdings_settle_inheritance(agent);
     agent_log(agent, LOG_INFORMATION, "member", "slot=%u view=%llu", agent->self, (unsigned long long)agent->view);
     lease_renew(agent);
 }
