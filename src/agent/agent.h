@@ -237,8 +237,25 @@ void resources_joined(struct agent *agent, uint32_t slot);
 void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death);
 void resources_forget(struct agent *agent);
 void resources_pursue_all(struct agent *agent);
-void resources_settle_inheritance(struct agent *agent);
 void resources_withdraw(struct agent *agent, struct resource *resource);
+void resources_step(struct agent *agent, struct resource *resource, const struct event *event);
+void resources_pursue(struct agent *agent, struct resource *resource); /* asks for what this machine wants */
+void resources_take_back(struct agent *agent, struct resource *resource);
+void resources_look_for_contest(struct agent *agent, struct resource *resource);
+void resources_put_note(struct agent *agent, enum record_kind kind, const struct resource *resource, uint8_t value);
+
+/* holdings.c */
+void holdings_settle_inheritance(struct agent *agent);
+
+static inline unsigned resource_index(const struct agent *agent, const struct resource *resource)
+{
+    return (unsigned)(resource - agent->resource);
+}
+
+static inline struct node *resource_node(const struct resource *resource)
+{
+    return (struct node *)resource->state;
+}
 
 static inline uint64_t slot_bit(uint32_t slot)
 {

@@ -283,7 +283,7 @@ static void become_member(struct agent *agent)
     agent->phase = PHASE_MEMBER;
     agent->sequence = 0;
     agent->deadline = 0;
-    resources_settle_inheritance(agent);
+    holdings_settle_inheritance(agent);
     agent_log(agent, LOG_INFORMATION, "member", "slot=%u view=%llu", agent->self, (unsigned long long)agent->view);
     lease_renew(agent);
 }
@@ -291,14 +291,16 @@ static void become_member(struct agent *agent)
 void joining_found(struct agent *agent, struct address from, struct reader *fields)
 {
     const uint64_t incarnation = read_u64(fields), view = read_u64(fields), quarantine = read_u64(fields);
-    if (fields->bad || !forget_hellos(agent, incarnation))
-        return;
+    const bool counts = !fields->bad && forget_hellos(agent, incarnation);
     if (incarnation != agent->incarnation) {
-        if (agent_is_member(agent))
+        if (agent_is_member(agent) && counts)
             agent_forget(agent, "the others have begun without me");
-        joining_seek(agent);
+        if (!agent_is_member(agent)) /* even if it does not count: there is somebody to ask */
+            joining_seek(agent);
         return;
     }
+    if (!counts)
+        return;
     joining_drop_kept(agent);
     parcel_begin(&agent->out); /* what was to be said as one that is no member */
     agent->view = view;

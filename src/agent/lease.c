@@ -76,7 +76,7 @@ static void extend(struct agent *agent)
     if (deadline <= agent->deadline || deadline <= agent->now)
         return;
     if (agent->deadline == 0)
-        resources_settle_inheritance(agent); /* it may have run out meanwhile */
+        holdings_settle_inheritance(agent); /* it may have run out meanwhile */
     agent->inherited_until = 0;
     agent->deadline = deadline;
     agent->obliged = deadline + agent->options.grace - agent->options.lease;

@@ -14,16 +14,6 @@
 
 #include "protocols/node.h"
 
-static unsigned index_of(const struct agent *agent, const struct resource *resource)
-{
-    return (unsigned)(resource - agent->resource);
-}
-
-static struct node *node_of(const struct resource *resource)
-{
-    return (struct node *)resource->state;
-}
-
 static uint8_t permission_of(unsigned mode)
 {
     return mode == MODE_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE;
@@ -43,7 +33,7 @@ struct resource *agent_resource(struct agent *agent, const char *name, size_t le
     return resource;
 }
 
-static void put_note(struct agent *agent, enum record_kind kind, const struct resource *resource, uint8_t value)
+void resources_put_note(struct agent *agent, enum record_kind kind, const struct resource *resource, uint8_t value)
 {
     parcel_record(&agent->out, kind);
     parcel_u32(&agent->out, resource->index);
@@ -76,12 +66,12 @@ static void put_message(struct agent *agent, const struct resource *resource, co
     agent->counters.sent++;
 }
 
-static void take_back(struct agent *agent, struct resource *resource)
+void resources_take_back(struct agent *agent, struct resource *resource)
 {
     if (!resource->granted || resource->taking_back)
         return;
     resource->taking_back = true;
-    agent->around.take_back(agent->around.arg, index_of(agent, resource));
+    agent->around.take_back(agent->around.arg, resource_index(agent, resource));
 }
 
 /* Whether another machine waits that this one keeps out. */
@@ -96,29 +86,29 @@ static bool is_contested(const struct agent *agent, const struct resource *resou
     return resource->granted && (waiting & resource->members & ~mine) != 0;
 }
 
-static void look_for_contest(struct agent *agent, struct resource *resource)
+void resources_look_for_contest(struct agent *agent, struct resource *resource)
 {
     if (is_contested(agent, resource))
-        take_back(agent, resource);
+        resources_take_back(agent, resource);
 }
 
 static void entered(struct agent *agent, struct resource *resource, uint64_t fence)
 {
     resource->granted = true;
-    resource->mode = permission_of((unsigned)node_of(resource)->mode);
+    resource->mode = permission_of((unsigned)resource_node(resource)->mode);
     resource->base = fence;
     resource->first = resource->number;
     resource->ghost = -1;
     resource->wanted = PERMISSION_NONE;
     resource->busy_elsewhere = false;
     agent->counters.grants++;
-    put_note(agent, RECORD_HELD, resource, resource->mode);
+    resources_put_note(agent, RECORD_HELD, resource, resource->mode);
     if (lease_is_valid(agent)) /* A2; else it is about to be cut */
-        agent->around.grant(agent->around.arg, index_of(agent, resource));
-    look_for_contest(agent, resource);
+        agent->around.grant(agent->around.arg, resource_index(agent, resource));
+    resources_look_for_contest(agent, resource);
 }
 
-static void step(struct agent *agent, struct resource *resource, const struct event *event)
+void resources_step(struct agent *agent, struct resource *resource, const struct event *event)
 {
     struct effects effects = {.room = agent->room};
     agent->options.protocol->step(resource->state, event, &effects);
@@ -130,7 +120,7 @@ static void step(struct agent *agent, struct resource *resource, const struct ev
 }
 
 /* Asks for what processes of this machine want. */
-static void pursue(struct agent *agent, struct resource *resource)
+void resources_pursue(struct agent *agent, struct resource *resource)
 {
     if (resource->wanted == PERMISSION_NONE || resource->granted || !agent_is_ready(agent))
         return;
@@ -145,17 +135,17 @@ static void pursue(struct agent *agent, struct resource *resource)
         }
         return;
     }
-    if (node_of(resource)->status != NODE_OUTSIDE)
+    if (resource_node(resource)->status != NODE_OUTSIDE)
         return;
     const bool shared = resource->wanted == PERMISSION_SHARED && !agent->options.protocol->exclusive_only;
-    step(agent, resource,
-         &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)(shared ? MODE_SHARED : MODE_EXCLUSIVE)});
+    resources_step(agent, resource,
+                   &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)(shared ? MODE_SHARED : MODE_EXCLUSIVE)});
 }
 
 void resources_pursue_all(struct agent *agent)
 {
     for (unsigned at = 0; at < agent->resources; at++)
-        pursue(agent, &agent->resource[at]);
+        resources_pursue(agent, &agent->resource[at]);
 }
 
 /* ---- how they come to be ---- */
@@ -198,7 +188,8 @@ static void create(struct agent *agent, struct resource *resource, uint32_t crea
         if (order[at] == agent->self)
             begin(agent, resource, resource->members, agent->view);
         else if (resource->state)
-            step(agent, resource, &(struct event){.kind = EVENT_JOINED, .node = order[at], .view = agent->view});
+            resources_step(agent, resource,
+                           &(struct event){.kind = EVENT_JOINED, .node = order[at], .view = agent->view});
     }
     if (agent->view > agent->known_view)
         agent->known_view = agent->view;
@@ -218,7 +209,7 @@ void resources_creation(struct agent *agent, uint32_t slot, struct reader *field
     }
     if (!resource->in_group && add_to_group(agent, name, length))
         create(agent, resource, slot);
-    pursue(agent, resource);
+    resources_pursue(agent, resource);
 }
 
 void resources_joined(struct agent *agent, uint32_t slot)
@@ -226,7 +217,7 @@ void resources_joined(struct agent *agent, uint32_t slot)
     for (uint32_t at = 0; at < agent->group_count; at++) {
         struct resource *resource = agent->group[at];
         resource->members |= slot_bit(slot);
-        step(agent, resource, &(struct event){.kind = EVENT_JOINED, .node = slot, .view = agent->view});
+        resources_step(agent, resource, &(struct event){.kind = EVENT_JOINED, .node = slot, .view = agent->view});
     }
 }
 
@@ -261,7 +252,7 @@ bool resources_read_state(struct agent *agent, struct reader *fields)
             resource->holding[mode] = read_u64(fields);
         }
         begin(agent, resource, resource->members | slot_bit(agent->self), agent->member[agent->self].joined);
-        agent->around.death(agent->around.arg, index_of(agent, resource));
+        agent->around.death(agent->around.arg, resource_index(agent, resource));
     }
     return !fields->bad;
 }
@@ -275,7 +266,7 @@ void resources_withdraw(struct agent *agent, struct resource *resource)
     resource->granted = false;
     resource->ghost = -1;
     agent->counters.losses++;
-    agent->around.withdraw(agent->around.arg, index_of(agent, resource));
+    agent->around.withdraw(agent->around.arg, resource_index(agent, resource));
     agent_log(agent, LOG_WARNING, "lost", "resource=\"%.*s\"", (int)resource->length, resource->name);
 }
 
@@ -308,9 +299,9 @@ void resources_died(struct agent *agent, struct resource *resource, uint32_t slo
     resource->members &= ~bit;
     if (death && concerned & bit && !resource->death) {
         resource->death = true;
-        agent->around.death(agent->around.arg, index_of(agent, resource));
+        agent->around.death(agent->around.arg, resource_index(agent, resource));
     }
-    step(agent, resource, &(struct event){.kind = EVENT_DIED, .node = slot, .view = agent->view});
+    resources_step(agent, resource, &(struct event){.kind = EVENT_DIED, .node = slot, .view = agent->view});
 }
 
 /* ---- what members say of them ---- */
@@ -318,9 +309,9 @@ void resources_died(struct agent *agent, struct resource *resource, uint32_t slo
 static void note_request(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode)
 {
     resource->waiting[permission_of(mode)] |= slot_bit(slot);
-    look_for_contest(agent, resource);
+    resources_look_for_contest(agent, resource);
     if (resource->is_busy && slot != agent->self)
-        put_note(agent, RECORD_BUSY, resource, 0);
+        resources_put_note(agent, RECORD_BUSY, resource, 0);
 }
 
 void resources_protocol(struct agent *agent, uint32_t slot, struct reader *fields)
@@ -345,7 +336,8 @@ void resources_protocol(struct agent *agent, uint32_t slot, struct reader *field
     if (!(resource->members & slot_bit(slot)))
         return;
     if (to & slot_bit(agent->self))
-        step(agent, resource, &(struct event){.kind = EVENT_MESSAGE, .message = &message, .body = words ? body : NULL});
+        resources_step(agent, resource,
+                       &(struct event){.kind = EVENT_MESSAGE, .message = &message, .body = words ? body : NULL});
     if (message.kind == MESSAGE_REQUEST)
         note_request(agent, resource, slot, message.mode);
 }
@@ -368,7 +360,7 @@ static void note_freed(struct agent *agent, struct resource *resource, uint32_t 
     resource->busy_elsewhere = false;
     if (death && !resource->death) {
         resource->death = true;
-        agent->around.death(agent->around.arg, index_of(agent, resource));
+        agent->around.death(agent->around.arg, resource_index(agent, resource));
     }
 }
 
@@ -389,138 +381,10 @@ void resources_note(struct agent *agent, uint32_t slot, enum record_kind kind, s
     case RECORD_BUSY:
         resource->busy_elsewhere = slot != agent->self;
         if (resource->busy_elsewhere && resource->wanted)
-            agent->around.busy(agent->around.arg, index_of(agent, resource));
+            agent->around.busy(agent->around.arg, resource_index(agent, resource));
         break;
     default: /* RECORD_TOLD */
         resource->death = false;
-        agent->around.death(agent->around.arg, index_of(agent, resource));
+        agent->around.death(agent->around.arg, resource_index(agent, resource));
     }
-}
-
-/* ---- what this machine has of them ---- */
-
-void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint32_t slot, uint64_t base, uint64_t first)
-{
-    struct resource *inherited = &agent->resource[resource];
-    inherited->granted = true;
-    inherited->mode = (uint8_t)mode;
-    inherited->ghost = (int)slot;
-    inherited->base = base;
-    inherited->first = first;
-}
-
-static void put_ghost(struct agent *agent, const struct resource *resource, uint32_t ghost, bool death)
-{
-    parcel_record(&agent->out, RECORD_GHOST);
-    parcel_u32(&agent->out, resource->index);
-    parcel_u8(&agent->out, (uint8_t)ghost);
-    parcel_u8(&agent->out, death);
-    parcel_end_record(&agent->out);
-}
-
-static bool inheritance_holds(const struct agent *agent, const struct resource *resource)
-{
-    const uint32_t ghost = (uint32_t)resource->ghost;
-    return resource->in_group && ghost < SLOTS && resource->members & slot_bit(ghost) && agent->member[ghost].ghost &&
-           agent->member[ghost].node == agent->node &&
-           (agent->inherited_until == 0 || agent->inherited_until > agent->now);
-}
-
-/* A4: what the group does not know of, or has run out, is lost; what it keeps for me in vain is given up. */
-void resources_settle_inheritance(struct agent *agent)
-{
-    for (unsigned at = 0; at < agent->resources; at++) {
-        struct resource *resource = &agent->resource[at];
-        if (resource->granted && resource->ghost >= 0 && !inheritance_holds(agent, resource))
-            resources_withdraw(agent, resource);
-        for (uint32_t slot = 0; resource->in_group && slot < SLOTS; slot++)
-            if (agent->member[slot].ghost && agent->member[slot].node == agent->node &&
-                resource->members & slot_bit(slot) && resource->ghost != (int)slot)
-                put_ghost(agent, resource, slot, true);
-        look_for_contest(agent, resource);
-    }
-}
-
-static void release(struct agent *agent, struct resource *resource, uint64_t number, bool death)
-{
-    const uint64_t used = resource->base + (number > resource->first ? number - resource->first : 0);
-    const int ghost = resource->ghost;
-    resource->granted = false;
-    resource->ghost = -1;
-    agent->counters.releases++;
-    if (ghost >= 0) {
-        put_ghost(agent, resource, (uint32_t)ghost, death);
-    } else {
-        struct node *node = node_of(resource);
-        node->fence = node->fence > used ? node->fence : used;
-        put_note(agent, RECORD_FREED, resource, death); /* before the permission goes, so that its next owner knows */
-        step(agent, resource, &(struct event){.kind = EVENT_RELEASE});
-    }
-    pursue(agent, resource);
-}
-
-void agent_took_back(struct agent *agent, int64_t now, unsigned which, bool withdrawn, uint64_t number, bool death)
-{
-    struct resource *resource = &agent->resource[which];
-    agent->now = now;
-    resource->taking_back = resource->is_busy = false;
-    if (withdrawn && resource->granted && agent_is_member(agent))
-        release(agent, resource, number, death);
-    else
-        look_for_contest(agent, resource); /* it was lost, and may have been granted anew since */
-    agent_flush(agent);
-}
-
-void agent_is_busy(struct agent *agent, int64_t now, unsigned which)
-{
-    struct resource *resource = &agent->resource[which];
-    agent->now = now;
-    resource->is_busy = resource->taking_back;
-    if (resource->is_busy && resource->in_group && agent_is_member(agent))
-        put_note(agent, RECORD_BUSY, resource, 0);
-    agent_flush(agent);
-}
-
-static void demand_permission(struct agent *agent, struct resource *resource, const struct demand *demand)
-{
-    if (resource->granted && resource->mode >= demand->mode)
-        return; /* granted meanwhile */
-    resource->number = demand->number;
-    if (demand->mode > resource->wanted)
-        resource->wanted = demand->mode;
-    if (demand->kind == DEMAND_MORE)
-        take_back(agent, resource);
-    else if (resource->busy_elsewhere)
-        agent->around.busy(agent->around.arg, index_of(agent, resource));
-    pursue(agent, resource);
-}
-
-int agent_demand(struct agent *agent, int64_t now, const struct demand *demand)
-{
-    agent->now = now;
-    agent->counters.demands++;
-    struct resource *resource = agent_resource(agent, demand->name, demand->length, true);
-    if (!resource) {
-        agent->around.full(agent->around.arg);
-        return -1;
-    }
-    if (demand->kind != DEMAND_TOLD)
-        demand_permission(agent, resource, demand);
-    else if (resource->death && resource->in_group && agent_is_member(agent))
-        put_note(agent, RECORD_TOLD, resource, 0);
-    agent_flush(agent);
-    return (int)index_of(agent, resource);
-}
-
-void agent_farewell(struct agent *agent, int64_t now)
-{
-    agent->now = now;
-    for (unsigned at = 0; at < agent->resources; at++)
-        if (agent->resource[at].granted)
-            return;
-    if (!agent_is_member(agent))
-        return;
-    parcel_record(&agent->out, RECORD_FAREWELL);
-    parcel_end_record(&agent->out);
-    agent_flush(agent);
 }

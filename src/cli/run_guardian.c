@@ -18,6 +18,8 @@
 #include "cli/run.h"
 #include "cli/text.h"
 
+enum { KILL_AGAIN_NS = 50 * 1000 * 1000 }; /* what the killed have left behind is adopted, and killed in its turn */
+
 struct guardian {
     const struct run_words *asked;
     const struct inheritance *inherited;
@@ -26,10 +28,10 @@ struct guardian {
     ay_region *region;
     bool after_death;
     int64_t asked_ns, entered_ns;
-    pid_t command; /* 0: it has ended */
-    int code;      /* of the command, once it has */
-    bool killed;   /* R3 */
-    int64_t lost;  /* R4: since when; 0: it is not */
+    pid_t command;   /* 0: it has ended */
+    int code;        /* of the command, once it has */
+    bool killed;     /* R3 */
+    int64_t kill_at; /* R4: the region is lost, and what is still there then is killed; 0: it is not */
 };
 
 static noreturn void fail(const char *format, ...)
@@ -202,8 +204,8 @@ static noreturn void leave(const struct guardian *self)
 {
     char held[32];
     text_duration(text_now() - self->entered_ns, held, sizeof held);
-    tell(self, "%s after %s, exit code %d", self->killed || self->lost ? "died inside" : "left", held, self->code);
-    if (self->lost)
+    tell(self, "%s after %s, exit code %d", self->killed || self->kill_at ? "died inside" : "left", held, self->code);
+    if (self->kill_at)
         _exit(EXIT_LOST);
     if (!self->killed)
         ay_leave(self->region);
@@ -273,16 +275,18 @@ static void reap(struct guardian *self)
             follow_command(self, status);
     if (pid < 0 && errno == ECHILD)
         leave(self);
-    if (was_running && self->command == 0)
+    if (was_running && self->command == 0 && self->kill_at)
+        tree_signal(SIGTERM); /* what it has left behind is ours now */
+    else if (was_running && self->command == 0)
         stay(self);
 }
 
 /* R4. What is still there when half of the time that is left has passed is killed. */
 static void lose(struct guardian *self)
 {
-    if (self->lost || ay_valid(self->region))
+    if (self->kill_at || ay_valid(self->region))
         return;
-    self->lost = text_now();
+    self->kill_at = text_now() + (int64_t)ay_grace(self->space) * 1000000 / 2;
     fprintf(stderr,
             "afteryou run: '%s' was lost: this machine is cut off from the cluster '%s', or its agent has died; ending "
             "'%s'\n",
@@ -294,9 +298,9 @@ static void lose(struct guardian *self)
 /* The next signal; 0 if none came within the time that R4 leaves. */
 static int next_signal(const struct guardian *self, const sigset_t *set, siginfo_t *info)
 {
-    if (!self->lost)
+    if (!self->kill_at)
         return sigwaitinfo(set, info);
-    const int64_t left = self->lost + (int64_t)ay_grace(self->space) * 1000000 / 2 - text_now();
+    const int64_t left = self->kill_at - text_now();
     const struct timespec time = {.tv_sec = left > 0 ? left / 1000000000 : 0,
                                   .tv_nsec = left > 0 ? left % 1000000000 : 0};
     const int number = sigtimedwait(set, info, &time);
@@ -310,8 +314,10 @@ static noreturn void look_after_command(struct guardian *self)
     signals_to_pass(&set);
     for (;;) {
         const int number = next_signal(self, &set, &info);
-        if (number == 0)
+        if (number == 0) {
             tree_signal(SIGKILL);
+            self->kill_at = text_now() + KILL_AGAIN_NS;
+        }
         if (number == SIGCHLD)
             reap(self);
         else if (number == SIGNAL_BETWEEN && info.si_code == SI_QUEUE && info.si_pid == getpid())
