@@ -5,6 +5,7 @@ A machine is a tree of processes in network, mount, PID and UTS namespaces of it
 network namespace. None of them has a name: all of it ends with its first process, that with this one, however it ends, and two
 runs never meet. What is left is one directory, removed by close().
 """
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -83,7 +84,8 @@ class Process:
 
     def kill(self, which=signal.SIGKILL):
         if self.pid and self.is_running():
-            os.kill(self.pid, which)
+            with contextlib.suppress(ProcessLookupError):  # it ended just now
+                os.kill(self.pid, which)
 
     def resume(self):
         """After SIGSTOP. nsenter stops itself when its child is stopped."""
@@ -94,7 +96,7 @@ class Process:
         """Killed, unless it has ended, and gone."""
         if self.is_running():
             self.kill()
-            os.kill(self.process.pid, signal.SIGCONT)
+            self.process.send_signal(signal.SIGCONT)
         self.process.wait(PATIENCE)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream:
