@@ -27,7 +27,7 @@ static void print_commands(const struct cluster_plan *plan, const char *director
     for (unsigned at = 0; at < plan->count; at++) {
         const char *address = plan->nodes[at].address;
         const bool bracketed = strchr(address, ':');
-        printf("ssh root@%s apt-get install -y corosync afteryou\n"
+        printf("ssh root@%s apt-get install -y afteryou-cluster\n"
                "scp -p %s/corosync.conf %s/authkey root@%s%s%s:/etc/corosync/\n"
                "ssh root@%s 'chown root: /etc/corosync/authkey && chmod 0400 /etc/corosync/authkey && "
                "systemctl enable corosync afteryou-agent@%s && systemctl restart corosync afteryou-agent@%s'\n\n",
