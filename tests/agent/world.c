@@ -23,6 +23,14 @@ static void violate(struct world *world, const char *what, unsigned machine, uns
     world->violation = world->words;
 }
 
+/* With AGENT_TEST_LOG in the environment: what happens, for people. */
+static void tell(const struct machine *machine, const char *what, uint64_t value)
+{
+    if (getenv("AGENT_TEST_LOG"))
+        fprintf(stderr, "%8lld ms machine %u: -- %s %llx\n", (long long)machine->world->now / MS, machine->number, what,
+                (unsigned long long)value);
+}
+
 /* ---- the agent's surroundings ---- */
 
 static struct machine *of(void *arg)
@@ -233,6 +241,7 @@ void world_start(struct world *world, unsigned number)
         abort();
     machine->running = true;
     machine->stopped = false;
+    tell(machine, "starts", 0);
     machine->pid = ++world->pids;
     machine->agent.known_view = machine->known_view;
     memset(machine->taking_back, 0, sizeof machine->taking_back);
@@ -258,6 +267,7 @@ void world_kill(struct world *world, unsigned number)
         return;
     agent_end(&machine->agent);
     machine->running = machine->stopped = false;
+    tell(machine, "is killed", 0);
     if (!machine->cut)
         log_left(world, machine, false);
 }
@@ -265,6 +275,7 @@ void world_kill(struct world *world, unsigned number)
 void world_cut(struct world *world, unsigned number)
 {
     world->machine[number].cut = true;
+    tell(&world->machine[number], "is cut off", 0);
 }
 
 void world_notice_cut(struct world *world, unsigned number)
@@ -286,6 +297,7 @@ void world_heal(struct world *world, unsigned number)
         return;
     world_notice_cut(world, number);
     machine->cut = false;
+    tell(machine, "is back", 0);
     if (machine->running)
         connect_agent(world, machine);
 }
@@ -362,6 +374,7 @@ static void try_to_enter(struct world *world, unsigned number)
         if (machine->running && !machine->stopped)
             agent_demand(&machine->agent, world->now, &told);
     }
+    tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters", machine->fence);
     judge_entry(world, number);
 }
 
@@ -377,6 +390,8 @@ void world_leave(struct world *world, unsigned number)
     struct machine *machine = &world->machine[number];
     if (machine->inside && !world_holds(world, number))
         machine->losses++;
+    if (machine->inside)
+        tell(machine, "leaves", machine->fence);
     machine->inside = false;
 }
 
