@@ -193,6 +193,16 @@ static void take_record(struct agent *agent, struct address from, uint32_t slot,
     }
 }
 
+/* Somebody is a member, and alive: it will answer, and no HELLO before this is a reason to begin a group (joining.c). */
+static void look_for_life(struct agent *agent, const struct parcel_head *head, struct reader records)
+{
+    struct reader fields;
+    enum record_kind kind;
+    while (head->slot != NO_SLOT && parcel_next(&records, &kind, &fields))
+        if (kind == RECORD_RENEWAL)
+            agent->hello_count = 0;
+}
+
 void agent_process(struct agent *agent, struct address from, const void *bytes, size_t length)
 {
     struct parcel_head head;
@@ -200,6 +210,7 @@ void agent_process(struct agent *agent, struct address from, const void *bytes, 
     enum record_kind kind;
     if (!parcel_open(bytes, length, &head, &records))
         return;
+    look_for_life(agent, &head, records);
     if (agent_is_member(agent) && head.slot != NO_SLOT && !is_in_order(agent, &head))
         return;
     const uint64_t incarnation = agent->incarnation;

@@ -144,7 +144,7 @@ struct agent {
     } nay[SLOTS];
     unsigned nays;
     bool founding;          /* FOUND is out */
-    uint64_t hellos[SLOTS]; /* incarnations that have said HELLO since somebody last began */
+    uint64_t hellos[SLOTS]; /* incarnations that have said HELLO since somebody last began, or renewed */
     unsigned hello_count;
     /* the lease */
     int64_t deadline; /* 0: none yet */

@@ -3,8 +3,9 @@
  *
  * It says HELLO. Members that find it in their order make it one of them, and send it the STATE of that moment; it keeps what is delivered in
  * between, and takes it after the STATE. Who is no member answers NAY. If agents on a majority of the machines are no members, there is no group that could
- * have a lease, or will have one longer: the lowest of them begins one (FOUND), and the others say HELLO again. The first FOUND in the order counts: it
- * makes void every HELLO before it.
+ * have a lease, or will have one longer: the lowest of them begins one (FOUND), and the others say HELLO again. A FOUND counts if between it and the HELLO it stands on
+ * there is, in the order, neither another FOUND that counts nor a renewal: then a group had begun meanwhile, or was alive, and will answer. All agree on that, for
+ * all have the same order. Whoever is a member of an old group when a FOUND counts is cut.
  *
  * A new group grants nothing until whatever an earlier one granted must have ended: for the grace; or, if agents on all machines are there to say so, as long
  * as their old leases last.
@@ -208,7 +209,8 @@ void joining_hello(struct agent *agent, struct address from, struct reader *fiel
         parcel_u64(&agent->out, agent->known_view);
         parcel_u64(&agent->out, (uint64_t)obliged_for(agent));
         parcel_end_record(&agent->out);
-        note_nay(agent, from, view, obliged); /* whoever says HELLO is no member */
+        if (agent->phase == PHASE_JOINING) /* after mine: it was no member then */
+            note_nay(agent, from, view, obliged);
     }
 }
 

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { LOCK_TRIES = 40, LOCK_AGAIN_US = 25 * 1000 };
+
 static int fail(char *trouble, size_t room, const char *what, const char *path)
 {
     const int error = errno ? errno : EIO;
@@ -46,10 +48,13 @@ static int make_directories(const char *cluster, const struct pages_options *opt
 static int lock(int fd, const char *path, char *trouble, size_t room)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
-        return 0;
-    if (errno != EAGAIN && errno != EACCES)
-        return fail(trouble, room, "lock", path);
+    for (int tries = 0; tries < LOCK_TRIES; tries++) { /* a predecessor that was killed may not be gone yet */
+        if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
+            return 0;
+        if (errno != EAGAIN && errno != EACCES)
+            return fail(trouble, room, "lock", path);
+        usleep(LOCK_AGAIN_US);
+    }
     snprintf(trouble, room, "another agent of this cluster runs on this machine (it has locked %s)", path);
     return -EBUSY;
 }
