@@ -24,6 +24,7 @@ class Basics(ClusterTest):
         a, b, c = self.cluster.machines
         first = Holder(a, self.region)
         fence, _ = first.entered()
+        self.assertFalse(first.told_of_death())
         for other in (b, c):
             self.assertEqual(other.run_inside(self.region, "-n", "--", "true").returncode, CONFLICT)
             self.assertEqual(other.run_inside(self.region, "-w", "0.3", "--", "true").returncode, CONFLICT)
@@ -86,7 +87,11 @@ class Basics(ClusterTest):
         holder, waiter = self.held_and_wanted()
         holder.kill()
         self.assertGreater(waiter.entered()[0], holder.entered()[0])
+        self.assertTrue(waiter.told_of_death(), "somebody died inside, on another machine")
         waiter.leave()
+        later = Holder(self.cluster.machines[2], self.region)
+        later.entered()
+        self.assertFalse(later.told_of_death(), "one is told, once")
 
     def test_waiter_killed(self):
         _, b, c = self.cluster.machines

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Enters a region of a cluster once, stays, and tells on stdout what happens to it and when (CLOCK_MONOTONIC, which all machines of a test share):
  *
- *   entered FENCE NS      lost NS      left NS      failed ERRNO NS MESSAGE
+ *   entered FENCE NS [after-death]      lost NS invalid      left NS      failed ERRNO NS MESSAGE
  *
  *   holder SPACE REGION [shared] [ignore]
  *
@@ -66,7 +66,8 @@ int main(int count, char **words)
         printf("failed %d %lld %s\n", -result, now_ns(), ay_message());
         return 1;
     }
-    printf("entered %llu %lld\n", (unsigned long long)ay_fence(region), now_ns());
+    printf("entered %llu %lld%s\n", (unsigned long long)ay_fence(region), now_ns(),
+           result == AY_AFTER_DEATH ? " after-death" : "");
     stay(region, has_word(count, words, "ignore"));
     ay_leave(region);
     printf("left %lld\n", now_ns());

@@ -40,8 +40,11 @@ class Holder:
 
     def entered(self):
         """Waits until it is inside: its fence, and when."""
-        _, fence, when = self.wait_for("entered")
+        _, fence, when, *_ = self.wait_for("entered")
         return int(fence), int(when)
+
+    def told_of_death(self):
+        return "after-death" in self.wait_for("entered")
 
     def lost(self):
         """Waits until it is told of its loss: when."""
@@ -78,11 +81,18 @@ class ClusterTest(unittest.TestCase):
             if process not in [service for machine in self.cluster.machines for service in (machine.corosync, machine.agent)]:
                 process.end()
                 self.cluster.processes.remove(process)
-        outcome = getattr(self, "_outcome", None)
-        if outcome and not outcome.success:
-            for machine in self.cluster.machines:
-                for name in ("corosync", "agent"):
-                    print(f"---- {machine.name}: {name}\n" + "\n".join(machine.log(name).splitlines()[-40:]))
+
+    def run(self, result=None):
+        faults = len(result.failures) + len(result.errors)
+        super().run(result)
+        if len(result.failures) + len(result.errors) > faults:
+            self.show_logs()
+        return result
+
+    def show_logs(self):
+        for machine in self.cluster.machines:
+            for name in ("corosync", "agent"):
+                print(f"---- {machine.name}: {name}\n" + "\n".join(machine.log(name).splitlines()[-60:]), flush=True)
 
     def afteryou(self, machine, *words, **keywords):
         return machine.run(AFTERYOU, *words, **keywords)
