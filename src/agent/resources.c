@@ -68,7 +68,7 @@ static void put_message(struct agent *agent, const struct resource *resource, co
 
 void resources_take_back(struct agent *agent, struct resource *resource)
 {
-    if (!resource->granted || resource->taking_back)
+    if (!resource->granted || resource->taking_back || !agent_is_member(agent))
         return;
     resource->taking_back = true;
     agent->around.take_back(agent->around.arg, resource_index(agent, resource));
