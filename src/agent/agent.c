@@ -128,6 +128,7 @@ static void take_member_record(struct agent *agent, uint32_t slot, enum record_k
     case RECORD_PROTOCOL:
         resources_protocol(agent, slot, fields);
         break;
+    case RECORD_WAITING:
     case RECORD_HELD:
     case RECORD_FREED:
     case RECORD_BUSY:

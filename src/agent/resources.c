@@ -68,7 +68,7 @@ static void put_message(struct agent *agent, const struct resource *resource, co
 
 void resources_take_back(struct agent *agent, struct resource *resource)
 {
-    if (!resource->granted || resource->taking_back)
+    if (!resource->granted || resource->taking_back || !agent_is_member(agent))
         return;
     resource->taking_back = true;
     agent->around.take_back(agent->around.arg, resource_index(agent, resource));
@@ -140,6 +140,9 @@ void resources_pursue(struct agent *agent, struct resource *resource)
     const bool shared = resource->wanted == PERMISSION_SHARED && !agent->options.protocol->exclusive_only;
     resources_step(agent, resource,
                    &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)(shared ? MODE_SHARED : MODE_EXCLUSIVE)});
+    /* Nobody has welcomed me: maybe only a ghost could, and it stays until somebody is known to wait. */
+    if (!node_has_requested(resource_node(resource)))
+        resources_put_note(agent, RECORD_WAITING, resource, shared ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE);
 }
 
 void resources_pursue_all(struct agent *agent)
@@ -306,9 +309,9 @@ void resources_died(struct agent *agent, struct resource *resource, uint32_t slo
 
 /* ---- what members say of them ---- */
 
-static void note_request(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode)
+static void note_waiting(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode)
 {
-    resource->waiting[permission_of(mode)] |= slot_bit(slot);
+    resource->waiting[mode == PERMISSION_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE] |= slot_bit(slot);
     resources_look_for_contest(agent, resource);
     if (resource->is_busy && slot != agent->self)
         resources_put_note(agent, RECORD_BUSY, resource, 0);
@@ -339,7 +342,7 @@ void resources_protocol(struct agent *agent, uint32_t slot, struct reader *field
         resources_step(agent, resource,
                        &(struct event){.kind = EVENT_MESSAGE, .message = &message, .body = words ? body : NULL});
     if (message.kind == MESSAGE_REQUEST)
-        note_request(agent, resource, slot, message.mode);
+        note_waiting(agent, resource, slot, permission_of(message.mode));
 }
 
 static void note_held(struct resource *resource, uint32_t slot, unsigned mode)
@@ -372,6 +375,9 @@ void resources_note(struct agent *agent, uint32_t slot, enum record_kind kind, s
         return;
     struct resource *resource = agent->group[index];
     switch (kind) {
+    case RECORD_WAITING:
+        note_waiting(agent, resource, slot, value);
+        break;
     case RECORD_HELD:
         note_held(resource, slot, value);
         break;

@@ -24,6 +24,7 @@ enum record_kind {
     RECORD_FAREWELL,  /* I go, and leave nothing behind */
     RECORD_CREATION,  /* there is now a resource of this name */
     RECORD_PROTOCOL,  /* a message of the protocol of a resource */
+    RECORD_WAITING,   /* I want the permission, but may not ask for it yet */
     RECORD_HELD,      /* I have the permission */
     RECORD_FREED,     /* I have it no longer */
     RECORD_BUSY,      /* somebody is inside here, and will be for a while */
