@@ -3,7 +3,7 @@
 import signal
 import unittest
 
-from machines import skip_unless_possible, wait_until
+from machines import AFTERYOU, skip_unless_possible, wait_until
 from support import LOST, ClusterTest, Holder
 
 
@@ -116,6 +116,17 @@ class Failures(ClusterTest):
             a.heal()
         waiter.leave()
         self.assert_enters(a)
+
+    def test_an_agent_that_disagrees_is_refused(self):
+        a, b, c = self.cluster.machines
+        c.agent.end()
+        for words in (("--lease", "2.5", "--grace", "4"), (*self.agent_options, "--protocol", "token")):
+            shown = c.run(AFTERYOU, "agent", "--cluster", self.cluster.name, "--state", "/run/afteryou", *words)
+            self.assertEqual(shown.returncode, 125, shown.stderr)
+            self.assertRegex(shown.stderr, "lease|protocol")
+        fence = max(self.assert_enters(a), self.assert_enters(b))
+        c.start_agent()
+        self.assert_enters(c, above=fence)
 
     def test_everything_is_restarted(self):
         fence = max(self.assert_enters(machine) for machine in self.cluster.machines)

@@ -193,7 +193,7 @@ mount --bind "$1/$2/run" /run
 
 
 class Cluster:
-    def __init__(self, names="abc", agent_options=("--lease", "2", "--grace", "3")):
+    def __init__(self, names="abc", agent_options=()):
         self.name = "test"
         self.agent_options = agent_options
         self.processes = []

@@ -67,7 +67,7 @@ class Storm(ClusterTest):
         self.witnesses = {}  # by slot: those that run
         self.place = []  # by slot: the machine
         self.kills = self.agent_kills = 0
-        self.target = ROOM
+        self.target = ROOM  # passages
         self.moved = self.when = 0
 
     def start_witnesses(self):
@@ -167,12 +167,12 @@ class Storm(ClusterTest):
             passed = sum(book.made(slot) for slot in range(len(self.place)) if self.place[slot] is machine)
             self.assertGreater(passed, 0, machine.name)
 
-    def test_kills(self):
+    def rage(self, passages):
         """Holders and agents are killed; agents come back at once."""
-        self.target = PASSAGES
+        self.target = passages
         self.start_witnesses()
         last_agent_kill = self.when = time.monotonic()
-        while self.book.counter < PASSAGES:
+        while self.book.counter < passages:
             time.sleep(self.chance.uniform(0.01, 0.1))
             self.kill_holder()
             if time.monotonic() - last_agent_kill > 1:
@@ -180,7 +180,12 @@ class Storm(ClusterTest):
                 last_agent_kill = time.monotonic()
             self.assert_moves()
         self.judge()
-        self.assertGreaterEqual(self.book.counter, PASSAGES)
+        self.assertGreaterEqual(self.book.counter, passages)
+
+
+class Default(Storm):
+    def test_kills(self):
+        self.rage(PASSAGES)
 
     def test_faults(self):
         """All kinds in turn, shorter and longer than the lease."""
@@ -203,6 +208,27 @@ class Storm(ClusterTest):
             self.kill_holder()
         self.book.say_stop()
         self.judge()
+
+
+class Lamport(Storm):
+    agent_options = (*Storm.agent_options, "--protocol", "lamport")
+
+    def test_kills(self):
+        self.rage(PASSAGES // 4)
+
+
+class RicartAgrawala(Storm):
+    agent_options = (*Storm.agent_options, "--protocol", "ricart-agrawala")
+
+    def test_kills(self):
+        self.rage(PASSAGES // 4)
+
+
+class Token(Storm):
+    agent_options = (*Storm.agent_options, "--protocol", "token")
+
+    def test_kills(self):
+        self.rage(PASSAGES // 4)
 
 
 if __name__ == "__main__":

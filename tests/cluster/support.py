@@ -66,10 +66,11 @@ class Holder:
 
 class ClusterTest(unittest.TestCase):
     cluster = None
+    agent_options = ("--lease", "2", "--grace", "3")
 
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster()
+        cls.cluster = Cluster(agent_options=cls.agent_options)
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.start()
 
