@@ -117,6 +117,23 @@ class Failures(ClusterTest):
         waiter.leave()
         self.assert_enters(a)
 
+    def test_machine_paused(self):
+        """As a virtual machine is: nobody there can be told in time. The others enter, and the fence of the paused one is the lower."""
+        a = self.cluster.machines[0]
+        holder, waiter = self.held_and_wanted()
+        everything = (holder.program, a.agent, a.corosync)
+        for process in everything:
+            process.kill(signal.SIGSTOP)
+        fence, entered = waiter.entered()
+        self.assertGreater(fence, holder.entered()[0])
+        self.assertIsNone(holder.find("lost"))
+        for process in everything:
+            process.resume()
+        self.assertGreater(holder.lost(), entered, "told as soon as it goes on")
+        waiter.leave()
+        self.restart_agent_if_it_ended(a)
+        self.assert_enters(a, above=fence)
+
     def test_an_agent_that_disagrees_is_refused(self):
         a, b, c = self.cluster.machines
         c.agent.end()
