@@ -31,6 +31,8 @@ def die_with_parent():
 
 def why_not():
     """Why no cluster can be made here, or None."""
+    if os.environ.get("WITH_COROSYNC") == "no":
+        return "built without Corosync's libraries"
     if os.geteuid() != 0:
         return "needs root, for network namespaces"
     for program, package in (("corosync", "corosync"), ("ip", "iproute2"), ("unshare", "util-linux"), ("nsenter", "util-linux")):
