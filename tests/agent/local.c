@@ -235,7 +235,8 @@ static void test_too_weak_a_permission(void **state)
     char trouble[256];
     pages_add(&pages, 0, "thing", 5);
     pages_grant(&pages, 0, PERMISSION_SHARED, 0, 7, 0);
-    struct local *local = local_open("c", &pages, 0600, trouble, sizeof trouble);
+    static struct local *local; /* lasts as long as the process, as the agent's does */
+    local = local_open("c", &pages, 0600, trouble, sizeof trouble);
     assert_non_null(local);
     const pthread_t thread = begin_to_enter(&result);
     assert_int_equal(next_demand(&index).kind, DEMAND_MORE);
