@@ -91,9 +91,9 @@ size_t control_describe(struct control *control, char *text, size_t room)
 {
     static const char *const states[] = {"starting", "no quorum", "joining", "ready", "ended"};
     struct description into = {.text = text, .room = room, .now = clock_ns(CLOCK_MONOTONIC)};
-    char name[NODE_NAME_ROOM], path[PATH_MAX];
-    transport_node_name(control->transport, control->agent->node, name, sizeof name);
-    put(&into, "machine\t%u\t%s\t%s\n", control->agent->node, name, states[control->agent->state]);
+    char path[PATH_MAX];
+    put(&into, "machine\t%u\t%s\t%s\n", control->agent->node, transport_name(control->transport),
+        states[control->agent->state]);
     if (cluster_path(control->cluster, "space", path, sizeof path))
         ay_look(path, NULL, describe_place, &into);
     return into.length;

@@ -47,6 +47,7 @@ struct transport {
     int64_t tried;
     struct address self;
     uint32_t nodes;
+    char name[NODE_NAME_ROOM];
     struct ring ring; /* of what is delivered now */
     struct {
         struct ring ring;
@@ -198,6 +199,32 @@ static bool open_quorum(struct transport *transport)
     return false;
 }
 
+/* nodelist.node.N.name, where nodelist.node.N.nodeid is the node's. */
+static void find_name(struct transport *transport)
+{
+    cmap_handle_t map;
+    snprintf(transport->name, sizeof transport->name, "%u", transport->self.node);
+    if (cmap_initialize(&map) != CS_OK)
+        return;
+    for (unsigned at = 0; at < CMAP_KEYS; at++) {
+        char key[CMAP_KEYNAME_MAXLEN];
+        char *found = NULL;
+        uint32_t its;
+        snprintf(key, sizeof key, "nodelist.node.%u.nodeid", at);
+        if (cmap_get_uint32(map, key, &its) != CS_OK)
+            break;
+        if (its != transport->self.node)
+            continue;
+        snprintf(key, sizeof key, "nodelist.node.%u.name", at);
+        if (cmap_get_string(map, key, &found) == CS_OK) {
+            snprintf(transport->name, sizeof transport->name, "%s", found);
+            free(found);
+        }
+        break;
+    }
+    cmap_finalize(map);
+}
+
 static bool connect_to_corosync(struct transport *transport)
 {
     memset(transport->verdict, 0, sizeof transport->verdict);
@@ -209,6 +236,7 @@ static bool connect_to_corosync(struct transport *transport)
         cpg_finalize(transport->cpg);
         return false;
     }
+    find_name(transport);
     transport->open = true;
     if (cpg_join(transport->cpg, &transport->group) == CS_OK)
         return true;
@@ -378,29 +406,7 @@ void transport_close(struct transport *transport)
     free(transport);
 }
 
-/* nodelist.node.N.name, where nodelist.node.N.nodeid is the node's. */
-void transport_node_name(struct transport *transport, uint32_t node, char *name, size_t room)
+const char *transport_name(const struct transport *transport)
 {
-    (void)transport;
-    cmap_handle_t map;
-    snprintf(name, room, "%u", node);
-    if (cmap_initialize(&map) != CS_OK)
-        return;
-    for (unsigned at = 0; at < CMAP_KEYS; at++) {
-        char key[CMAP_KEYNAME_MAXLEN];
-        char *found = NULL;
-        uint32_t its;
-        snprintf(key, sizeof key, "nodelist.node.%u.nodeid", at);
-        if (cmap_get_uint32(map, key, &its) != CS_OK)
-            break;
-        if (its != node)
-            continue;
-        snprintf(key, sizeof key, "nodelist.node.%u.name", at);
-        if (cmap_get_string(map, key, &found) == CS_OK) {
-            snprintf(name, room, "%s", found);
-            free(found);
-        }
-        break;
-    }
-    cmap_finalize(map);
+    return transport->name;
 }

@@ -188,11 +188,6 @@ int local_fd(const struct local *local)
     return local->event;
 }
 
-unsigned local_threads(const struct local *local)
-{
-    return local->threads;
-}
-
 struct local *local_open(const char *cluster, struct pages *pages, unsigned mode, char *trouble, size_t room)
 {
     char path[PATH_MAX];

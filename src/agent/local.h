@@ -28,6 +28,5 @@ bool local_next(struct local *local, struct local_news *news);
 void local_take_back(struct local *local, unsigned resource, const char *name);
 /* Takes back at once if nobody is inside; else false. */
 bool local_try_take_back(struct local *local, unsigned resource, const char *name, struct local_news *news);
-unsigned local_threads(const struct local *local);
 
 #endif

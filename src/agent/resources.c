@@ -88,7 +88,7 @@ static bool is_contested(const struct agent *agent, const struct resource *resou
 
 void resources_look_for_contest(struct agent *agent, struct resource *resource)
 {
-    if (is_contested(agent, resource))
+    if (agent_is_member(agent) && is_contested(agent, resource))
         resources_take_back(agent, resource);
 }
 

@@ -30,7 +30,7 @@ void transport_dispatch(struct transport *transport);
 void transport_send(struct transport *transport, const void *bytes, size_t length);
 /* Tries again what could not be done; the nanoseconds after which it wants to be called again, at the latest. */
 int64_t transport_tick(struct transport *transport);
-/* A machine's name as configured, or its number. */
-void transport_node_name(struct transport *transport, uint32_t node, char *name, size_t room);
+/* This machine's name as configured, or its number; "" before it was first connected. */
+const char *transport_name(const struct transport *transport);
 
 #endif
