@@ -71,7 +71,7 @@ struct permissions {
     _Atomic uint32_t count;                /* names */
     _Atomic uint32_t full;                 /* no name can be added */
     _Alignas(64) _Atomic int64_t deadline; /* CLOCK_BOOTTIME: until then all that is granted holds */
-    _Atomic int64_t deadline_monotonic;    /* the same moment of CLOCK_MONOTONIC */
+    _Atomic int64_t deadline_monotonic; /* of CLOCK_MONOTONIC, a tick earlier: for those who look at the coarse clock */
     _Alignas(4096) struct permission permission[PERMISSIONS_MOST];
 };
 
