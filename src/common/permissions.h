@@ -102,12 +102,6 @@ static inline uint64_t permission_next(uint64_t granted, unsigned mode)
     return ((granted >> PERMISSION_SERIAL_SHIFT) + 1) << PERMISSION_SERIAL_SHIFT | mode;
 }
 
-static inline uint64_t permission_fence(const struct permission *permission, uint64_t number)
-{
-    const uint64_t first = atomic_load_explicit(&permission->number, memory_order_relaxed);
-    return atomic_load_explicit(&permission->base, memory_order_relaxed) + (number > first ? number - first : 0);
-}
-
 static inline const struct permission *permissions_find(const struct permissions *pages, const char *name,
                                                         size_t length)
 {
