@@ -48,6 +48,7 @@ struct control {
 /* ---- this machine's answer ---- */
 
 struct description {
+    const struct agent *agent;
     char *text;
     size_t length, room;
     int64_t now;
@@ -72,6 +73,19 @@ static void put_clean(struct description *into, const char *text)
         put(into, "%c", (unsigned char)*text < ' ' ? '?' : *text);
 }
 
+/* The cluster's fence of a passage that this machine's space knows by a number of its own. */
+static uint64_t fence_of(const struct agent *agent, const ay_place *place)
+{
+    const uint64_t number = place->fence / AY_PLACES_MOST;
+    for (unsigned at = 0; at < agent->resources; at++) {
+        const struct resource *resource = &agent->resource[at];
+        if (resource->granted && strcmp(resource->name, place->names[0]) == 0)
+            return resource->base + (number > resource->first ? number - resource->first : 0);
+    }
+    return 0;
+}
+
+/* Since when is not known of one that went in without looking at a clock: -1. */
 static int describe_place(const ay_place *place, void *arg)
 {
     struct description *into = arg;
@@ -80,8 +94,9 @@ static int describe_place(const ay_place *place, void *arg)
     put(into, "place\t");
     put_clean(into, place->names[0]);
     put(into, "\t%s\t%d\t%d\t%u\t%lld\t%llu\t%llu\t", place->state == AY_INSIDE ? "inside" : "waiting",
-        (int)place->mode, place->pid, place->uid, (long long)(into->now - place->since_ns) / 1000000,
-        (unsigned long long)place->fence, (unsigned long long)place->order);
+        (int)place->mode, place->pid, place->uid,
+        (long long)(place->since_ns ? (into->now - place->since_ns) / 1000000 : -1),
+        (unsigned long long)fence_of(into->agent, place), (unsigned long long)place->order);
     put_clean(into, place->command);
     put(into, "\n");
     return 0;
@@ -90,7 +105,7 @@ static int describe_place(const ay_place *place, void *arg)
 size_t control_describe(struct control *control, char *text, size_t room)
 {
     static const char *const states[] = {"starting", "no quorum", "joining", "ready", "ended"};
-    struct description into = {.text = text, .room = room, .now = clock_ns(CLOCK_MONOTONIC)};
+    struct description into = {.agent = control->agent, .text = text, .room = room, .now = clock_ns(CLOCK_MONOTONIC)};
     char path[PATH_MAX];
     put(&into, "machine\t%u\t%s\t%s\n", control->agent->node, transport_name(control->transport),
         states[control->agent->state]);

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOCK_TRIES = 40, LOCK_AGAIN_US = 25 * 1000 };
+enum { LOCK_TRIES = 40, LOCK_AGAIN_US = 25 * 1000, TICK_NS = 10 * 1000 * 1000 };
 
 static int fail(char *trouble, size_t room, const char *what, const char *path)
 {
@@ -194,7 +194,7 @@ void pages_death(struct pages *pages, unsigned index, bool death)
 
 void pages_lease(struct pages *pages, int64_t deadline)
 {
-    const int64_t left = deadline - clock_ns(CLOCK_BOOTTIME);
+    const int64_t left = deadline - clock_ns(CLOCK_BOOTTIME) - TICK_NS;
     atomic_store(&pages->map->deadline_monotonic, clock_ns(CLOCK_MONOTONIC) + left);
     atomic_store(&pages->map->deadline, deadline);
 }

@@ -87,13 +87,14 @@ static int add_place(struct status_view *view, char **field)
 {
     const char *const names[] = {field[1], NULL};
     const unsigned long mode = strtoul(field[3], NULL, 10);
+    const long long lasts = strtoll(field[6], NULL, 10);
     const ay_place place = {.state = strcmp(field[2], "inside") == 0 ? AY_INSIDE : AY_WAITING,
                             .alive = true,
                             .names = names,
                             .mode = mode <= AY_NULL ? (ay_mode)mode : AY_NULL,
                             .pid = (int)strtol(field[4], NULL, 10),
                             .uid = (unsigned)strtoul(field[5], NULL, 10),
-                            .since_ns = text_now() - strtoll(field[6], NULL, 10) * 1000000,
+                            .since_ns = lasts < 0 ? 0 : text_now() - lasts * 1000000,
                             .fence = strtoull(field[7], NULL, 10),
                             .order = strtoull(field[8], NULL, 10),
                             .waits_for = -1,

@@ -71,7 +71,7 @@ struct permissions {
     _Atomic uint32_t count;                /* names */
     _Atomic uint32_t full;                 /* no name can be added */
     _Alignas(64) _Atomic int64_t deadline; /* CLOCK_BOOTTIME: until then all that is granted holds */
-    _Atomic int64_t deadline_monotonic;    /* the same moment of CLOCK_MONOTONIC */
+    _Atomic int64_t deadline_monotonic; /* of CLOCK_MONOTONIC, a tick earlier: for those who look at the coarse clock */
     _Alignas(4096) struct permission permission[PERMISSIONS_MOST];
 };
 
@@ -100,12 +100,6 @@ static inline unsigned permission_mode(uint64_t granted)
 static inline uint64_t permission_next(uint64_t granted, unsigned mode)
 {
     return ((granted >> PERMISSION_SERIAL_SHIFT) + 1) << PERMISSION_SERIAL_SHIFT | mode;
-}
-
-static inline uint64_t permission_fence(const struct permission *permission, uint64_t number)
-{
-    const uint64_t first = atomic_load_explicit(&permission->number, memory_order_relaxed);
-    return atomic_load_explicit(&permission->base, memory_order_relaxed) + (number > first ? number - first : 0);
 }
 
 static inline const struct permission *permissions_find(const struct permissions *pages, const char *name,

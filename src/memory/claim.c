@@ -2,9 +2,9 @@
 /* Claims: how a place gets its one writer, and how it is given back or taken from one who is gone.
  *
  * The order of a claim matters, for the claimer can be killed after any step:
- *   lock CLAIMS_BYTE; lock the place's byte (now its one writer, L1); allocate its pages (L3); map them; note an untold death of
- *   the last owner; rewrite registers, spec and identity while life is dead (L4); link into the keeper's list (K1); make it alive;
- *   unlock CLAIMS_BYTE (L2).
+ *   lock CLAIMS_BYTE; lock the place's byte (now its one writer, L1); allocate its pages (L3); map them; make `claims` odd (L6); note an
+ *   untold death of the last owner; rewrite registers, spec and identity while life is dead (L4); link into the keeper's list (K1); make it
+ *   alive; make `claims` even; unlock CLAIMS_BYTE (L2).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,6 +118,53 @@ static int come_alive(const struct claim *claim)
     return 0;
 }
 
+/* The header, writable for a moment: CLAIMS_BYTE is locked. */
+static struct header *map_header(const ay_space *space)
+{
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
+    if (page != MAP_FAILED)
+        return page;
+    ay__fail(-errno, "cannot map the header: %s", strerror(errno));
+    return NULL;
+}
+
+static void make_claims_even(struct header *header)
+{
+    const uint64_t claims = atomic_load(&header->claims);
+    atomic_store(&header->claims, claims + claims % 2);
+}
+
+void ay__claims_mend(ay_space *space)
+{
+    if (pthread_mutex_trylock(&ay__process.mutex) != 0)
+        return;
+    if (ay__file_lock(space->fd, CLAIMS_BYTE, false) == 0) {
+        struct header *header = map_header(space);
+        if (header) {
+            make_claims_even(header);
+            munmap(header, PAGE);
+        }
+        ay__file_unlock(space->fd, CLAIMS_BYTE);
+    }
+    pthread_mutex_unlock(&ay__process.mutex);
+}
+
+/* The place is mapped, its byte and CLAIMS_BYTE are locked. */
+static int move_in(ay_space *space, const struct public_spec *spec, struct claim *claim)
+{
+    struct header *header = map_header(space);
+    if (!header)
+        return -ENOMEM;
+    const uint64_t claims = atomic_load(&header->claims);
+    atomic_store(&header->claims, claims | 1); /* L6 */
+    ay__deaths_inherit(space, claim->place, ay__claim_hot(claim), ay__claim_cold(claim));
+    reset(space, claim, spec);
+    const int error = come_alive(claim);
+    make_claims_even(header);
+    munmap(header, PAGE);
+    return error;
+}
+
 /* CLAIMS_BYTE is locked. */
 static int claim_locked(ay_space *space, const struct public_spec *spec, struct claim *claim)
 {
@@ -134,9 +181,7 @@ static int claim_locked(ay_space *space, const struct public_spec *spec, struct 
     if (!error)
         error = map(space, (unsigned)place, claim);
     if (!error) {
-        ay__deaths_inherit(space, (unsigned)place, ay__claim_hot(claim), ay__claim_cold(claim));
-        reset(space, claim, spec);
-        error = come_alive(claim);
+        error = move_in(space, spec, claim);
         if (error)
             unmap(space, claim);
     }

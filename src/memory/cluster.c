@@ -88,9 +88,15 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
     return 0;
 }
 
-uint64_t ay__cluster_number(const struct registers *at)
+static uint64_t own_number(const struct registers *at)
 {
-    return atomic_load_explicit(&at->own->word, memory_order_relaxed) >> at->protocol->number_shift;
+    return at->protocol->number(atomic_load_explicit(&at->own->word, memory_order_relaxed));
+}
+
+uint64_t ay__cluster_fence(const ay_region *region)
+{
+    const uint64_t number = own_number(&region->at);
+    return region->base + (number > region->first ? number - region->first : 0);
 }
 
 /* False: there is no agent. */
@@ -101,7 +107,7 @@ static bool demand(ay_region *region, enum demand_kind kind)
                             .kind = (uint8_t)kind,
                             .mode = region->needed,
                             .length = name->length,
-                            .number = ay__cluster_number(&region->at)};
+                            .number = own_number(&region->at)};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(demand.name, name->bytes, name->length);
     if (!cluster_path(region->at.space->cluster->name, "socket", address.sun_path, sizeof address.sun_path))
@@ -203,6 +209,10 @@ static bool take(ay_region *region)
     const struct permission *permission = region->permission;
     const uint64_t granted = atomic_load(&permission->granted);
     if (permission_mode(granted) < region->needed || !ay__cluster_in_time(region->at.space->cluster->pages))
+        return false;
+    region->base = atomic_load(&permission->base);
+    region->first = atomic_load(&permission->number);
+    if (atomic_load(&permission->granted) != granted) /* P2 */
         return false;
     atomic_store(&region->granted, granted);
     if (atomic_load(&permission->death))

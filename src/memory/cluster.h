@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A space of many machines, from the side of a local process: the permission that the agent publishes (common/permissions.h).
  *
- * passage.c calls in at two points: ay__cluster_permit() when the region of the space has been entered and nobody knows it yet, and ay__cluster_fence() for the fence. Where
- * a space is of one machine, registers.cluster is false and nothing here is reached.
+ * passage.c calls in at three points: when the region of the space has been entered, by the express lane (ay__cluster_at_hand) or the long way (ay__cluster_permit),
+ * and for the fence. Where a space is of one machine, registers.cluster is false and nothing here is reached.
  */
 #ifndef AFTERYOU_MEMORY_CLUSTER_H
 #define AFTERYOU_MEMORY_CLUSTER_H
@@ -24,7 +24,7 @@ int ay__cluster_open(const char *name, struct cluster **out); /* "cluster:NAME" 
 void ay__cluster_close(struct cluster *cluster);
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster); /* refuses what a cluster hasn't got */
 bool ay__cluster_wait(ay_region *region);                                      /* false: given up, for at.reason */
-uint64_t ay__cluster_number(const struct registers *at);
+uint64_t ay__cluster_fence(const ay_region *region);
 /* cluster_lost.c */
 void ay__cluster_enters(ay_region *region);
 void ay__cluster_region_close(ay_region *region);
@@ -38,21 +38,19 @@ static inline bool ay__cluster_in_time(const struct permissions *pages)
            atomic_load_explicit(&pages->deadline_monotonic, memory_order_relaxed);
 }
 
+/* The permission by which it last entered still stands. */
+static inline bool ay__cluster_at_hand(const ay_region *region)
+{
+    const uint64_t granted = atomic_load_explicit(&region->granted, memory_order_relaxed);
+    return granted != 0 && atomic_load_explicit(&region->permission->granted, memory_order_acquire) == granted &&
+           ay__cluster_in_time(region->at.space->cluster->pages) &&
+           !atomic_load_explicit(&region->told_lost, memory_order_relaxed);
+}
+
 /* Inside the region of the space: true once it is the cluster's as well. */
 static inline bool ay__cluster_permit(ay_region *region)
 {
-    const struct permission *permission = region->permission;
-    if (__builtin_expect(permission != NULL, 1)) {
-        const uint64_t granted = atomic_load_explicit(&permission->granted, memory_order_acquire);
-        if (__builtin_expect(permission_mode(granted) >= region->needed &&
-                                 atomic_load_explicit(&permission->death, memory_order_relaxed) == 0 &&
-                                 ay__cluster_in_time(region->at.space->cluster->pages) && !region->told_lost,
-                             1)) {
-            atomic_store_explicit(&region->granted, granted, memory_order_relaxed);
-            return true;
-        }
-    }
-    return ay__cluster_wait(region);
+    return ay__cluster_at_hand(region) || ay__cluster_wait(region);
 }
 
 /* Once: this passage is told of a death on another machine. */
@@ -61,16 +59,6 @@ static inline bool ay__cluster_tells_death(ay_region *region)
     const bool death = region->death;
     region->death = false;
     return death;
-}
-
-static inline void ay__cluster_leaves(ay_region *region)
-{
-    atomic_store_explicit(&region->granted, 0, memory_order_relaxed);
-}
-
-static inline uint64_t ay__cluster_fence(const ay_region *region)
-{
-    return region->permission ? permission_fence(region->permission, ay__cluster_number(&region->at)) : 0;
 }
 
 #endif

@@ -25,7 +25,7 @@ static bool holds(const ay_region *region, uint64_t granted)
 
 bool ay_valid(const ay_region *region)
 {
-    if (region->mark != ay__process_mark() || !region->inside)
+    if (region->mark != ay__process_mark() || !region_is_inside(region))
         return false;
     if (!region->at.cluster || region->needed == PERMISSION_NONE)
         return true;
@@ -47,7 +47,8 @@ static void tell_losers(ay_space *space)
     const uint64_t one = 1;
     for (ay_region *region = space->regions; region; region = region->next) {
         const uint64_t granted = atomic_load(&region->granted);
-        if (!region->lost || !granted || atomic_load(&region->told_lost) || holds(region, granted))
+        if (!region->lost || !granted || !atomic_load(&region->at.own->inside) || atomic_load(&region->told_lost) ||
+            holds(region, granted))
             continue;
         atomic_store(&region->told_lost, true);
         (void)!write(region->lost - 1, &one, sizeof one);

@@ -29,7 +29,7 @@ static unsigned slept_on(const struct registers *at, unsigned place)
     const struct hot *hot = registers_hot(at, place);
     const uint64_t asleep = atomic_load(&hot->asleep);
     const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
-    const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & UINT16_MAX;
+    const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
     if (on >= at->places || on == place || index > WORDS_MOST || (index && at->place_size <= 2 * PAGE) ||
         atomic_load(&ay__cold(at->space, place)->conditional) || ay__cold(at->space, place)->spec.slots != 1)
         return at->places; /* one of several may make room: no edge */
@@ -68,7 +68,7 @@ static bool walk(const struct registers *at, struct walk *found)
         if (on >= at->places || !life_alive(atomic_load(&registers_hot(at, on)->life)))
             return false;
         note(found, atomic_load(&registers_hot(at, sleeper)->asleep));
-        note(found, atomic_load(&registers_hot(at, on)->fence) << 16 | on);
+        note(found, ay__fence(at->space, on) << 16 | on);
         if (sleeper > found->greatest)
             found->greatest = sleeper;
         const uint64_t thread = atomic_load(&ay__cold(at->space, on)->thread);

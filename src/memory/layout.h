@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of a space: what lies where, who writes it, and when.
  *
- *   0        header page: written once, by the creator, before the file has a name
+ *   0        header page: written once, by the creator, before the file has a name; but for `claims`, which grows by one when a place is
+ *            about to be claimed, and again when it has been (L6)
  *   4096     place 0    place_size bytes: hot page, cold page, and a page of registers if the protocol has more than one
  *   …        place 1
  *
@@ -13,10 +14,11 @@
  *                              FUTEX_OWNER_DIED: dead
  *              +12 generation  how often the place was claimed; 0: never           claimer
  *              +16 asleep      place + 1 and index of the register slept on        owner
- *              +24 fence       of the present passage, or the last                 owner
+ *              +24 fence       of the present passage, or the last, if the protocol has no numbers         owner
  *              +32 inside      1 from just before ay_enter() returns until ay_leave() begins    owner
  *              +36 inherited   deaths inside that earlier owners left, untold      claimer
  *              +40 seen        low half of what that register was seen as                  owner
+ *              +44 sleeps      how often it has slept                                      owner
  *   +4096    cold page: spec, identity, acknowledged deaths, units                 owner (claimer, before it is alive)
  *   +8192    registers 1 …, then safe bits                                         owner
  *
@@ -33,6 +35,8 @@
  *   L4  Registers, spec and identity are rewritten only while life is 0 or dead, and the generation changes in the same
  *       store that makes the place alive. So what was read between two equal fetches of (life, generation) with life
  *       alive was written by that owner in that life.
+ *   L6  `claims` is odd from before a claimed place comes alive until after it. Its writer holds the claims lock. One that was killed
+ *       meanwhile leaves it odd, and the next makes it even.
  *   L5  A fence, and what a protocol keeps of its word across death, never go back, whoever owns the place.
  */
 #ifndef AFTERYOU_MEMORY_LAYOUT_H
@@ -47,7 +51,7 @@
 #include "afteryou.h"
 
 enum {
-    LAYOUT_VERSION = 1,
+    LAYOUT_VERSION = 2,
     PAGE = 4096,
     LINE = 64,
     NAMES_MOST = 1 + AY_ALSO_MOST,
@@ -82,6 +86,7 @@ struct header {
     int64_t created_s;
     char protocol[PROTOCOL_ROOM];
     struct identity creator;
+    _Atomic uint64_t claims;
 };
 
 struct hot {
@@ -92,6 +97,7 @@ struct hot {
     _Atomic uint32_t inside;
     _Atomic uint32_t inherited;
     _Atomic uint32_t seen;
+    _Atomic uint32_t sleeps;
 };
 
 struct name {
@@ -125,7 +131,8 @@ struct cold {
     _Atomic uint32_t tid;
     _Atomic uint32_t conditional; /* asleep until its `when` may have changed */
     _Atomic int64_t since_ns;
-    _Atomic uint32_t waiting; /* from the doorway until inside */
+    _Atomic uint64_t since_fence; /* of the passage that since_ns belongs to, for those inside */
+    _Atomic uint32_t waiting;     /* from the doorway until inside */
     uint32_t unused;
     _Atomic uint64_t units[AY_UNITS_MOST / 64];
     struct inherited_death inherited[INHERITED_MOST];

@@ -33,7 +33,7 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
         sight->life = atomic_load(&hot->life);
         sight->word = atomic_load(&hot->word);
         sight->asleep = atomic_load(&hot->asleep);
-        sight->fence = atomic_load(&hot->fence);
+        sight->fence = ay__fence(space, place);
         sight->inside = atomic_load(&hot->inside);
         memcpy(&sight->cold, ay__cold(space, place), sizeof sight->cold);
         ay__order_loads();
@@ -54,8 +54,8 @@ static bool waits(const struct sight *sight)
 
 static uint64_t order_key(const ay_space *space, const struct sight *sight)
 {
-    return space->protocol->number_shift ? sight->word >> space->protocol->number_shift
-                                         : (uint64_t)atomic_load(&sight->cold.since_ns);
+    return space->protocol->number ? space->protocol->number(sight->word)
+                                   : (uint64_t)atomic_load(&sight->cold.since_ns);
 }
 
 /* Its position among those who wait for a resource of its own. */
@@ -94,6 +94,13 @@ static size_t list_units(const struct sight *sight, unsigned *units)
     return count;
 }
 
+/* One that went inside by the express lane has not looked at a clock: 0. */
+static int64_t since(const struct sight *sight, ay_state state)
+{
+    const bool taken = state != AY_INSIDE || atomic_load(&sight->cold.since_fence) == sight->fence;
+    return taken ? atomic_load(&sight->cold.since_ns) : 0;
+}
+
 static int show(const struct viewer *viewer, unsigned place, int (*each)(const ay_place *, void *), void *arg)
 {
     const struct sight *sight = &viewer->sights[place];
@@ -121,7 +128,7 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .priority = cold->spec.priority,
         .fence = sight->fence,
         .order = state == AY_WAITING ? order_of(viewer, place) : 0,
-        .since_ns = atomic_load(&cold->since_ns),
+        .since_ns = since(sight, state),
         .waits_for = state == AY_WAITING && on > 0 && on <= viewer->space.places && on != place + 1 ? (int)on - 1 : -1,
         .units = units,
         .unit_count = state == AY_INSIDE ? list_units(sight, units) : 0,

@@ -44,6 +44,7 @@ struct process {
     ay_space *spaces;
     uint64_t *mark;
     unsigned places; /* claimed now, all spaces */
+    unsigned processors;
 };
 extern struct process ay__process;
 
@@ -79,6 +80,8 @@ bool ay__file_locked(int fd, off_t byte); /* by another open file description */
 /* claim.c: under the mutex */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
 void ay__release(ay_space *space, const struct claim *claim);
+void ay__claims_mend(
+    ay_space *space); /* not under the mutex: `claims` was odd for long, perhaps because its writer is dead */
 bool ay__bury(ay_space *space, unsigned place); /* says it is alive, but nobody holds its claim: marked dead */
 
 /* spec.c */
@@ -122,6 +125,10 @@ static inline struct registers_page *ay__claim_registers(const struct claim *cla
 {
     return (struct registers_page *)(claim->pages + 3 * PAGE);
 }
+
+/* registers.c: the fence of the passage that is or was inside there. Under a protocol whose number grows with every conflicting passage: that, with the
+ * place counted in. */
+uint64_t ay__fence(const ay_space *space, unsigned place);
 
 /* How many places were ever used: they are the first ones (L2). */
 unsigned ay__used(const ay_space *space);

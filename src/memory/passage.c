@@ -6,6 +6,7 @@
 
 #include "memory/annotate.h"
 #include "memory/cluster.h"
+#include "memory/express.h"
 #include "memory/region.h"
 
 static int refuse_stranger(void)
@@ -37,6 +38,7 @@ static void change_thread(ay_region *region)
 static void stop_waiting(struct registers *at)
 {
     at->calm = !at->waited;
+    at->queues = false;
     if (at->asleep) {
         at->asleep = false;
         atomic_store(&at->own_cold->waiting, 0);
@@ -56,14 +58,6 @@ static uint64_t greatest_fence(struct registers *at)
     return greatest;
 }
 
-/* The number of a protocol that has one grows with every conflicting passage, if the place is counted in. */
-static inline uint64_t next_fence(struct registers *at)
-{
-    if (at->protocol->number_shift)
-        return (registers_own(at, 0) >> at->protocol->number_shift) * AY_PLACES_MOST + at->self;
-    return greatest_fence(at) + 1;
-}
-
 static int give_up(ay_region *region)
 {
     struct registers *at = &region->at;
@@ -76,13 +70,19 @@ static int give_up(ay_region *region)
     return at->reason;
 }
 
+/* Somebody has died inside. */
+static __attribute__((noinline)) int tell(ay_region *region)
+{
+    return ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
+}
+
 static int entered(ay_region *region)
 {
     struct registers *at = &region->at;
     const bool had_to_wait = at->asleep;
     annotate_enter(at->spec);
-    const uint64_t fence = __builtin_expect(at->cluster, 0) ? ay__cluster_fence(region) : next_fence(at);
-    atomic_store_explicit(&at->own->fence, fence, memory_order_release);
+    if (!at->protocol->number)
+        atomic_store_explicit(&at->own->fence, greatest_fence(at) + 1, memory_order_release);
     if (at->spec->take > 0)
         ay__units_choose(at);
     access_point();
@@ -91,10 +91,13 @@ static int entered(ay_region *region)
         at->protocol->hold(at);
     else if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
+    else if (had_to_wait && at->space->overtake == 0)
+        ay__wake_next(at);
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
+    atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self), memory_order_relaxed);
     region->inside = true;
-    int result = __builtin_expect(at->news, 0) && ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
+    int result = __builtin_expect(at->news, 0) ? tell(region) : 0;
     if (__builtin_expect(at->cluster, 0) && ay__cluster_tells_death(region))
         result = AY_AFTER_DEATH;
     if (__builtin_expect(ay__trace_file >= 0, 0))
@@ -102,15 +105,18 @@ static int entered(ay_region *region)
     return result;
 }
 
-static int enter(ay_region *region, int64_t deadline, int reason)
+/* The long way. */
+static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
     struct registers *at = &region->at;
     if (is_stranger(region))
         return refuse_stranger();
-    if (region->inside)
+    if (region_is_inside(region))
         return ay__fail(-EDEADLK, "this region is already entered");
     if (__builtin_expect(ay__thread == 0 || ay__thread != region->thread, 0))
         change_thread(region);
+    region->lane = LANE_CLOSED;
+    at->queues = true;
     at->deadline = deadline;
     at->give_up = reason;
     at->reason = reason;
@@ -127,24 +133,51 @@ static int enter(ay_region *region, int64_t deadline, int reason)
     return entered(region);
 }
 
-int ay_enter(ay_region *region)
+/* Whether this thread may try the express lane. */
+static inline bool may_express(const ay_region *region)
 {
-    return enter(region, INT64_MAX, 0);
+    return __builtin_expect(region->lane == ay__thread && !is_stranger(region), 1);
 }
 
-int ay_try(ay_region *region)
+/* The long way, for a passage that waits so long at most; for ever if that is negative. */
+static __attribute__((noinline)) int enter_within(ay_region *region, int timeout_ms)
 {
-    const int result = enter(region, INT64_MIN, -EBUSY);
-    return result == -EBUSY ? ay__fail(-EBUSY, "somebody else is inside, or before me") : result;
+    if (timeout_ms < 0)
+        return enter(region, INT64_MAX, 0);
+    const int64_t deadline = timeout_ms == 0 ? INT64_MIN : ay__now() + (int64_t)timeout_ms * 1000000;
+    const int result = enter(region, deadline, -ETIMEDOUT);
+    return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered within %d ms", timeout_ms) : result;
+}
+
+/* The express lane, and if it is not free the long way. */
+static inline int enter_by_either(ay_region *region, int timeout_ms)
+{
+    if (may_express(region)) {
+        if (express_enter(region)) {
+            if (__builtin_expect(!region->at.cluster, 1) || ay__cluster_at_hand(region))
+                return __builtin_expect(region->at.news, 0) ? tell(region) : 0;
+            express_leave(region); /* the long way asks for the permission */
+        }
+        region->lane = LANE_CLOSED;
+        region->at.calm = false;
+    }
+    return enter_within(region, timeout_ms);
+}
+
+int ay_enter(ay_region *region)
+{
+    return enter_by_either(region, -1);
 }
 
 int ay_enter_for(ay_region *region, int timeout_ms)
 {
-    if (timeout_ms < 0)
-        return ay_enter(region);
-    const int result =
-        enter(region, timeout_ms == 0 ? INT64_MIN : ay__now() + (int64_t)timeout_ms * 1000000, -ETIMEDOUT);
-    return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered within %d ms", timeout_ms) : result;
+    return enter_by_either(region, timeout_ms);
+}
+
+int ay_try(ay_region *region)
+{
+    const int result = enter_by_either(region, 0);
+    return result == -ETIMEDOUT ? ay__fail(-EBUSY, "somebody else is inside, or before me") : result;
 }
 
 int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms)
@@ -158,23 +191,23 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
         return ay__fail(-ENOTSUP, "the protocol '%s' of this space hasn't got conditions", at->protocol->name);
     at->when = when;
     at->when_arg = arg;
-    const int result = ay_enter_for(region, timeout_ms);
+    const int result = enter_within(region, timeout_ms);
     at->when = NULL;
     return result;
 }
 
-int ay_leave(ay_region *region)
+/* The long way. */
+static __attribute__((noinline)) int leave(ay_region *region)
 {
     struct registers *at = &region->at;
     if (is_stranger(region))
         return refuse_stranger();
-    if (!region->inside)
+    if (!region_is_inside(region))
         return ay__fail(-EPERM, "not inside");
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "leave");
     region->inside = false;
-    if (__builtin_expect(at->cluster, 0))
-        ay__cluster_leaves(region);
+    region->lane = LANE_CLOSED;
     annotate_leave(at->spec);
     access_point();
     atomic_store_explicit(&at->own->inside, 0, memory_order_release);
@@ -183,6 +216,16 @@ int ay_leave(ay_region *region)
     at->protocol->leave(at);
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
+    if (region->plain && at->calm && !at->news)
+        region->lane = region->thread;
+    return 0;
+}
+
+int ay_leave(ay_region *region)
+{
+    if (__builtin_expect(region->lane != LANE_TAKEN || is_stranger(region), 0))
+        return leave(region);
+    express_leave(region);
     return 0;
 }
 
@@ -190,12 +233,12 @@ uint64_t ay_fence(const ay_region *region)
 {
     if (is_stranger(region))
         return 0;
-    return atomic_load_explicit(&region->at.own->fence, memory_order_relaxed);
+    return region->at.cluster ? ay__cluster_fence(region) : ay__fence(region->at.space, region->at.self);
 }
 
 size_t ay_units(const ay_region *region, unsigned *units, size_t room)
 {
-    if (is_stranger(region) || !region->inside)
+    if (is_stranger(region) || !region_is_inside(region))
         return 0;
     size_t count = 0;
     for (unsigned unit = 0; unit < region->spec.of; unit++)

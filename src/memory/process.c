@@ -57,6 +57,8 @@ static int prepare(void)
         munmap(page, PAGE);
         return error;
     }
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    ay__process.processors = processors > 0 ? (unsigned)processors : 1;
     ay__process.mark = page;
     prepared = true;
     return 0;

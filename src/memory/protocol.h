@@ -32,8 +32,9 @@ struct protocol {
     bool (*dead_bit)(unsigned index, bool value);
     void (*hold)(struct registers *at); /* units: they are chosen, others may choose */
     bool (*aside)(uint64_t word);       /* asleep until its condition may have changed */
-    unsigned
-        number_shift; /* word 0 holds a number that grows with every conflicting passage, from this bit on; 0: it has none */
+    bool (*inside)(uint64_t word);
+    uint64_t (*number)(uint64_t word); /* in word 0, growing with every conflicting passage; NULL: it has none */
+    bool express;                      /* has an express lane (express.h) */
 };
 
 const struct protocol *ay__protocol(const char *name); /* NULL: there is none of that name */

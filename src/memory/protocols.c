@@ -31,9 +31,24 @@ static uint64_t dead_courtesy(unsigned index, uint64_t value)
     return courtesy_dead(value);
 }
 
+static uint64_t number_bakery(uint64_t value)
+{
+    return value >> BAKERY_NUMBER_SHIFT;
+}
+
+static uint64_t number_courtesy(uint64_t value)
+{
+    return courtesy_number(value);
+}
+
 static bool aside_courtesy(uint64_t value)
 {
     return courtesy_state(value) == COURTESY_ASIDE;
+}
+
+static bool inside_courtesy(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_INSIDE;
 }
 
 /* The passage's struct is large: only what is read before it is written is set. */
@@ -141,7 +156,9 @@ static const struct protocol protocols[] = {
      .leave = leave_courtesy,
      .hold = hold_courtesy,
      .aside = aside_courtesy,
-     .number_shift = COURTESY_NUMBER_SHIFT,
+     .inside = inside_courtesy,
+     .number = number_courtesy,
+     .express = true,
      .dead = dead_courtesy},
     {.name = "pair",
      .places_most = 2,
@@ -190,7 +207,7 @@ static const struct protocol protocols[] = {
      .features = FEATURE_NAMES | FEATURE_MODES,
      .enter = enter_bakery,
      .leave = leave_bakery,
-     .number_shift = BAKERY_NUMBER_SHIFT,
+     .number = number_bakery,
      .dead = dead_bakery},
 };
 

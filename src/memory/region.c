@@ -7,17 +7,6 @@
 #include "memory/cluster.h"
 #include "memory/region.h"
 
-/* Lines for the short loop of registers_next_stirring: one that always gives pause, for places not met yet, and one that never does, for
- * my own. */
-static const struct hot stranger = {.word = UINT64_MAX}, nobody;
-
-static void begin_acquaintances(struct registers *at)
-{
-    for (unsigned place = 0; place < at->places; place++)
-        at->acquaintances[place].hot = &stranger;
-    at->acquaintances[at->self].hot = &nobody;
-}
-
 static void begin_registers(ay_region *region, ay_space *space)
 {
     struct registers *at = &region->at;
@@ -26,6 +15,7 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->self = region->claim.place;
     at->places = space->places;
     at->own = ay__claim_hot(&region->claim);
+    at->word = atomic_load(&at->own->word);
     at->own_cold = ay__claim_cold(&region->claim);
     at->own_page = ay__claim_registers(&region->claim);
     at->spec = &region->spec;
@@ -33,7 +23,12 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->space = space;
     at->cluster = space->cluster != NULL;
     at->news = atomic_load(&at->own->inherited) != 0;
-    begin_acquaintances(&region->at);
+    at->claims = &((const struct header *)space->base)->claims;
+    at->stride = space->place_size + LINE;
+    at->gathered = NEVER_GATHERED;
+    region->lane = LANE_CLOSED;
+    /* What is slow because it is rare: it need not be asked for again and again on the express lane. */
+    region->plain = space->protocol->express && region->spec.slots == 1 && region->spec.take == 0 && ay__trace_file < 0;
 }
 
 static int claim(ay_region *region, ay_space *space)
@@ -51,8 +46,10 @@ static int claim(ay_region *region, ay_space *space)
 
 static void free_region(ay_region *region)
 {
-    if (region)
-        free(region->at.acquaintances);
+    if (!region)
+        return;
+    free(region->at.acquaintances);
+    free(region->at.runs);
     free(region);
 }
 
@@ -69,7 +66,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
         error = ay__cluster_region_open(region, space->cluster);
     if (!error) {
         region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
-        if (!region->at.acquaintances)
+        region->at.runs = calloc(space->places, sizeof *region->at.runs);
+        if (!region->at.acquaintances || !region->at.runs)
             error = ay__fail(-ENOMEM, "out of memory");
     }
     if (!error)
@@ -97,7 +95,7 @@ void ay_region_close(ay_region *region)
         return;
     ay_space *space = region->at.space;
     const bool mine = region->mark == ay__process_mark(); /* if not: a child, after fork; the place is the parent's */
-    if (mine && region->inside)
+    if (mine && region_is_inside(region))
         ay_leave(region);
     pthread_mutex_lock(&ay__process.mutex);
     forget(space, region);

@@ -17,6 +17,13 @@ struct acquaintance {
     bool meets;        /* a resource in common */
     bool rival;        /* and modes that conflict */
     int8_t precedence; /* < 0: its class goes before mine; > 0: after it */
+    uint32_t woken;    /* which of its sleeps I ended last */
+};
+
+/* Rivals at places one after the other, whose lines lie one stride apart. */
+struct run {
+    const char *line; /* of the first */
+    unsigned place, end;
 };
 
 struct registers {
@@ -25,6 +32,7 @@ struct registers {
     size_t place_size;
     unsigned self, places;
     struct hot *own; /* writable */
+    word word;       /* what own->word holds, where only I look */
     struct cold *own_cold;
     struct registers_page *own_page;
     const struct public_spec *spec;
@@ -32,10 +40,18 @@ struct registers {
     ay_space *space;
     bool cluster;                       /* space->cluster */
     struct acquaintance *acquaintances; /* of every place */
-    uint64_t floor;                     /* the greatest number found at a place when its owner changed or died */
-    bool news;                          /* somebody died inside, or left such a death behind: see after entering */
-    uint64_t kept[4];                   /* what the protocol keeps from entering to leaving, and beyond */
+    const _Atomic uint64_t *claims;     /* the space's: odd while a place is being claimed */
+    size_t stride;
+    struct run *runs; /* all rivals, as gathered when `claims` was so */
+    unsigned run_count;
+    unsigned run; /* that of the rival returned last */
+    uint64_t gathered;
+    unsigned oddities; /* how often `claims` was odd */
+    uint64_t floor;    /* the greatest number found at a place when its owner changed or died */
+    bool news;         /* somebody died inside, or left such a death behind: see after entering */
+    uint64_t kept[4];  /* what the protocol keeps from entering to leaving, and beyond */
     /* of the present passage */
+    bool queues; /* on the long way, where it may watch others */
     bool waited; /* this passage, or if it is over the last */
     bool calm;   /* it did not have to wait last time */
     bool asleep; /* `waiting` and so on are public */
@@ -48,39 +64,56 @@ struct registers {
     uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
     int64_t cycle_ns; /* since when */
     uint32_t passage; /* its number */
+    uint32_t sleeps;  /* ever */
     int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
     bool conditional; /* has a `when`, or takes units */
     bool (*when)(void *);
     void *when_arg;
 };
 
+#define NEVER_GATHERED UINT64_MAX
+
+/* The state of the express lane (express.h): one of these, or the thread that may try it. */
+#define LANE_CLOSED    UINT64_MAX
+#define LANE_TAKEN     (UINT64_MAX - 1) /* inside by it */
+
 struct ay_region {
     ay_region *next; /* in space->regions; under the mutex */
     uint64_t mark;
-    bool inside;
+    uint64_t lane;
+    bool inside; /* by the long way */
+    bool plain;  /* the lane may ever be open: nothing about the region is out of the ordinary */
     uint64_t thread;
     struct claim claim;
     struct registers at;
     struct public_spec spec;
     /* in a space of many machines: see cluster.h */
     const struct permission *permission; /* NULL: not found yet */
-    _Atomic uint64_t granted;            /* as it was when the present passage began; 0 outside */
+    _Atomic uint64_t granted;            /* the permission by which it last entered; 0: it never did */
+    uint64_t base, first;                /* of that permission */
     uint8_t needed;                      /* PERMISSION_… */
     _Atomic bool told_lost;
     bool death; /* somebody died inside on another machine */
     int lost;   /* the eventfd, and 1; 0: nobody has asked for it */
 };
 
+static inline bool region_is_inside(const ay_region *region)
+{
+    return region->inside || region->lane == LANE_TAKEN;
+}
+
 /* registers.c */
 bool ay__meet(struct registers *at,
               unsigned place); /* its life has changed: see who it is now; false: nobody ever was */
 word ay__read_anew(struct registers *at, unsigned place, unsigned index);
+void ay__gather(struct registers *at); /* finds out who the rivals are now */
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
-bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken);
-bool ay__nap(struct registers *at); /* a while, or until the deadline: false */
-void ay__wake_own(struct registers *at, unsigned index);
-void ay__rouse(struct registers *at); /* wakes those who say that they sleep on a register of mine */
+bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
+bool ay__nap(struct registers *at);       /* a while, or until the deadline: false */
+void ay__wake(struct registers *at);      /* those who sleep on register 0 of mine, which has changed */
+void ay__wake_next(struct registers *at); /* likewise, but it has not changed yet */
+void ay__rouse(struct registers *at);     /* wakes those who say that they sleep on a register of mine */
 /* units.c */
 bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
 void ay__units_choose(struct registers *at); /* inside, and alone there */
@@ -100,8 +133,8 @@ static inline void spin_once(void)
 #endif
 }
 
-/* hot.asleep: place + 1, the index, and the number of the passage. 0: awake. */
-enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_PASSAGE_SHIFT = 32 };
+/* hot.asleep: place + 1, the index, whether others are watched as well, and the number of the passage. 0: awake. */
+enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_INDEX_MASK = 0x7fff, ASLEEP_SEVERAL_SHIFT = 31, ASLEEP_PASSAGE_SHIFT = 32 };
 
 static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
 {
@@ -145,38 +178,80 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
     return place;
 }
 
-static inline unsigned registers_next_rival(struct registers *at, unsigned place)
+/* Whoever comes to a place has said so in `claims` before it does anything else there (L6): if that has not changed since the rivals were
+ * gathered, they are all there are. */
+static inline bool registers_gathered(const struct registers *at)
 {
-    for (place = registers_next(at, place); place < at->places; place = registers_next(at, place + 1))
-        if (at->acquaintances[place].rival)
-            break;
-    return place;
+    return __builtin_expect(atomic_load(at->claims) == at->gathered, 1);
 }
 
-/* The next rival whose word is not quiet: the same fetches as those of registers_next_rival and registers_read, in one short loop, for this is
- * the path alone. My own place, and those not met yet, have a line of their own (region.c) that is always quiet, or never. */
-__attribute__((always_inline)) static inline unsigned registers_next_stirring(struct registers *at, unsigned place,
-                                                                              word mask, word limit)
+static inline unsigned registers_next_rival(struct registers *at, unsigned place)
 {
-    struct acquaintance *const all = at->acquaintances;
-    const unsigned places = at->places;
-    for (; place < places; place++) {
-        const struct acquaintance *other = &all[place];
-        access_point();
-        const word value = atomic_load(&other->hot->word);
-        const bool quiet = ((value & mask) == 0) & (value <= limit);
-        if (__builtin_expect(quiet & (atomic_load(&other->hot->life) == other->known), 1))
-            continue;
-        if (place == at->self)
-            continue;
-        if (other->known == 0 && life_generation(atomic_load(&registers_hot(at, place)->life)) == 0)
-            return places;
-        if (other->known == 0 || atomic_load(&other->hot->life) != other->known)
-            ay__meet(at, place);
-        if (other->rival)
-            return place;
+    if (place == 0) {
+        if (!registers_gathered(at))
+            ay__gather(at);
+        at->run = 0;
     }
-    return places;
+    for (; at->run < at->run_count; at->run++) {
+        const struct run *run = &at->runs[at->run];
+        if (place < run->end)
+            return place > run->place ? place : run->place;
+    }
+    return at->places;
+}
+
+static inline word registers_at_line(const char *line)
+{
+    access_point();
+    return atomic_load((const _Atomic uint64_t *)line);
+}
+
+/* The path alone: one comparison a rival. Whose life has ended may be taken at its word here, if that is quiet: what it reads as once dead is
+ * just as quiet. */
+__attribute__((always_inline)) static inline bool registers_none_above(struct registers *at, word limit)
+{
+#define ABOVE(steps) __builtin_expect(registers_at_line(line + (steps)*stride) > limit, 0)
+    const size_t stride = at->stride;
+    if (!registers_gathered(at))
+        return false;
+    const struct run *const end = at->runs + at->run_count;
+    for (const struct run *run = at->runs; run < end; run++) {
+        const char *line = run->line;
+        unsigned count = run->end - run->place;
+        for (; count >= 4; count -= 4, line += 4 * stride)
+            if (ABOVE(0) || ABOVE(1) || ABOVE(2) || ABOVE(3))
+                return false;
+        for (; count > 0; count--, line += stride)
+            if (ABOVE(0))
+                return false;
+    }
+#undef ABOVE
+    return true;
+}
+
+/* Backwards, for the other look went forwards: of many pages, those looked at last are still at hand. */
+__attribute__((always_inline)) static inline bool registers_none_with(struct registers *at, word mask)
+{
+#define WORD(steps) registers_at_line(line + (steps)*stride)
+    const size_t stride = at->stride;
+    if (!registers_gathered(at))
+        return false;
+    for (const struct run *run = at->runs + at->run_count; run-- > at->runs;) {
+        unsigned count = run->end - run->place;
+        const char *line = run->line + count * stride;
+        for (; count >= 4; count -= 4) {
+            line -= 4 * stride;
+            if (__builtin_expect(((WORD(3) | WORD(2) | WORD(1) | WORD(0)) & mask) != 0, 0))
+                return false;
+        }
+        for (; count > 0; count--) {
+            line -= stride;
+            if (__builtin_expect((WORD(0) & mask) != 0, 0))
+                return false;
+        }
+    }
+#undef WORD
+    return true;
 }
 
 /* L4. What is known of a place was its life at some time before; a (life, generation) that has passed never comes again; so if
@@ -194,19 +269,23 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
     return ay__read_anew(at, place, index);
 }
 
-static inline word registers_own(struct registers *at, unsigned index)
+static inline word registers_own(const struct registers *at, unsigned index)
 {
-    return atomic_load_explicit(registers_own_word(at, index), memory_order_relaxed);
+    return index == 0 ? at->word : atomic_load_explicit(&at->own_page->word[index - 1], memory_order_relaxed);
 }
 
 static inline void registers_write(struct registers *at, unsigned index, word value)
 {
+    if (index == 0)
+        at->word = value;
     access_point();
     atomic_store(registers_own_word(at, index), value);
 }
 
 static inline void registers_write_late(struct registers *at, unsigned index, word value)
 {
+    if (index == 0)
+        at->word = value;
     access_point();
     atomic_store_explicit(registers_own_word(at, index), value, memory_order_release);
 }
@@ -251,7 +330,7 @@ static inline bool registers_own_bit(const struct registers *at, unsigned index)
     return atomic_load_explicit(&at->own_page->bit[index], memory_order_relaxed);
 }
 
-static inline bool registers_sleep(struct registers *at, const struct watch *watch, bool *woken)
+static inline bool registers_sleep(struct registers *at, struct watch *watch, bool *woken)
 {
     at->waited = true;
     return ay__sleep(at, watch, woken);
@@ -259,7 +338,7 @@ static inline bool registers_sleep(struct registers *at, const struct watch *wat
 
 static inline void registers_wake(struct registers *at)
 {
-    ay__wake_own(at, 0);
+    ay__wake(at);
 }
 
 static inline unsigned registers_mode(const struct registers *at)

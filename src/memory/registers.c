@@ -12,6 +12,13 @@ void ay__access_point(void)
 }
 #endif
 
+uint64_t ay__fence(const ay_space *space, unsigned place)
+{
+    const struct hot *hot = ay__hot(space, place);
+    return space->protocol->number ? space->protocol->number(atomic_load(&hot->word)) * AY_PLACES_MOST + place
+                                   : atomic_load(&hot->fence);
+}
+
 static int class_of(unsigned precedence, const struct public_spec *spec)
 {
     const bool writes =
@@ -47,8 +54,8 @@ bool ay__meet(struct registers *at, unsigned place)
             return false;
         if (other->known == 0 || life_generation(life) != life_generation(other->known))
             acquaint(at, &ay__cold(at->space, place)->spec, other);
-        if (at->protocol->number_shift) {
-            const uint64_t number = atomic_load(&hot->word) >> at->protocol->number_shift;
+        if (at->protocol->number) {
+            const uint64_t number = at->protocol->number(atomic_load(&hot->word));
             if (number > at->floor)
                 at->floor = number;
         }
@@ -60,6 +67,8 @@ bool ay__meet(struct registers *at, unsigned place)
         other->hot = hot; /* not before: one that was never used must stay a stranger, at whom a scan ends */
         other->alive = life_alive(life);
         other->known = life;
+        if (!other->alive)
+            at->gathered = NEVER_GATHERED;
         return true;
     }
 }
@@ -75,4 +84,32 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index)
         if (atomic_load(&other->hot->life) == other->known)
             return other->alive ? value : at->protocol->dead(index, value);
     }
+}
+
+static void add_to_runs(struct registers *at, unsigned place)
+{
+    struct run *last = at->run_count ? &at->runs[at->run_count - 1] : NULL;
+    if (last && last->end == place && hot_offset(place) != 0) {
+        last->end++;
+        return;
+    }
+    at->runs[at->run_count++] =
+        (struct run){.line = (const char *)registers_hot(at, place), .place = place, .end = place + 1};
+}
+
+/* A place whose owner is gone is left out, once it is known; but not in the middle of a passage, which may watch it. Whoever claims it anew
+ * says so in `claims`. If that changes or is odd, the next look gathers again. */
+void ay__gather(struct registers *at)
+{
+    enum { OFTEN = 1000 };
+    const uint64_t claims = atomic_load(at->claims);
+    if (claims % 2 && ++at->oddities % OFTEN == 0)
+        ay__claims_mend(at->space);
+    at->run_count = 0;
+    for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
+        const struct acquaintance *other = &at->acquaintances[place];
+        if (other->rival && (other->alive || at->queues))
+            add_to_runs(at, place);
+    }
+    at->gathered = claims % 2 == 0 && atomic_load(at->claims) == claims ? claims : NEVER_GATHERED;
 }

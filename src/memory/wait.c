@@ -29,6 +29,9 @@ enum {
     NAP_LEAST_NS = MS / 20,
     NAP_MOST_NS = 16 * MS,
     WITHOUT_WAITV_NS = 2 * MS,
+    LOOKS_EAGER = 200,
+    LOOKS_PATIENT = 12,
+    PAUSES_PATIENT = 64,
     ROUNDS_AWAKE = 20
 };
 
@@ -86,12 +89,50 @@ static void wake(const void *address)
     syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-void ay__wake_own(struct registers *at, unsigned index)
+/* Through the mapping that may be written: there the kernel finds it faster. */
+static void wake_own(struct registers *at, unsigned index)
 {
-    wake(registers_word(at, at->self, index));
+    wake(registers_own_word(at, index));
 }
 
-static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen)
+/* Whether it sleeps, in the kernel or on its way there, and I may have to wake it: it sleeps on me, or on several. A sleep that I have ended once
+ * needs no second call: whoever is on its way up, or on its way to sleep, will find my word changed. */
+static bool needs_waking(struct registers *at, unsigned place)
+{
+    const struct hot *hot = registers_hot(at, place);
+    access_point();
+    const uint64_t asleep = atomic_load(&hot->asleep);
+    if (asleep >> ASLEEP_SEVERAL_SHIFT & 1)
+        return true;
+    if ((asleep & UINT16_MAX) != at->self + 1)
+        return false;
+    const uint32_t sleeps = atomic_load(&hot->sleeps);
+    struct acquaintance *other = &at->acquaintances[place];
+    const bool again = other->woken == sleeps;
+    other->woken = sleeps;
+    return !again;
+}
+
+void ay__wake(struct registers *at)
+{
+    bool needed = false;
+    for (unsigned place = registers_next_rival(at, 0); place < at->places; place = registers_next_rival(at, place + 1))
+        needed |= needs_waking(at, place);
+    if (needed)
+        wake_own(at, 0);
+}
+
+/* While I am inside, the next one gets up: when I leave, it need not be woken any more. */
+void ay__wake_next(struct registers *at)
+{
+    for (unsigned place = registers_next_rival(at, 0); place < at->places; place = registers_next_rival(at, place + 1))
+        if ((atomic_load(&registers_hot(at, place)->asleep) & UINT16_MAX) == at->self + 1) {
+            wake_own(at, 0);
+            return;
+        }
+}
+
+static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen, bool several)
 {
     if (!at->asleep) {
         at->asleep = true;
@@ -100,9 +141,11 @@ static void say_asleep(struct registers *at, unsigned place, unsigned index, uin
         atomic_store(&at->own_cold->waiting, 1);
     }
     atomic_store_explicit(&at->own->seen, seen, memory_order_relaxed);
+    atomic_store_explicit(&at->own->sleeps, ++at->sleeps, memory_order_relaxed);
     access_point();
-    atomic_store(&at->own->asleep,
-                 (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT | (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
+    atomic_store(&at->own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT |
+                                       (uint64_t)several << ASLEEP_SEVERAL_SHIFT |
+                                       (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
 }
 
 static void say_awake(struct registers *at)
@@ -118,9 +161,9 @@ void ay__rouse(struct registers *at)
         access_point();
         const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
         if ((asleep & UINT16_MAX) == at->self + 1) {
-            const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & UINT16_MAX;
+            const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
             if (index <= WORDS_MOST)
-                ay__wake_own(at, index);
+                wake_own(at, index);
         }
     }
 }
@@ -196,7 +239,7 @@ bool ay__nap(struct registers *at)
         return true;
     }
     ay__rouse(at);
-    say_asleep(at, at->self, 0, 0); /* on nobody in particular */
+    say_asleep(at, at->self, 0, 0, false); /* on nobody in particular */
     const int64_t now = ay__now(), nap = next_nap(at);
     const struct timespec until = timespec_at(at->deadline - now < nap ? at->deadline : now + nap);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
@@ -213,7 +256,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     const struct hot *hot = registers_hot(at, place);
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
-    say_asleep(at, place, index, low_half(seen));
+    say_asleep(at, place, index, low_half(seen), false);
     const uint64_t life = atomic_load(&hot->life);
     const uint64_t raw = atomic_load(registers_word(at, place, index));
     bool again = true, woken;
@@ -231,19 +274,39 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     return again;
 }
 
-/* Spins while it can help: somebody who is running may be about to leave. True: a watched word has changed. */
-static bool spin(const struct registers *at, const struct watch *watch)
+/* Whether a watched word has changed so that it is worth while to look again. Where who is awake may pass me, one that is inside anew is not:
+ * it keeps me waiting just as well, and `seen` follows it. */
+static bool has_changed(const struct registers *at, struct watch *watch)
 {
-    for (unsigned spins = 0; spins < SPINS_MOST; spins++) {
-        for (unsigned which = 0; which < watch->count; which++)
-            if (atomic_load(&registers_hot(at, watch->place[which])->word) != watch->seen[which])
-                return true;
-        spin_once();
+    for (unsigned which = 0; which < watch->count; which++) {
+        const uint64_t value = atomic_load(&registers_hot(at, watch->place[which])->word);
+        if (value == watch->seen[which])
+            continue;
+        if (at->space->overtake == 0 || !at->protocol->inside(value))
+            return true;
+        watch->seen[which] = value;
     }
     return false;
 }
 
-bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken)
+/* Spins while it can help: whoever goes before me may be running, and about to leave, if there are processors for them all. In strict order the
+ * next one's haste is everybody's gain; where others may pass, it would only take the line away from them. True: look again. */
+static bool spin(const struct registers *at, struct watch *watch)
+{
+    if (watch->ahead >= ay__process.processors)
+        return false;
+    const unsigned looks = at->space->overtake ? LOOKS_PATIENT : LOOKS_EAGER;
+    const unsigned pauses = at->space->overtake ? PAUSES_PATIENT : 1;
+    for (unsigned look = 0; look < looks; look++) {
+        for (unsigned pause = 0; pause < pauses; pause++)
+            spin_once();
+        if (has_changed(at, watch))
+            return true;
+    }
+    return false;
+}
+
+bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
 {
     *woken = false;
     if (at->deadline == INT64_MIN)
@@ -256,7 +319,8 @@ bool ay__sleep(struct registers *at, const struct watch *watch, bool *woken)
     bool again = true, changed = false;
     const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
     atomic_store_explicit(&at->own_cold->conditional, aside, memory_order_release);
-    say_asleep(at, watch->count ? watch->place[0] : at->self, 0, watch->count ? low_half(watch->seen[0]) : 0);
+    say_asleep(at, watch->count ? watch->place[0] : at->self, 0, watch->count ? low_half(watch->seen[0]) : 0,
+               watch->count > 1);
     for (unsigned which = 0; which < watch->count; which++) {
         const struct hot *hot = registers_hot(at, watch->place[which]);
         lives[which] = atomic_load(&hot->life);

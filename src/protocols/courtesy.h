@@ -68,6 +68,26 @@ static inline word courtesy_stepped_aside(struct registers *at, const struct cou
                          registers_draw(at, (word)(courtesy_fence(at, look->most) - 1u), COURTESY_NUMBER_BITS));
 }
 
+/* The express lane: claims without having queued, and is inside if it finds nobody in its way. */
+struct courtesy_express {
+    PART_HEAD
+    struct courtesy_glance glance; /* busy: withdraw to the doorway */
+};
+
+static inline enum passage_result courtesy_express(struct courtesy_express *my, struct registers *at,
+                                                   struct courtesy_without without)
+{
+    PASSAGE_BEGIN
+    memset(&my->glance, 0, sizeof my->glance);
+    WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, registers_own(at, 0)));
+    if (!NONE_ABOVE(courtesy_quiet(registers_own(at, 0))))
+        CALL(courtesy_glance, &my->glance, at, without);
+    if (!my->glance.busy)
+        WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, my->glance.most, without));
+    my->glance.most = 0;
+    PASSAGE_END
+}
+
 /* What a claimant does after its look. */
 enum courtesy_verdict { COURTESY_ENTER, COURTESY_STEP_BACK, COURTESY_LOOK_AGAIN };
 
@@ -77,24 +97,13 @@ static inline enum courtesy_verdict courtesy_judge(const struct courtesy_look *l
     if (without.look)
         return COURTESY_ENTER;
     /* Would I pass one that waits before me once too often? */
-    if (look->oldest && !without.bound && courtesy_fence(at, look->most) > look->oldest - 1u + registers_overtake(at))
+    if (!without.bound && courtesy_passes_too_often(at, look->most, look->oldest))
         return COURTESY_STEP_BACK;
     if (look->rivals < registers_slots(at))
         return COURTESY_ENTER;
     if (look->before >= registers_slots(at) && !without.step_back)
         return COURTESY_STEP_BACK;
     return COURTESY_LOOK_AGAIN;
-}
-
-/* The word of one that enters. */
-static inline word courtesy_entered(struct registers *at, const struct courtesy_look *look,
-                                    struct courtesy_without without)
-{
-    const word own = registers_own(at, 0);
-    if (without.raise)
-        return courtesy_in(COURTESY_INSIDE, own);
-    return courtesy_word(COURTESY_INSIDE, courtesy_incarnation(own),
-                         registers_draw(at, (word)(courtesy_fence(at, look->most) - 1u), COURTESY_NUMBER_BITS));
 }
 
 /* Claims, and looks until it is decided what to do. */
@@ -123,13 +132,30 @@ static inline enum passage_result courtesy_claim(struct courtesy_claim *my, stru
     PASSAGE_END
 }
 
+/* Leaving: a part by itself, for it needs little memory. */
+struct courtesy_departure {
+    PART_HEAD
+    struct courtesy_release release;
+};
+
+static inline enum passage_result courtesy_depart(struct courtesy_departure *my, struct registers *at)
+{
+    PASSAGE_BEGIN
+    WRITE(epilogue, W(registers_self(at)), courtesy_in(COURTESY_IDLE, registers_own(at, 0)));
+    if (!NONE_WITH((word)((word)1 << COURTESY_STIRS_SHIFT)))
+        CALL(courtesy_release, &my->release, at, true);
+    PASSAGE_END
+}
+
 struct courtesy_passage {
     PASSAGE_HEAD
     struct watch watch;
+    struct courtesy_express express;
     struct courtesy_doorway doorway;
     struct courtesy_scan scan;
     struct courtesy_claim claim;
     struct courtesy_release release;
+    struct courtesy_departure departure;
     struct courtesy_survey survey;
 };
 
@@ -139,12 +165,10 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
     bool woken = false, holds = false;
     PASSAGE_BEGIN
     if (registers_calm(at) && registers_slots(at) == 1 && !registers_conditional(at)) {
-        WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, registers_own(at, 0)));
-        CALL(courtesy_look, &my->claim.look, at, &my->watch, false);
-        if (!my->claim.look.busy)
+        CALL(courtesy_express, &my->express, at, without);
+        if (!my->express.glance.busy)
             goto inside;
-        memset(&my->claim.look, 0, sizeof my->claim.look);
-        watch_clear(&my->watch);
+        my->express.glance.busy = 0;
     }
     CALL(courtesy_doorway, &my->doorway, at);
     QUEUE;
@@ -152,14 +176,19 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         CALL(courtesy_scan, &my->scan, at, &my->watch, without);
         if (my->scan.blockers >= registers_slots(at)) {
             my->scan.blockers = 0;
-            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
+            if (courtesy_state(registers_own(at, 0)) != COURTESY_ASLEEP)
+                WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
             SLEEP(sleep, HEAD_OF(my), &my->watch, woken);
             watch_clear(&my->watch);
-            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             continue;
         }
         my->scan.blockers = 0;
         watch_clear(&my->watch);
+        /* Who may be passed while it sleeps says first that it does no longer, and scans again: it may just have been passed. */
+        if (courtesy_state(registers_own(at, 0)) == COURTESY_ASLEEP && registers_overtake(at) > 0) {
+            WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
+            continue;
+        }
         CALL(courtesy_claim, &my->claim, at, HEAD_OF(my), &my->watch, without);
         if (courtesy_judge(&my->claim.look, at, without) == COURTESY_STEP_BACK) {
             memset(&my->claim.look, 0, sizeof my->claim.look);
@@ -189,10 +218,10 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         watch_clear(&my->watch);
         WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
     }
-inside:
     watch_clear(&my->watch);
-    WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, &my->claim.look, without));
+    WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, my->claim.look.most, without));
     memset(&my->claim.look, 0, sizeof my->claim.look);
+inside:
     PASSAGE_END
 }
 
@@ -204,8 +233,7 @@ static inline enum passage_result courtesy_enter(struct courtesy_passage *my, st
 static inline enum passage_result courtesy_leave(struct courtesy_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    WRITE(epilogue, W(registers_self(at)), courtesy_in(COURTESY_IDLE, registers_own(at, 0)));
-    CALL(courtesy_release, &my->release, at, true);
+    CALL(courtesy_depart, &my->departure, at);
     PASSAGE_END
 }
 

@@ -46,17 +46,21 @@ static inline enum passage_result courtesy_doorway(struct courtesy_doorway *my, 
     PASSAGE_END
 }
 
-/* Nothing follows from a rival that is idle with a number not above mine: it is in nobody's way, asleep on nobody, and its number raises
- * no fence. One that has a `when` notes it all the same, to watch it: for it, only a place that was never used is quiet. */
-static inline word courtesy_quiet_mask(const struct registers *at)
+/* Whether I would pass a sleeper once too often: fences grow with every entry, so by mine it is known how often it was passed at most. `oldest`:
+ * one above its number; 0: nobody sleeps. */
+static inline bool courtesy_passes_too_often(struct registers *at, word most, word oldest)
 {
-    const word all = (word) ~(word)0, state = (1u << COURTESY_STATE_BITS) - 1;
-    return registers_conditional(at) ? all : state;
+    return oldest && courtesy_fence(at, most) >= oldest - 1u + registers_overtake(at);
 }
 
-static inline word courtesy_quiet_limit(struct registers *at)
+/* The word of one that enters, having seen numbers below `most`. */
+static inline word courtesy_entered(struct registers *at, word most, struct courtesy_without without)
 {
-    return (word)(registers_own(at, 0) | ((1u << COURTESY_NUMBER_SHIFT) - 1));
+    const word own = registers_own(at, 0);
+    if (without.raise)
+        return courtesy_in(COURTESY_INSIDE, own);
+    return courtesy_word(COURTESY_INSIDE, courtesy_incarnation(own),
+                         registers_draw(at, (word)(courtesy_fence(at, most) - 1u), COURTESY_NUMBER_BITS));
 }
 
 /* Scan: counts the rivals that block me, and watches them. */
@@ -64,19 +68,28 @@ struct courtesy_scan {
     PART_HEAD
     word first;
     word most;   /* one above the greatest number seen */
-    word oldest; /* the sleeper before me with the least number, as seen; 0: none */
+    word oldest; /* one above the least number of a sleeper before me; 0: there is none */
     place_number j;
-    place_number sleeper; /* its place */
     place_number blockers;
     place_number sleepers; /* those before me, which I might pass */
 };
 
-/* With one slot all that block me must go, so it is enough to watch one, the last before me: a departure then wakes one.
+/* Whether j stands between me and k, of two that keep me waiting. */
+static inline bool courtesy_nearer(struct registers *at, unsigned j, word w, unsigned k, word seen)
+{
+    const bool before = courtesy_before_me(at, j, w);
+    if (before != courtesy_before_me(at, k, seen))
+        return before;
+    return courtesy_number(w) > courtesy_number(seen) || (courtesy_number(w) == courtesy_number(seen) && j > k);
+}
+
+/* With one slot all that are before me will go first, so it is enough to watch one, the last before me: a departure then wakes one.
  * With more, any of them may make room. */
 static inline void courtesy_watch(struct registers *at, struct watch *watch, unsigned j, word w)
 {
-    if (registers_slots(at) == 1) {
-        if (watch_any(watch) && !courtesy_before_me(at, j, w))
+    if (registers_slots(at) == 1 && watch_any(watch)) {
+        const unsigned k = watch_first(watch);
+        if (!courtesy_nearer(at, j, w, k, watch_seen(watch, k)))
             return;
         watch_clear(watch);
     }
@@ -106,12 +119,9 @@ static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at
     const bool before = courtesy_before_me(at, my->j, w);
     if (state == COURTESY_ASLEEP && before && registers_overtake(at) > 0) {
         my->sleepers++;
-        if (!my->oldest || courtesy_number(w) < courtesy_number(my->oldest)) {
-            my->oldest = w;
-            my->sleeper = my->j;
-        }
-        if (registers_slots(at) > 1)
-            watch_add(watch, my->j, w);
+        if (!my->oldest || courtesy_number(w) + 1u < my->oldest)
+            my->oldest = (word)(courtesy_number(w) + 1u);
+        courtesy_watch(at, watch, my->j, w); /* should I be blocked: those who sleep are woken one by the other */
     } else if (courtesy_blocks(state, before, registers_slots(at) == 1)) {
         my->blockers++;
         courtesy_watch(at, watch, my->j, w);
@@ -119,16 +129,13 @@ static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at
 }
 
 /* If my fence would exceed the bound of a sleeper before me, I may pass none of them. */
-static inline void courtesy_weigh_sleepers(struct courtesy_scan *my, struct registers *at, struct watch *watch,
+static inline void courtesy_weigh_sleepers(struct courtesy_scan *my, struct registers *at,
                                            struct courtesy_without without)
 {
-    if (my->oldest && !without.bound &&
-        courtesy_fence(at, my->most) > courtesy_number(my->oldest) + registers_overtake(at)) {
+    if (!without.bound && courtesy_passes_too_often(at, my->most, my->oldest))
         my->blockers = (place_number)(my->blockers + my->sleepers);
-        courtesy_watch(at, watch, my->sleeper, my->oldest);
-    }
     my->most = my->oldest = 0;
-    my->sleeper = my->sleepers = 0;
+    my->sleepers = 0;
 }
 
 static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct registers *at, struct watch *watch,
@@ -137,7 +144,7 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
     word w = 0;
     PASSAGE_BEGIN
     my->blockers = 0;
-    for (EACH_STIRRING(my->j, courtesy_quiet_mask(at), courtesy_quiet_limit(at))) {
+    for (EACH_RIVAL(my->j)) {
         READ(scan, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -154,7 +161,58 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
         courtesy_weigh(my, at, watch, w);
     }
     my->j = 0;
-    courtesy_weigh_sleepers(my, at, watch, without);
+    watch_ahead(watch, my->blockers + (unsigned)my->sleepers);
+    courtesy_weigh_sleepers(my, at, without);
+    PASSAGE_END
+}
+
+/* Glance: what keeps one on the express lane from going straight in. */
+struct courtesy_glance {
+    PART_HEAD
+    word most;   /* one above the greatest number seen */
+    word oldest; /* one above the least number of a sleeper that I may not pass without limit; 0: there is none */
+    place_number j;
+    uint8_t busy; /* withdraw to the doorway */
+};
+
+/* Whoever sleeps or is aside will look again before it enters. So they are in nobody's way; but the sleeper has its bound. */
+static inline bool courtesy_lets_pass(struct courtesy_glance *my, struct registers *at, word w)
+{
+    switch (courtesy_state(w)) {
+    case COURTESY_IDLE:
+    case COURTESY_HOLDING:
+    case COURTESY_ASIDE:
+        return true;
+    case COURTESY_ASLEEP:
+        if (registers_overtake(at) == 0)
+            return false;
+        if (registers_precedence(at, my->j) <= 0 && (!my->oldest || courtesy_number(w) + 1u < my->oldest))
+            my->oldest = (word)(courtesy_number(w) + 1u);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static RARELY enum passage_result courtesy_glance(struct courtesy_glance *my, struct registers *at,
+                                                  struct courtesy_without without)
+{
+    word w = 0;
+    PASSAGE_BEGIN
+    for (EACH_RIVAL(my->j)) {
+        READ(glance, w, W(my->j));
+        if (!registers_rival(at, my->j))
+            continue;
+        if (courtesy_number(w) >= my->most)
+            my->most = (word)(courtesy_number(w) + 1u);
+        if (!courtesy_lets_pass(my, at, w)) {
+            my->busy = 1;
+            break;
+        }
+    }
+    my->j = 0;
+    my->busy = my->busy || (!without.bound && courtesy_passes_too_often(at, my->most, my->oldest));
+    my->oldest = 0;
     PASSAGE_END
 }
 
@@ -166,7 +224,6 @@ struct courtesy_look {
     place_number j;
     place_number rivals; /* those inside, or claiming, that count against me */
     place_number before; /* of them, those that claim and are before me */
-    uint8_t busy;        /* some rival is not idle */
 };
 
 /* Who claims or is inside counts against me if it was so in my first look after I claimed; whoever claimed later saw my claim,
@@ -196,8 +253,6 @@ static inline void courtesy_regard(struct courtesy_look *my, struct registers *a
         my->most = (word)(courtesy_number(w) + 1u);
     if (courtesy_state(w) == COURTESY_IDLE && !again && !registers_conditional(at))
         return;
-    if (courtesy_state(w) != COURTESY_IDLE && courtesy_state(w) != COURTESY_HOLDING)
-        my->busy = 1;
     const bool counts = courtesy_counts(watch, my->j, w, again), before = courtesy_before_me(at, my->j, w);
     if (!again && (counts || registers_conditional(at)))
         watch_add(watch, my->j, w);
@@ -216,8 +271,7 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
     word w = 0;
     PASSAGE_BEGIN
     memset(my, 0, sizeof *my);
-    /* A look that is made again must also see who has become quiet, to watch it no longer. */
-    for (EACH_STIRRING(my->j, again ? (word) ~(word)0 : courtesy_quiet_mask(at), courtesy_quiet_limit(at))) {
+    for (EACH_RIVAL(my->j)) {
         READ(look, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
@@ -233,11 +287,11 @@ struct courtesy_release {
     place_number j;
 };
 
-static inline enum passage_result courtesy_release(struct courtesy_release *my, struct registers *at, bool aside)
+static RARELY enum passage_result courtesy_release(struct courtesy_release *my, struct registers *at, bool aside)
 {
     word w = 0;
     PASSAGE_BEGIN
-    for (EACH_STIRRING(my->j, courtesy_quiet_mask(at), courtesy_quiet_limit(at))) {
+    for (EACH_RIVAL(my->j)) {
         READ(concern, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;

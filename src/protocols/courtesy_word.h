@@ -20,7 +20,8 @@ enum courtesy_state {
 enum {
     COURTESY_STATE_BITS = 4,
     COURTESY_NUMBER_SHIFT = COURTESY_STATE_BITS + INCARNATION_BITS,
-    COURTESY_NUMBER_BITS = 8 * (int)sizeof(word) - COURTESY_NUMBER_SHIFT
+    COURTESY_STIRS_SHIFT = 8 * (int)sizeof(word) - 1, /* set in every state but IDLE */
+    COURTESY_NUMBER_BITS = COURTESY_STIRS_SHIFT - COURTESY_NUMBER_SHIFT
 };
 
 static inline enum courtesy_state courtesy_state(word w)
@@ -35,12 +36,20 @@ static inline word courtesy_incarnation(word w)
 
 static inline word courtesy_number(word w)
 {
-    return (word)(w >> COURTESY_NUMBER_SHIFT);
+    return (word)((word)(w << 1) >> (COURTESY_NUMBER_SHIFT + 1));
 }
 
 static inline word courtesy_word(enum courtesy_state state, word incarnation, word number)
 {
-    return (word)((word)state | (word)(incarnation << COURTESY_STATE_BITS) | (word)(number << COURTESY_NUMBER_SHIFT));
+    return (word)((word)state | (word)(incarnation << COURTESY_STATE_BITS) | (word)(number << COURTESY_NUMBER_SHIFT) |
+                  (word)((word)(state != COURTESY_IDLE) << COURTESY_STIRS_SHIFT));
+}
+
+/* Nothing follows from a word up to this one: it is idle, in nobody's way, asleep on nobody, and its number, not above mine, raises no fence.
+ * This is what the bit at the top is for: one comparison tells. */
+static inline word courtesy_quiet(word own)
+{
+    return (word)((word)((word)(own << 1) >> 1) | ((1u << COURTESY_NUMBER_SHIFT) - 1));
 }
 
 /* The same place in another state. */

@@ -22,6 +22,7 @@
  *   AGAIN                        a round of busy waiting was in vain: the next begins, or the passage is given up
  *   OWN(R), OWN_BIT(R)           what my own R holds: no event, since nobody else can change it
  *   for (EACH_OTHER(my->j))      every other place in use, ascending; EACH_RIVAL: those that may conflict with mine
+ *   NONE_ABOVE(limit), NONE_WITH(mask)   whether a look may be left out
  *   CALL(passage, &my->part, …)  run a passage inside a passage
  *   QUEUE                        the doorway ends here
  *   CONDITION(label, into)       into := my `when`
@@ -109,9 +110,22 @@ static inline void watch_clear(struct watch *watch)
     *watch = (struct watch){0};
 }
 
+/* How many go before me, as far as I know: whether to sleep at once is the engine's affair. */
+static inline void watch_ahead(struct watch *watch, unsigned ahead)
+{
+    (void)watch;
+    (void)ahead;
+}
+
 static inline bool watch_any(const struct watch *watch)
 {
     return watch->places != 0;
+}
+
+/* The least place; there is one. */
+static inline unsigned watch_first(const struct watch *watch)
+{
+    return (unsigned)__builtin_ctz(watch->places);
 }
 
 static inline bool watch_has(const struct watch *watch, unsigned place)
@@ -299,6 +313,7 @@ typedef uint64_t place_set;    /* a bit each: a protocol that uses it serves 64 
 #define WATCH_MOST       64 /* futex_waitv takes 128 words: the register and the life of each */
 struct watch {
     unsigned count;
+    unsigned ahead;
     bool overflow;
     uint16_t place[WATCH_MOST];
     word seen[WATCH_MOST];
@@ -311,12 +326,23 @@ struct asked {
 static inline void watch_clear(struct watch *watch)
 {
     watch->count = 0;
+    watch->ahead = 0;
     watch->overflow = false;
+}
+
+static inline void watch_ahead(struct watch *watch, unsigned ahead)
+{
+    watch->ahead = ahead;
 }
 
 static inline bool watch_any(const struct watch *watch)
 {
     return watch->count != 0;
+}
+
+static inline unsigned watch_first(const struct watch *watch)
+{
+    return watch->place[0];
 }
 
 static inline unsigned watch_find(const struct watch *watch, unsigned place)
@@ -444,15 +470,16 @@ struct passage_head;
     (j) < registers_places(at);                                                                                        \
     (j) = (place_number)registers_next_rival(at, (j) + 1u)
 
-/* Every other place in use whose word may matter to me: not those whose word is quiet, of which nothing follows: none of the bits of
- * `mask`, and not above `limit`. An engine that runs fetches such a word and goes on to the next; one that searches stops at all. */
+/* Whether a look may be left out: no rival's word is above `limit`, or none has a bit of `mask`. An engine that runs fetches them all to find out, in one
+ * short loop; an engine that searches says no, and lets the look behind it tell. */
 #ifdef REGISTERS_STOP_AT_ACCESS
-#define EACH_STIRRING(j, mask, limit) EACH_RIVAL(j)
+#define NONE_ABOVE(limit) false
+#define NONE_WITH(mask)   false
+#define RARELY            inline
 #else
-#define EACH_STIRRING(j, mask, limit)                                                                                  \
-    (j) = (place_number)registers_next_stirring(at, 0, mask, limit);                                                   \
-    (j) < registers_places(at);                                                                                        \
-    (j) = (place_number)registers_next_stirring(at, (j) + 1u, mask, limit)
+#define NONE_ABOVE(limit) registers_none_above(at, limit)
+#define NONE_WITH(mask)   registers_none_with(at, mask)
+#define RARELY            __attribute__((noinline)) /* a passage that is seldom called */
 #endif
 
 /* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told

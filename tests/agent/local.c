@@ -215,7 +215,9 @@ static void test_death_elsewhere_is_told_once(void **state)
     enter_by_grant(1);
     ay_leave(region);
     forget_demands();
+    pages_withdraw(&pages, 0); /* the permission was elsewhere meanwhile */
     pages_death(&pages, 0, true);
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 100, 0);
     const pthread_t thread = begin_to_enter(&result);
     assert_int_equal(next_demand(&index).kind, DEMAND_TOLD);
     pages_death(&pages, 0, false);

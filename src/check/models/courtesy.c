@@ -82,7 +82,8 @@ static unsigned landings(const struct register_model *model, const unsigned char
         return 1; /* it will give back with a number one above its own */
     if (part != PART_ENTERING)
         return 0;
-    const bool drawing = my->doorway.head.point || my->claim.look.head.point || my->claim.look.most;
+    const bool drawing = my->express.glance.head.point || my->express.glance.most || my->doorway.head.point ||
+                         my->claim.look.head.point || my->claim.look.most;
     return drawing + !model->system.all_conflict;
 }
 
@@ -101,7 +102,11 @@ static void renumber_passage(const struct register_model *model, struct courtesy
     if (my->scan.most)
         my->scan.most = (word)(numbers->fresh[my->scan.most - 1] + 1);
     if (my->scan.oldest)
-        renumber_word(numbers, &my->scan.oldest);
+        my->scan.oldest = (word)(numbers->fresh[my->scan.oldest - 1] + 1);
+    if (my->express.glance.most)
+        my->express.glance.most = (word)(numbers->fresh[my->express.glance.most - 1] + 1);
+    if (my->express.glance.oldest)
+        my->express.glance.oldest = (word)(numbers->fresh[my->express.glance.oldest - 1] + 1);
     if (my->claim.look.most)
         my->claim.look.most = (word)(numbers->fresh[my->claim.look.most - 1] + 1);
     if (my->claim.look.oldest)
@@ -121,7 +126,11 @@ static void gather_passage(const struct register_model *model, const struct cour
     if (my->scan.most)
         renumber_add(numbers, (word)(my->scan.most - 1));
     if (my->scan.oldest)
-        renumber_add(numbers, courtesy_number(my->scan.oldest));
+        renumber_add(numbers, (word)(my->scan.oldest - 1));
+    if (my->express.glance.most)
+        renumber_add(numbers, (word)(my->express.glance.most - 1));
+    if (my->express.glance.oldest)
+        renumber_add(numbers, (word)(my->express.glance.oldest - 1));
     if (my->claim.look.most)
         renumber_add(numbers, (word)(my->claim.look.most - 1));
     if (my->claim.look.oldest)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The express lane of `courtesy`, inlined into ay_enter and ay_leave: a passage that finds nobody in its way, in a few nanoseconds.
+ *
+ * It runs the same text as the long way (courtesy_express, courtesy_leave). What is saved is the work around it: all that makes a region or a
+ * moment special is asked beforehand, and the answer kept in region->lane. No clock is read: nobody is told since when.
+ */
+#ifndef AFTERYOU_MEMORY_EXPRESS_H
+#define AFTERYOU_MEMORY_EXPRESS_H
+
+#include "memory/annotate.h"
+#include "memory/region.h"
+
+#include "protocols/courtesy.h"
+
+/* After so many passages it is time to see who is gone, and need not be looked at any more. */
+enum { EXPRESS_GATHER = 1024 };
+
+/* True: inside. False: the way was not free, and the word says EXPRESS; the long way goes on from there. */
+__attribute__((always_inline)) static inline bool express_enter(ay_region *region)
+{
+    struct registers *at = &region->at;
+    struct courtesy_express my;
+    region->lane = LANE_TAKEN;
+    if (__builtin_expect(++at->passage % EXPRESS_GATHER == 0, 0))
+        at->gathered = NEVER_GATHERED;
+    courtesy_express(&my, at, (struct courtesy_without){0});
+    if (__builtin_expect(my.glance.busy, 0))
+        return false;
+    annotate_enter(at->spec);
+    access_point();
+    atomic_store_explicit(&at->own->inside, 1, memory_order_release);
+    return true;
+}
+
+__attribute__((always_inline)) static inline void express_leave(ay_region *region)
+{
+    struct registers *at = &region->at;
+    struct courtesy_departure my;
+    region->lane = region->thread;
+    annotate_leave(at->spec);
+    access_point();
+    atomic_store_explicit(&at->own->inside, 0, memory_order_release);
+    courtesy_depart(&my, at);
+}
+
+#endif
