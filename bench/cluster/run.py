@@ -24,7 +24,7 @@ from machines import Cluster, die_with_parent, wait_until, why_not  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["BUILD"]).resolve()
 PASSAGES, HANDOVER, HOLDER = BUILD / "bench/cluster/bench-passages", BUILD / "bench/cluster/bench-handover", BUILD / "tests/cluster/cluster-holder"
-ROUNDS, HANDOVERS, KILLS = 9, 60, 30
+ROUNDS, BATCHES, HANDOVERS, KILLS = 15, 5, 60, 30
 
 
 def free_ports(count):
@@ -97,12 +97,20 @@ def bench_passages(cluster, peers):
     machine = cluster.machines[0]
     found = {"a region of this machine": [], "a region of the cluster": [], "Redis, one server, Unix socket": [], "etcd, three nodes, loopback": []}
     for _ in range(ROUNDS):
-        found["a region of this machine"] += figures(machine.inside(PASSAGES, "space", local, "200000", "5"))
-        found["a region of the cluster"] += figures(machine.inside(PASSAGES, "space", f"cluster:{cluster.name}", "200000", "5"))
-        found["Redis, one server, Unix socket"] += figures([PASSAGES, "redis", peers.redis, "2000", "5"])
-        found["etcd, three nodes, loopback"] += figures([PASSAGES, "etcd", peers.etcd[0], "20", "5"])
-    local, ours, redis, etcd = (tell(name, values) for name, values in found.items())
-    print(f"  cluster / local {ours / local:.2f}   Redis / cluster {redis / ours:.0f}   etcd / cluster {etcd / ours:.0f}\n")
+        found["a region of this machine"] += figures(machine.inside(PASSAGES, "space", local, "200000", str(BATCHES)))
+        found["a region of the cluster"] += figures(machine.inside(PASSAGES, "space", f"cluster:{cluster.name}", "200000", str(BATCHES)))
+        found["Redis, one server, Unix socket"] += figures([PASSAGES, "redis", peers.redis, "2000", str(BATCHES)])
+        found["etcd, three nodes, loopback"] += figures([PASSAGES, "etcd", peers.etcd[0], "20", str(BATCHES)])
+    for name, values in found.items():
+        tell(name, values)
+    rounds = [[statistics.median(values[at:at + BATCHES]) for values in found.values()] for at in range(0, ROUNDS * BATCHES, BATCHES)]
+    for name, ratios in (("cluster / local", [ours / local for local, ours, _, _ in rounds]),
+                         ("Redis / cluster", [redis / ours for _, ours, redis, _ in rounds]),
+                         ("etcd / cluster", [etcd / ours for _, ours, _, etcd in rounds])):
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        digits = 2 if middle < 10 else 0
+        print(f"  {name:44} {middle:>10,.{digits}f}   ({low:,.{digits}f} to {high:,.{digits}f}, {len(ratios)} rounds)")
+    print()
 
 
 def exchange(first, second):
