@@ -89,6 +89,7 @@ struct ay_region {
     struct public_spec spec;
     /* in a space of many machines: see cluster.h */
     const struct permission *permission; /* NULL: not found yet */
+    const _Atomic int64_t *deadline;     /* by the coarse clock */
     _Atomic uint64_t granted;            /* the permission by which it last entered; 0: it never did */
     uint64_t base, first;                /* of that permission */
     uint8_t needed;                      /* PERMISSION_… */
