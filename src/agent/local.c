@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "afteryou.h"
@@ -207,8 +208,8 @@ struct local *local_open(const char *cluster, struct pages *pages, unsigned mode
         snprintf(trouble, room, "cannot make an eventfd: %s", strerror(errno));
     else if (ay_open(path, &(ay_options){.mode = mode}, &local->space) < 0)
         snprintf(trouble, room, "%s", ay_message());
-    else if (group != (gid_t)-1 && chown(path, (uid_t)-1, group) != 0)
-        snprintf(trouble, room, "cannot change the group of %s: %s", path, strerror(errno));
+    else if ((group != (gid_t)-1 && chown(path, (uid_t)-1, group) != 0) || chmod(path, mode) != 0)
+        snprintf(trouble, room, "cannot set the group and mode of %s: %s", path, strerror(errno));
     else
         return local;
     if (local->event >= 0)
