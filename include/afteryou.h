@@ -89,8 +89,9 @@ typedef struct ay_options {
     ay_precedence precedence; /* "courtesy" and "region" */
     unsigned overtake;        /* how often one that sleeps may be passed by others that are awake; 0: strict order */
     unsigned mode;            /* permissions of the file, whatever the umask; 0: 0600. A group's space: 0660 */
-    unsigned retain;          /* must be 0 */
-    uint64_t reserved[8];     /* must be 0 */
+    unsigned retain; /* 1: whoever was inside last goes in again at next to no cost, until somebody else asks; then its
+                                 process must run, or the other waits ("courtesy") */
+    uint64_t reserved[8]; /* must be 0 */
 } ay_options;
 
 /* What a region is. All zeros but the name is a plain mutex. */

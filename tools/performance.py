@@ -40,7 +40,9 @@ class Run:
 
     def add(self, row):
         if row["case"] == "machine":
-            self.machine.setdefault(row["peer"], row["note"])
+            told = self.machine.setdefault(row["peer"], [])
+            if row["note"] not in told:
+                told.append(row["note"])
             return
         if row["case"] not in self.order:
             self.order.append(row["case"])
@@ -50,6 +52,10 @@ class Run:
         """None if it was not measured."""
         text = self.rows.get((case, peer), {}).get(column, "")
         return float(text) if text else None
+
+    def trusted(self, case):
+        """"yes", or why not; "" if it was not measured."""
+        return next((row["trusted"] for (of, _), row in self.rows.items() if of == case), "")
 
     def peers(self, *cases):
         """Those that have any of these cases, in the order of the first that has most."""
@@ -93,8 +99,17 @@ def matrix(run, columns):
     return table(["peer"] + list(columns.values()), rows)
 
 
+def told_once(what, values):
+    """Of a run in parts: the first load before, the last load after, and all of what else differs."""
+    if what == "load before":
+        return values[0]
+    if what == "load after":
+        return values[-1]
+    return values[0] if len(values) == 1 else f"{values[0]} … {values[-1]}, in {len(values)} parts" if what == "when" else "; ".join(values)
+
+
 def made_machine(run):
-    return "\n".join(f"- {what}: {value}" for what, value in run.machine.items())
+    return "\n".join(f"- {what}: {told_once(what, values)}" for what, values in run.machine.items())
 
 
 def made_trust(run):
@@ -122,6 +137,26 @@ def made_details(run, case):
                      plain(number("passages_per_second")), ratio(number("fairness")), plain(number("overtaken")),
                      plain(number("overtaken_in_queue")), time(number("cpu_ns"))])
     return table(["peer", "a passage", "ratio", "spread", "passages/s", "max/min", "overtaken", "in queue", "CPU each"], rows)
+
+
+def bound_of(peer):
+    """B of courtesy-B, 0 of courtesy; None of others."""
+    found = re.fullmatch(r"courtesy(?:-(\d+))?", peer)
+    return int(found.group(1) or 0) if found else None
+
+
+def overtaken_most(run, peer):
+    """The greatest number in the queue, of all cases."""
+    found = [float(row["overtaken_in_queue"]) for (_, of), row in run.rows.items() if of == peer and row["overtaken_in_queue"]]
+    return max(found) if found else None
+
+
+def made_bound(run):
+    cases = [f"contended-{members}-{ns}" for members in (2, 4, 8) for ns in (0, 1000)]
+    rows = [[plain(bound_of(peer))] + [ratio(run.number(case, peer, "ratio")) for case in cases] + [plain(overtaken_most(run, peer))]
+            for peer in run.peers(*cases) if bound_of(peer) is not None]
+    heads = [f"{case.split('-')[1]} processes, {SECTIONS[int(case.split('-')[2])]}" for case in cases]
+    return table(["B", *heads, "greatest overtaking in the queue, of all cases"], rows)
 
 
 def made_all_details(run):
@@ -170,75 +205,75 @@ def made_instructions(run):
 
 
 class Bar:
-    """One line of what is asked for. `value` gives the figure, or None if it was not measured."""
+    """One line of what is asked for. `value` gives the figure, or None if it was not measured; `case` is where it comes from."""
 
-    def __init__(self, name, words, limit, value, most=True):
-        self.name, self.words, self.limit, self.value, self.most = name, words, limit, value, most
+    def __init__(self, name, words, limit, case, value, most=True):
+        self.name, self.words, self.limit, self.case, self.value, self.most = name, words, limit, case, value, most
 
     def met(self, run):
-        value = self.value(run)
+        value = self.value(run, self.case)
         return None if value is None else value <= self.limit if self.most else value >= self.limit
 
+    def noisy(self, run):
+        return self.case and run.trusted(self.case) not in ("yes", "")
 
-def by_ratio(case, peer):
-    return lambda run: run.number(case, peer, "ratio")
+
+def by_ratio(peer):
+    return lambda run, case: run.number(case, peer, "ratio")
 
 
-def by_other(case, other, peer):
+def by_other(other, peer):
     """How many times longer the other takes."""
-    def value(run):
+    def value(run, case):
         theirs, ours = run.number(case, other, "median_ns"), run.number(case, peer, "median_ns")
         return theirs / ours if theirs and ours else None
     return value
 
 
-def retained_worst(run):
+def retained_worst(run, _case):
     found = [run.number(f"alone-{places}", RETAINED, "ratio") for places in PLACES]
     return None if None in found else max(found)
 
 
-def overtaken_beyond(run):
+def overtaken_beyond(run, _case):
     """How far the greatest overtaking seen in the queue is above its bound, over all bounds and cases; at best negative or 0."""
-    found = []
-    for (case, peer), row in run.rows.items():
-        bound = re.fullmatch(r"courtesy(?:-(\d+))?", peer)
-        if bound and row["overtaken_in_queue"]:
-            found.append(float(row["overtaken_in_queue"]) - int(bound.group(1) or 0))
+    found = [overtaken_most(run, peer) - bound_of(peer) for peer in {peer for _, peer in run.rows}
+             if bound_of(peer) is not None and overtaken_most(run, peer) is not None]
     return max(found) if found else None
 
 
 BARS = [
-    Bar("alone-2", "alone, 2 places open", 1.2, by_ratio("alone-2", STRICT)),
-    Bar("alone-16", "alone, 16 places open", 2, by_ratio("alone-16", STRICT)),
-    Bar("alone-64", "alone, 64 places open", 4, by_ratio("alone-64", STRICT)),
-    Bar("alone-retained", "alone, retained permission, the worst of 2 to 256 places", .5, retained_worst),
-    Bar("bounded-2-empty", f"2 processes, empty section, bounded (`{BOUNDED}`)", 1.2, by_ratio("contended-2-0", BOUNDED)),
-    Bar("bounded-2-1us", f"2 processes, 1 µs inside, bounded (`{BOUNDED}`)", 1.2, by_ratio("contended-2-1000", BOUNDED)),
-    Bar("bounded-8-1us", f"8 processes, 1 µs inside, bounded (`{BOUNDED}`)", 1.5, by_ratio("contended-8-1000", BOUNDED)),
-    Bar("bound-holds", "greatest overtaking in the queue, less its bound: the worst of all bounds and cases", 0, overtaken_beyond),
-    Bar("strict-2-empty", "2 processes, empty section, strict order", 4, by_ratio("contended-2-0", STRICT)),
-    Bar("strict-2-1us", "2 processes, 1 µs inside, strict order", 1.5, by_ratio("contended-2-1000", STRICT)),
-    Bar("strict-8-sysv", "8 processes, 1 µs inside, strict order: times faster than `sysv-undo`", 1.5,
-        by_other("contended-8-1000", "sysv-undo", STRICT), most=False),
-    Bar("strict-8-pi", "8 processes, 1 µs inside, strict order: times faster than `mutex-pi`", 1.5,
-        by_other("contended-8-1000", "mutex-pi", STRICT), most=False),
-    Bar("strict-8-sysv-empty", "the same with an empty section: than `sysv-undo`", 1.5,
-        by_other("contended-8-0", "sysv-undo", STRICT), most=False),
-    Bar("strict-8-pi-empty", "the same with an empty section: than `mutex-pi`", 1.5,
-        by_other("contended-8-0", "mutex-pi", STRICT), most=False),
-    Bar("kill", "kill -9 to next inside, small holder", 1.5, by_ratio("kill-0", STRICT)),
-    Bar("kill-large", "kill -9 to next inside, 256 MB holder", 1.5, by_ratio("kill-256", STRICT)),
-    Bar("kill-flock", "the same: times faster than `flock`", 20, by_other("kill-256", "flock", STRICT), most=False),
+    Bar("alone-2", "alone, 2 places open", 1.2, "alone-2", by_ratio(STRICT)),
+    Bar("alone-16", "alone, 16 places open", 2, "alone-16", by_ratio(STRICT)),
+    Bar("alone-64", "alone, 64 places open", 4, "alone-64", by_ratio(STRICT)),
+    Bar("alone-retained", "alone, retained permission, the worst of 2 to 256 places", .5, None, retained_worst),
+    Bar("bounded-2-empty", f"2 processes, empty section, bounded (`{BOUNDED}`)", 1.2, "contended-2-0", by_ratio(BOUNDED)),
+    Bar("bounded-2-1us", f"2 processes, 1 µs inside, bounded (`{BOUNDED}`)", 1.2, "contended-2-1000", by_ratio(BOUNDED)),
+    Bar("bounded-8-1us", f"8 processes, 1 µs inside, bounded (`{BOUNDED}`)", 1.5, "contended-8-1000", by_ratio(BOUNDED)),
+    Bar("bound-holds", "greatest overtaking in the queue, less its bound: the worst of all bounds and cases", 0, None, overtaken_beyond),
+    Bar("strict-2-empty", "2 processes, empty section, strict order", 4, "contended-2-0", by_ratio(STRICT)),
+    Bar("strict-2-1us", "2 processes, 1 µs inside, strict order", 1.5, "contended-2-1000", by_ratio(STRICT)),
+    Bar("strict-8-sysv", "8 processes, 1 µs inside, strict order: times faster than `sysv-undo`", 1.5, "contended-8-1000",
+        by_other("sysv-undo", STRICT), most=False),
+    Bar("strict-8-pi", "8 processes, 1 µs inside, strict order: times faster than `mutex-pi`", 1.5, "contended-8-1000",
+        by_other("mutex-pi", STRICT), most=False),
+    Bar("strict-8-sysv-empty", "the same with an empty section: than `sysv-undo`", 1.5, "contended-8-0",
+        by_other("sysv-undo", STRICT), most=False),
+    Bar("strict-8-pi-empty", "the same with an empty section: than `mutex-pi`", 1.5, "contended-8-0",
+        by_other("mutex-pi", STRICT), most=False),
+    Bar("kill", "kill -9 to next inside, small holder", 1.5, "kill-0", by_ratio(STRICT)),
+    Bar("kill-large", "kill -9 to next inside, 256 MB holder", 1.5, "kill-256", by_ratio(STRICT)),
+    Bar("kill-flock", "the same: times faster than `flock`", 20, "kill-256", by_other("flock", STRICT), most=False),
 ]
 
 
 def made_bars(run, reasons):
     rows = []
     for bar in BARS:
-        met, value = bar.met(run), bar.value(run)
-        reason = "" if met else reasons.get(bar.name, "no reason is known yet")
-        rows.append([bar.words, f"{'≤' if bar.most else '≥'} {bar.limit:g}", plain(value, 2) or "not measured",
-                     "yes" if met else "**no**", reason])
+        met, value = bar.met(run), bar.value(run, bar.case)
+        reason = "" if met else reasons.get(bar.name, "not measured in this run" if met is None else "no reason is known yet")
+        rows.append([bar.words, f"{'≤' if bar.most else '≥'} {bar.limit:g}", plain(value, 2) + (", noisy" if bar.noisy(run) else ""),
+                     {True: "yes", False: "**no**", None: ""}[met], reason])
     lines = table(["bar", "asked", "found", "met", "why not"], rows)
     return lines.replace(" ---: |" * 4, " ---: | ---: | --- | --- |")
 
@@ -258,22 +293,24 @@ def fill(template, run):
     template = re.sub(r"\{\{reasons\n(.*?)\}\}\n*", take_reasons, template, flags=re.S)
     makers = {"machine": made_machine, "trust": made_trust, "alone": made_alone, "details": made_all_details,
               "readers": made_readers, "slots": made_slots, "kill": made_kill, "startup": made_startup,
-              "instructions": made_instructions, "bars": lambda run: made_bars(run, reasons)}
+              "instructions": made_instructions, "bound": made_bound, "bars": lambda run: made_bars(run, reasons)}
     for members in (2, 4, 8):
         makers[f"contended-{members}"] = lambda run, members=members: made_contended(run, members)
     return re.sub(r"\{\{([\w-]+)\}\}", lambda found: makers[found.group(1)](run), template)
 
 
 def figures(run):
-    """What the README says of speed."""
+    """What the README says of speed; what comes of a case that was too noisy says so."""
     alone = {places: run.number(f"alone-{places}", STRICT, "median_ns") for places in (2, 64)}
+    noisy = lambda *cases: "" if all(run.trusted(case) == "yes" for case in cases) else " (on a machine too busy to trust it)"  # noqa: E731
     return {
         "alone": f"Alone, entering and leaving took {time(alone[2])} with 2 places open and {time(alone[64])} with 64, "
-                 f"where a robust pthread mutex took {time(run.number('alone-2', REFERENCE, 'median_ns'))}",
-        "contended": f"With 8 processes on {run.machine['processors']} processors and 1 µs inside, a passage took "
+                 f"where a robust pthread mutex took {time(run.number('alone-2', REFERENCE, 'median_ns'))}{noisy('alone-2', 'alone-64')}",
+        "contended": f"With 8 processes on {run.machine['processors'][0]} processors and 1 µs inside, a passage took "
                      f"{ratio(run.number('contended-8-1000', STRICT, 'ratio'))} times as long as under a robust mutex in strict order, and "
-                     f"{ratio(run.number('contended-8-1000', BOUNDED, 'ratio'))} times with at most 64 overtakings",
-        "startup": f"`afteryou run x -- true` took {ratio(run.number('startup', 'afteryou-run', 'ratio'))} times as long as `flock x true`",
+                     f"{ratio(run.number('contended-8-1000', BOUNDED, 'ratio'))} times with at most 64 overtakings{noisy('contended-8-1000')}",
+        "startup": f"`afteryou run x -- true` took {ratio(run.number('startup', 'afteryou-run', 'ratio'))} times as long as "
+                   f"`flock x true`{noisy('startup')}",
     }
 
 
@@ -295,7 +332,7 @@ def keep_rows(paths):
             found = list(csv.reader(file))
         lines += found if not lines else found[1:]
     with open(ROWS, "w", newline="", encoding="utf-8") as out:
-        csv.writer(out).writerows(lines)
+        csv.writer(out, lineterminator="\n").writerows(lines)
 
 
 def main():

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "crew.h"
-#include "machine.h"
+#include "lists.h"
 #include "numbers.h"
 
 enum { SERIES_MOST = 64, ALONE_TIMES = 3 /* it is quick, and its ratios are looked at closely */ };
@@ -25,18 +25,21 @@ struct series {
 
 bool choice_has(const char *list, const char *name)
 {
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (case_means(at, strcspn(at, ","), name))
+    const bool all = list == NULL;
+    size_t length;
+    for (const char *word; (word = next_word(&list, &length));)
+        if (case_means(word, length, name))
             return true;
-    return list == NULL;
+    return all;
 }
 
 /* A peer is chosen by its whole name only: "courtesy" is not "courtesy-64". */
-static bool chosen(const struct choice *choice, const char *name)
+static bool chosen(const struct choice *choice, const struct peer *peer)
 {
-    const size_t length = strlen(name);
-    for (const char *at = choice->peers; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
+    const char *list = choice->peers;
+    size_t length;
+    for (const char *word; (word = next_word(&list, &length));)
+        if (peer_named(word, length) == peer)
             return true;
     return choice->peers == NULL;
 }
@@ -87,7 +90,7 @@ static size_t gather(const struct bench_case *of, const struct choice *choice, s
     }
     for (size_t at = 0; at < peer_count() && count < SERIES_MOST; at++) {
         const struct peer *peer = peer_at(at);
-        if (case_has(of, peer) && (at == 0 || chosen(choice, peer->name)))
+        if (case_has(of, peer) && (at == 0 || chosen(choice, peer)))
             all[count++] = series_of(peer->name, peer, 0, rounds);
     }
     return count;

@@ -20,6 +20,7 @@ enum { PATIENCE_S = 30 };
 static char directory[PATH_ROOM / 2];
 static pid_t main_process;
 static struct crew *present;
+static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}; /* that end the bench, and are heard */
 static const char *const file_names[] = {[FILE_PEER] = "x", [FILE_LOCK] = "lock", [FILE_SPACE] = "space"};
 
 static const char *crew_directory(void)
@@ -65,7 +66,6 @@ void crew_prepare(void)
     main_process = getpid();
     atexit(remove_all);
     const struct sigaction action = {.sa_handler = on_signal};
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t at = 0; at < sizeof signals / sizeof *signals; at++)
         sigaction(signals[at], &action, NULL);
 }
@@ -130,9 +130,8 @@ static void begin_process(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != main_process)
         _exit(1);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
+    for (size_t at = 0; at < sizeof signals / sizeof *signals; at++)
+        signal(signals[at], SIG_DFL);
 }
 
 int crew_fork(struct crew *crew, member_body *body)

@@ -49,7 +49,7 @@ def main():
         print(f"{peer:18} {each:22.1f}" if some else f"{peer:18} {why}", flush=True)
     if words.csv:
         with open(words.csv, "w", newline="", encoding="utf-8") as out:
-            writer = csv.writer(out)
+            writer = csv.writer(out, lineterminator="\n")
             writer.writerow(["peer", "instructions", "note"])
             writer.writerows((peer, "" if each is None else f"{each:.1f}", why) for peer, each, why in rows)
     return 0

@@ -61,7 +61,8 @@ void noise_add(struct noise *sum, const struct noise *more)
 
 double noise_others(const struct noise *noise)
 {
-    return noise->listened > 0 ? noise->busy / noise->listened : 0;
+    const double share = noise->listened > 0 ? noise->busy / noise->listened : 0;
+    return share < 1 ? share : 1; /* the kernel counts whole ticks */
 }
 
 double noise_steal(const struct noise *noise)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a run, and their CSV (RFC 4180): one line a row, unknown numbers empty. */
+/* The rows of a run, and their CSV (RFC 4180, but for plain ends of lines): one line a row, unknown numbers empty. */
 #include "rows.h"
 
 #include <errno.h>
@@ -104,7 +104,7 @@ int rows_write(const struct rows *rows, FILE *out)
 {
     for (size_t at = 0; at < COLUMNS; at++)
         fprintf(out, "%s%s", at ? "," : "", columns[at].name);
-    fputs("\r\n", out);
+    fputc('\n', out);
     for (size_t row = 0; row < rows->count; row++) {
         for (size_t at = 0; at < COLUMNS; at++) {
             const char *field = (const char *)&rows->at[row] + columns[at].offset;
@@ -115,7 +115,7 @@ int rows_write(const struct rows *rows, FILE *out)
             else if (*(const double *)field >= 0)
                 fprintf(out, "%.6g", *(const double *)field);
         }
-        fputs("\r\n", out);
+        fputc('\n', out);
     }
     return fflush(out) != 0 || ferror(out) ? -EIO : 0;
 }

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "afteryou.h"
@@ -188,7 +189,8 @@ int local_fd(const struct local *local)
     return local->event;
 }
 
-struct local *local_open(const char *cluster, struct pages *pages, unsigned mode, char *trouble, size_t room)
+struct local *local_open(const char *cluster, struct pages *pages, unsigned mode, gid_t group, char *trouble,
+                         size_t room)
 {
     char path[PATH_MAX];
     struct local *local = calloc(1, sizeof *local);
@@ -202,12 +204,17 @@ struct local *local_open(const char *cluster, struct pages *pages, unsigned mode
     local->news_end = &local->news;
     pthread_mutex_init(&local->mutex, NULL);
     local->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (local->event < 0 || ay_open(path, &(ay_options){.mode = mode}, &local->space) < 0) {
-        snprintf(trouble, room, "%s", local->event < 0 ? strerror(errno) : ay_message());
-        if (local->event >= 0)
-            close(local->event);
-        free(local);
-        return NULL;
-    }
-    return local;
+    if (local->event < 0)
+        snprintf(trouble, room, "cannot make an eventfd: %s", strerror(errno));
+    else if (ay_open(path, &(ay_options){.mode = mode}, &local->space) < 0)
+        snprintf(trouble, room, "%s", ay_message());
+    else if ((group != (gid_t)-1 && chown(path, (uid_t)-1, group) != 0) || chmod(path, mode) != 0)
+        snprintf(trouble, room, "cannot set the group and mode of %s: %s", path, strerror(errno));
+    else
+        return local;
+    if (local->event >= 0)
+        close(local->event);
+    ay_close(local->space);
+    free(local);
+    return NULL;
 }

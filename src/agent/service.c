@@ -407,7 +407,7 @@ static bool open_all(struct service *service, char *trouble, size_t room)
     if (!open_agent(service) || !open_pages(service, trouble, room))
         return false;
     service->agent.known_view = service->view_file.reserved;
-    service->local = local_open(asked->cluster, &service->pages, asked->mode, trouble, room);
+    service->local = local_open(asked->cluster, &service->pages, asked->mode, asked->group, trouble, room);
     if (!service->local)
         return false;
     inherit(service);

@@ -55,6 +55,9 @@ const struct register_protocol *const register_protocols[] = {
     &model_courtesy_without_withdrawal,
     &model_courtesy_without_bound,
     &model_courtesy_without_raise,
+    &model_courtesy_retain,
+    &model_courtesy_retain_without_recall,
+    &model_courtesy_retain_without_barrier,
     NULL,
 };
 

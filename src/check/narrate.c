@@ -50,6 +50,9 @@ static void tell_access(const struct registers *at, char *line, size_t room)
     case ACCESS_ASK:
         snprintf(line, room, "%s: asks for %s, which is in its doorway and defers the answer", access->label, variable);
         break;
+    case ACCESS_RECALL:
+        snprintf(line, room, "%s: the keeper of place %u, at %s = %s", access->label, access->place, variable, value);
+        break;
     case ACCESS_AWAKE:
         snprintf(line, room, "%s: awakens place %u", access->label, access->place);
         break;

@@ -81,6 +81,9 @@ struct register_protocol {
     uint64_t (*stops)(const struct register_model *model); /* in how many ways a process may have stopped */
     void (*stop)(const struct register_model *model, unsigned char *state, unsigned who, uint64_t how);
     bool slots, modes, conditions, priorities;
+    word (*withdrawn)(
+        word
+            first); /* uses RECALL: register 0 once the permission that it shows is taken back; the same if it shows none */
     bool sleeps;         /* uses SLEEP and WAKE */
     bool alarms;         /* uses AWAKE: one that dies sets everybody's alarm */
     size_t asked_at;     /* uses ASK: where its passage keeps `asked`; 0: it does not */

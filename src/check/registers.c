@@ -181,17 +181,72 @@ bool registers_calm(struct registers *at)
     return at->choice;
 }
 
-void registers_wake(struct registers *at)
+static void wake_watchers(struct registers *at, unsigned place)
 {
-    drain_all(at);
-    registers_note(at, ACCESS_WAKE, at->self, 0, 0);
     for (unsigned process = 0; process < at->model->system.processes; process++) {
         struct passage_head *other = model_passage(at->model, at->state, process);
-        if (process != at->process && other->watched >> at->self & 1) {
+        if (other->watched >> place & 1) {
             other->watched = 0;
             other->woken = 1;
         }
     }
+}
+
+void registers_wake(struct registers *at)
+{
+    drain_all(at);
+    registers_note(at, ACCESS_WAKE, at->self, 0, 0);
+    wake_watchers(at, at->self);
+}
+
+bool registers_retains(const struct registers *at)
+{
+    return at->model->protocol->withdrawn != NULL;
+}
+
+enum { BUSY = 1, RECALLED = 2, GRANT = 3 };
+
+bool registers_recall_sees(struct registers *at, unsigned place, struct recall *memory)
+{
+    const word *words = registers_of_process(at, at->process_of[place]);
+    registers_note(at, ACCESS_RECALL, place, 0, words[0]);
+    memory->seen = words[0];
+    memory->grant = words[GRANT];
+    return at->model->protocol->withdrawn(words[0]) != words[0];
+}
+
+void registers_recall_says(struct registers *at, unsigned place, const struct recall *memory)
+{
+    registers_of_process(at, at->process_of[place])[RECALLED] = memory->grant;
+    registers_note(at, ACCESS_RECALL, place, RECALLED, memory->grant);
+}
+
+/* membarrier: what the owner has stored is stored. */
+void registers_recall_drains(struct registers *at, unsigned place)
+{
+    struct registers owner = *at;
+    owner.process = at->process_of[place];
+    owner.self = place;
+    drain_all(&owner);
+    registers_note(at, ACCESS_RECALL, place, BUSY, 0);
+}
+
+bool registers_recall_may(struct registers *at, unsigned place)
+{
+    const word busy = registers_of_process(at, at->process_of[place])[BUSY];
+    registers_note(at, ACCESS_RECALL, place, BUSY, busy);
+    return busy == 0;
+}
+
+bool registers_recall_takes(struct registers *at, unsigned place, const struct recall *memory)
+{
+    word *first = registers_of_process(at, at->process_of[place]);
+    registers_note(at, ACCESS_RECALL, place, 0, *first);
+    if (*first != memory->seen)
+        return false; /* it was inside since: again */
+    *first = at->model->protocol->withdrawn(*first);
+    wake_watchers(at, place);
+    return true;
 }
 
 /* An alarm stays set until its owner resets it, whatever the owner does meanwhile. */

@@ -26,6 +26,7 @@ enum access_kind {
     ACCESS_WAKE,
     ACCESS_AWAKE,
     ACCESS_ASK,
+    ACCESS_RECALL,
     ACCESS_WHEN
 };
 
@@ -73,6 +74,13 @@ unsigned registers_slots(const struct registers *at);
 unsigned registers_overtake(const struct registers *at);
 bool registers_conditional(const struct registers *at);
 bool registers_calm(struct registers *at);
+bool registers_retains(const struct registers *at);
+/* The steps of a keeper: registers 1 to 3 of its place are BUSY, RECALLED and the grant. */
+bool registers_recall_sees(struct registers *at, unsigned place, struct recall *memory);
+void registers_recall_says(struct registers *at, unsigned place, const struct recall *memory);
+void registers_recall_drains(struct registers *at, unsigned place);
+bool registers_recall_may(struct registers *at, unsigned place);
+bool registers_recall_takes(struct registers *at, unsigned place, const struct recall *memory);
 void registers_wake(struct registers *at);
 void registers_awake(struct registers *at, unsigned place);
 bool registers_asked(struct registers *at, struct asked *mine, unsigned place);

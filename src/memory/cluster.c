@@ -84,6 +84,7 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
     region->needed = spec->mode == AY_NULL     ? PERMISSION_NONE
                      : spec->mode == AY_SHARED ? PERMISSION_SHARED
                                                : PERMISSION_EXCLUSIVE;
+    region->deadline = &cluster->pages->deadline_monotonic;
     region->permission = permissions_find(cluster->pages, spec->name[0].bytes, spec->name[0].length);
     return 0;
 }
@@ -208,7 +209,7 @@ static bool take(ay_region *region)
 {
     const struct permission *permission = region->permission;
     const uint64_t granted = atomic_load(&permission->granted);
-    if (permission_mode(granted) < region->needed || !ay__cluster_in_time(region->at.space->cluster->pages))
+    if (permission_mode(granted) < region->needed || !ay__cluster_in_time(region))
         return false;
     region->base = atomic_load(&permission->base);
     region->first = atomic_load(&permission->number);

@@ -30,12 +30,11 @@ void ay__cluster_enters(ay_region *region);
 void ay__cluster_region_close(ay_region *region);
 void ay__cluster_stop_watching(struct cluster *cluster);
 
-static inline bool ay__cluster_in_time(const struct permissions *pages)
+static inline bool ay__cluster_in_time(const ay_region *region)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return now.tv_sec * 1000000000 + now.tv_nsec <
-           atomic_load_explicit(&pages->deadline_monotonic, memory_order_relaxed);
+    return now.tv_sec * 1000000000 + now.tv_nsec < atomic_load_explicit(region->deadline, memory_order_relaxed);
 }
 
 /* The permission by which it last entered still stands. */
@@ -43,8 +42,7 @@ static inline bool ay__cluster_at_hand(const ay_region *region)
 {
     const uint64_t granted = atomic_load_explicit(&region->granted, memory_order_relaxed);
     return granted != 0 && atomic_load_explicit(&region->permission->granted, memory_order_acquire) == granted &&
-           ay__cluster_in_time(region->at.space->cluster->pages) &&
-           !atomic_load_explicit(&region->told_lost, memory_order_relaxed);
+           ay__cluster_in_time(region) && !atomic_load_explicit(&region->told_lost, memory_order_relaxed);
 }
 
 /* Inside the region of the space: true once it is the cluster's as well. */

@@ -21,8 +21,11 @@ __attribute__((always_inline)) static inline bool express_enter(ay_region *regio
     struct registers *at = &region->at;
     struct courtesy_express my;
     region->lane = LANE_TAKEN;
-    if (__builtin_expect(++at->passage % EXPRESS_GATHER == 0, 0))
+    if (__builtin_expect(++at->passage % EXPRESS_GATHER == 0, 0)) {
         at->gathered = NEVER_GATHERED;
+        if (at->space->retain)
+            region->lane = LANE_RETAIN;
+    }
     courtesy_express(&my, at, (struct courtesy_without){0});
     if (__builtin_expect(my.glance.busy, 0))
         return false;
@@ -41,6 +44,32 @@ __attribute__((always_inline)) static inline void express_leave(ay_region *regio
     access_point();
     atomic_store_explicit(&at->own->inside, 0, memory_order_release);
     courtesy_depart(&my, at);
+}
+
+/* Retained permission (protocols/courtesy_retain.h). True: inside. */
+__attribute__((always_inline)) static inline bool express_again(ay_region *region)
+{
+    struct courtesy_again my;
+    region->lane = LANE_AGAIN;
+    courtesy_again(&my, &region->at, (struct courtesy_without){0});
+    annotate_enter(region->at.spec);
+    return __builtin_expect(my.inside, 1);
+}
+
+/* The first half of courtesy_retreat. True: outside, and the permission is still there. False: it was recalled; the other half gives it back. */
+__attribute__((always_inline)) static inline bool express_pause(ay_region *region)
+{
+    struct courtesy_pause my;
+    region->lane = region->thread ^ LANE_RETAINED;
+    annotate_leave(region->at.spec);
+    courtesy_pause(&my, &region->at);
+    return __builtin_expect(my.recalled != registers_own(&region->at, COURTESY_GRANT), 1);
+}
+
+static inline void express_settle(ay_region *region)
+{
+    struct courtesy_retirement my;
+    courtesy_settle(&my, &region->at, true);
 }
 
 #endif

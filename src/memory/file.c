@@ -53,7 +53,7 @@ static int check(const char *path, const struct stat *status, const struct heade
                         header->protocol);
     const struct protocol *protocol = ay__protocol(header->protocol);
     if (header->header_size != PAGE || header->place_size != protocol->pages * PAGE || header->places < 1 ||
-        header->places > protocol->places_most || header->precedence > AY_BY_PRIORITY)
+        header->places > protocol->places_most || header->precedence > AY_BY_PRIORITY || header->retain > 1)
         return ay__fail(-EINVAL, "%s is damaged: its header does not make sense", path);
     if (status->st_size < 0 || (size_t)status->st_size != file_size(header))
         return ay__fail(-EINVAL, "%s is damaged: it has %lld bytes, not %zu", path, (long long)status->st_size,

@@ -16,19 +16,54 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "memory/memory.h"
+#include "memory/region.h"
 
-enum { KEEPER_STACK = 64 * 1024, LIST_MOST = 2000 /* the kernel walks 2048 nodes */ };
+enum { KEEPER_STACK = 64 * 1024, LIST_MOST = 2000 /* the kernel walks 2048 nodes */, PATIENCE_NS = 20 * 1000 * 1000 };
 
 static struct robust_list_head head;
 static _Atomic uint32_t keeper_tid; /* 0: not there, or not ready */
-static _Atomic uint32_t ending;
+static _Atomic uint32_t bell;       /* rung when the keeper has to look at `ending` and at the places again */
+static _Atomic bool ending;
 static pthread_t keeper;
 static int keeper_error;
 
-static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
+static long futex(_Atomic uint32_t *address, int operation, uint32_t value)
 {
-    return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+    return syscall(SYS_futex, address, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+/* Whoever has the mutex may be about to end this thread: then it is not waited for. */
+static bool lock_unless_ending(void)
+{
+    while (!atomic_load(&ending)) {
+        struct timespec soon;
+        clock_gettime(CLOCK_MONOTONIC, &soon);
+        soon.tv_sec += (soon.tv_nsec + PATIENCE_NS) / 1000000000;
+        soon.tv_nsec = (soon.tv_nsec + PATIENCE_NS) % 1000000000;
+        if (pthread_mutex_clocklock(&ay__process.mutex, CLOCK_MONOTONIC, &soon) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Sleeps until the bell is rung, or a rival asks for a permission that this process retains (recall.c): that is then taken back. */
+static void rest(void)
+{
+    struct ay__waitv words[1 + RETAINED_MOST];
+    const uint32_t rung = atomic_load(&bell);
+    words[0] = (struct ay__waitv){.value = rung, .address = (uintptr_t)&bell, .flags = WAITV_32_BITS | WAITV_PRIVATE};
+    if (!lock_unless_ending())
+        return;
+    const unsigned count = 1 + ay__recall_words(words + 1);
+    pthread_mutex_unlock(&ay__process.mutex);
+    if (count == 1) {
+        futex(&bell, FUTEX_WAIT, rung);
+        return;
+    }
+    if (syscall(SYS_futex_waitv, words, count, 0, NULL, 0) > 0 && lock_unless_ending()) {
+        ay__recall_all();
+        pthread_mutex_unlock(&ay__process.mutex);
+    }
 }
 
 static void *keep(void *unused)
@@ -39,7 +74,7 @@ static void *keep(void *unused)
     atomic_store(&keeper_tid, (uint32_t)syscall(SYS_gettid));
     futex(&keeper_tid, FUTEX_WAKE, 1);
     while (!atomic_load(&ending))
-        futex(&ending, FUTEX_WAIT, 0);
+        rest();
     return NULL;
 }
 
@@ -64,7 +99,7 @@ static int start(void)
     head.list.next = &head.list;
     head.list_op_pending = NULL;
     head.futex_offset = PAGE + (long)offsetof(struct hot, life);
-    atomic_store(&ending, 0);
+    atomic_store(&ending, false);
     keeper_error = 0;
     const int error = create_thread();
     if (error)
@@ -110,12 +145,18 @@ void ay__keeper_remove(char *node)
     ay__process.places--;
 }
 
+void ay__keeper_tell(void)
+{
+    atomic_fetch_add(&bell, 1);
+    futex(&bell, FUTEX_WAKE, 1);
+}
+
 void ay__keeper_end(void)
 {
     if (atomic_load(&keeper_tid) == 0 || ay__process.places > 0)
         return;
-    atomic_store(&ending, 1);
-    futex(&ending, FUTEX_WAKE, 1);
+    atomic_store(&ending, true);
+    ay__keeper_tell();
     pthread_join(keeper, NULL);
     atomic_store(&keeper_tid, 0);
 }

@@ -19,6 +19,7 @@
  *              +36 inherited   deaths inside that earlier owners left, untold      claimer
  *              +40 seen        low half of what that register was seen as                  owner
  *              +44 sleeps      how often it has slept                                      owner
+ *              +48 recalled    the grant that its keeper takes back, and on which the keeper sleeps        its keeper
  *   +4096    cold page: spec, identity, acknowledged deaths, units                 owner (claimer, before it is alive)
  *   +8192    registers 1 …, then safe bits                                         owner
  *
@@ -83,6 +84,7 @@ struct header {
     uint32_t places;
     uint32_t precedence;
     uint32_t overtake;
+    uint32_t retain;
     int64_t created_s;
     char protocol[PROTOCOL_ROOM];
     struct identity creator;
@@ -98,6 +100,7 @@ struct hot {
     _Atomic uint32_t inherited;
     _Atomic uint32_t seen;
     _Atomic uint32_t sleeps;
+    _Atomic uint32_t recalled;
 };
 
 struct name {

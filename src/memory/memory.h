@@ -8,6 +8,7 @@
 #define AFTERYOU_MEMORY_MEMORY_H
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -25,7 +26,7 @@ struct ay_space {
     const char *base;   /* the whole file, read-only */
     size_t size, place_size;
     unsigned places;
-    unsigned precedence, overtake;
+    unsigned precedence, overtake, retain;
     const struct protocol *protocol;
     struct cluster *cluster; /* NULL: of one machine */
     char path[];
@@ -38,11 +39,18 @@ struct claim {
     unsigned place;
 };
 
-/* One for the process. `mark` lies in a page that fork wipes: what a parent opened, its child can tell. */
+/* In pages of its own, whatever their size, which fork wipes: what a parent opened, its child can tell. */
+enum { MARK_ROOM = 64 * 1024 };
+union mark {
+    uint64_t value;
+    char pages[MARK_ROOM];
+};
+extern union mark ay__mark;
+
+/* One for the process. */
 struct process {
     pthread_mutex_t mutex;
     ay_space *spaces;
-    uint64_t *mark;
     unsigned places; /* claimed now, all spaces */
     unsigned processors;
 };
@@ -63,8 +71,27 @@ bool ay__same_process(const struct identity *a, const struct identity *b);
 /* keeper.c: all under the mutex */
 int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */
 void ay__keeper_remove(char *node);
+void ay__keeper_tell(void);   /* there are more or fewer places that retain */
 void ay__keeper_end(void);    /* once no place is left */
 void ay__keeper_forget(void); /* in a child after fork: the thread is not there */
+
+/* What futex_waitv(2) takes. */
+struct ay__waitv {
+    uint64_t value;
+    uint64_t address;
+    uint32_t flags;
+    uint32_t reserved;
+};
+enum { WAITV_32_BITS = 2, WAITV_PRIVATE = 128 };
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+/* recall.c */
+int ay__recall_begin(void); /* before a space is opened that retains */
+unsigned
+ay__recall_words(struct ay__waitv *words); /* on which the keeper sleeps, RETAINED_MOST at most; under the mutex */
+void ay__recall_all(void);                 /* the keeper, under the mutex */
 
 /* path.c */
 int ay__path(const char *space, char *path, size_t room);

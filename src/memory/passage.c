@@ -16,7 +16,7 @@ static int refuse_stranger(void)
 
 static inline bool is_stranger(const ay_region *region)
 {
-    return region->mark != *ay__process.mark;
+    return region->mark != ay__mark.value;
 }
 
 /* To a few milliseconds, at a few nanoseconds. */
@@ -96,7 +96,6 @@ static int entered(ay_region *region)
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
     atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self), memory_order_relaxed);
-    region->inside = true;
     int result = __builtin_expect(at->news, 0) ? tell(region) : 0;
     if (__builtin_expect(at->cluster, 0) && ay__cluster_tells_death(region))
         result = AY_AFTER_DEATH;
@@ -133,12 +132,6 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     return entered(region);
 }
 
-/* Whether this thread may try the express lane. */
-static inline bool may_express(const ay_region *region)
-{
-    return __builtin_expect(region->lane == ay__thread && !is_stranger(region), 1);
-}
-
 /* The long way, for a passage that waits so long at most; for ever if that is negative. */
 static __attribute__((noinline)) int enter_within(ay_region *region, int timeout_ms)
 {
@@ -149,34 +142,53 @@ static __attribute__((noinline)) int enter_within(ay_region *region, int timeout
     return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered within %d ms", timeout_ms) : result;
 }
 
-/* The express lane, and if it is not free the long way. */
-static inline int enter_by_either(ay_region *region, int timeout_ms)
+/* By the express lane, and if it is not free the long way. */
+static __attribute__((noinline)) int enter_by_express(ay_region *region, int timeout_ms)
 {
-    if (may_express(region)) {
-        if (express_enter(region)) {
-            if (__builtin_expect(!region->at.cluster, 1) || ay__cluster_at_hand(region))
-                return __builtin_expect(region->at.news, 0) ? tell(region) : 0;
-            express_leave(region); /* the long way asks for the permission */
-        }
-        region->lane = LANE_CLOSED;
-        region->at.calm = false;
+    if (express_enter(region)) {
+        if (__builtin_expect(!region->at.cluster, 1) || ay__cluster_at_hand(region))
+            return __builtin_expect(region->at.news, 0) ? tell(region) : 0;
+        express_leave(region); /* the long way asks for the permission */
     }
+    region->lane = LANE_CLOSED;
+    region->at.calm = false;
     return enter_within(region, timeout_ms);
+}
+
+/* The permission was recalled: the long way gives it back. */
+static __attribute__((noinline)) int enter_recalled(ay_region *region, int timeout_ms)
+{
+    region->at.recalled = true;
+    region->lane = LANE_CLOSED;
+    return enter_within(region, timeout_ms);
+}
+
+/* By the shortest way that is open to this thread. */
+__attribute__((always_inline)) static inline int enter_by_any(ay_region *region, int timeout_ms)
+{
+    const uint64_t lane = region->lane ^ ay__thread;
+    if (__builtin_expect(is_stranger(region), 0))
+        return refuse_stranger();
+    if (__builtin_expect(lane == 0, 1))
+        return enter_by_express(region, timeout_ms);
+    if (lane != LANE_RETAINED)
+        return enter_within(region, timeout_ms);
+    return express_again(region) ? 0 : enter_recalled(region, timeout_ms);
 }
 
 int ay_enter(ay_region *region)
 {
-    return enter_by_either(region, -1);
+    return enter_by_any(region, -1);
 }
 
 int ay_enter_for(ay_region *region, int timeout_ms)
 {
-    return enter_by_either(region, timeout_ms);
+    return enter_by_any(region, timeout_ms);
 }
 
 int ay_try(ay_region *region)
 {
-    const int result = enter_by_either(region, 0);
+    const int result = enter_by_any(region, 0);
     return result == -ETIMEDOUT ? ay__fail(-EBUSY, "somebody else is inside, or before me") : result;
 }
 
@@ -206,7 +218,9 @@ static __attribute__((noinline)) int leave(ay_region *region)
         return ay__fail(-EPERM, "not inside");
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "leave");
-    region->inside = false;
+    at->retains =
+        registers_own(at, COURTESY_GRANT) != 0 || (region->plain && at->space->retain && !at->news &&
+                                                   (region->lane == LANE_RETAIN || (at->calm && !at->recalled)));
     region->lane = LANE_CLOSED;
     annotate_leave(at->spec);
     access_point();
@@ -217,16 +231,34 @@ static __attribute__((noinline)) int leave(ay_region *region)
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     if (region->plain && at->calm && !at->news)
-        region->lane = region->thread;
+        region->lane = registers_own(at, COURTESY_GRANT) != 0 ? region->thread ^ LANE_RETAINED : region->thread;
+    return 0;
+}
+
+static __attribute__((noinline)) int leave_by_express(ay_region *region)
+{
+    express_leave(region);
+    return 0;
+}
+
+static __attribute__((noinline)) int lose_permission(ay_region *region)
+{
+    express_settle(region);
+    region->lane = LANE_CLOSED;
+    region->at.retains = false;
+    region->at.recalled = true;
     return 0;
 }
 
 int ay_leave(ay_region *region)
 {
-    if (__builtin_expect(region->lane != LANE_TAKEN || is_stranger(region), 0))
+    if (__builtin_expect(is_stranger(region), 0))
+        return refuse_stranger();
+    if (__builtin_expect(region->lane == LANE_TAKEN, 1))
+        return leave_by_express(region);
+    if (region->lane != LANE_AGAIN)
         return leave(region);
-    express_leave(region);
-    return 0;
+    return express_pause(region) ? 0 : lose_permission(region);
 }
 
 uint64_t ay_fence(const ay_region *region)

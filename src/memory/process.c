@@ -18,6 +18,7 @@
 #include "memory/memory.h"
 
 struct process ay__process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+_Alignas(MARK_ROOM) union mark ay__mark;
 
 static bool prepared; /* under the mutex */
 
@@ -45,21 +46,13 @@ static void after_fork_in_child(void)
 
 static int prepare(void)
 {
-    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return ay__fail(-errno, "cannot map a page: %s", strerror(errno));
-    int error = 0;
-    if (madvise(page, PAGE, MADV_WIPEONFORK) != 0)
-        error = ay__fail(-errno, "cannot mark a page to be wiped on fork: %s", strerror(errno));
-    else if ((error = -pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child)) != 0)
-        ay__fail(error, "cannot register a fork handler: %s", strerror(-error));
-    if (error) {
-        munmap(page, PAGE);
-        return error;
-    }
+    if (madvise(&ay__mark, sizeof ay__mark, MADV_WIPEONFORK) != 0)
+        return ay__fail(-errno, "cannot mark a page to be wiped on fork: %s", strerror(errno));
+    const int error = -pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    if (error)
+        return ay__fail(error, "cannot register a fork handler: %s", strerror(-error));
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     ay__process.processors = processors > 0 ? (unsigned)processors : 1;
-    ay__process.mark = page;
     prepared = true;
     return 0;
 }
@@ -71,19 +64,19 @@ int ay__process_begin(void)
         if (error)
             return error;
     }
-    if (*ay__process.mark == 0) {
+    if (ay__mark.value == 0) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
-        *ay__process.mark = (uint64_t)getpid() << 40 ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ 1;
-        if (*ay__process.mark == 0)
-            *ay__process.mark = 1;
+        ay__mark.value = (uint64_t)getpid() << 40 ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ 1;
+        if (ay__mark.value == 0)
+            ay__mark.value = 1;
     }
     return 0;
 }
 
 uint64_t ay__process_mark(void)
 {
-    return ay__process.mark ? *ay__process.mark : 0;
+    return ay__mark.value;
 }
 
 /* Field 22 of /proc/self/stat; the command before it may hold anything, a closing bracket too. */

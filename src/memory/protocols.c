@@ -57,6 +57,7 @@ static inline void begin_courtesy(struct courtesy_passage *my)
     watch_clear(&my->watch);
     my->scan = (struct courtesy_scan){0};
     my->claim.again = 0;
+    my->again.inside = 0;
 }
 
 static bool enter_courtesy(struct registers *at)

@@ -39,6 +39,8 @@ static int claim(ay_region *region, ay_space *space)
         begin_registers(region, space);
         region->next = space->regions;
         space->regions = region;
+        if (space->retain)
+            ay__keeper_tell();
     }
     pthread_mutex_unlock(&ay__process.mutex);
     return error;

@@ -46,10 +46,13 @@ struct registers {
     unsigned run_count;
     unsigned run; /* that of the rival returned last */
     uint64_t gathered;
-    unsigned oddities; /* how often `claims` was odd */
-    uint64_t floor;    /* the greatest number found at a place when its owner changed or died */
-    bool news;         /* somebody died inside, or left such a death behind: see after entering */
-    uint64_t kept[4];  /* what the protocol keeps from entering to leaving, and beyond */
+    unsigned oddities;      /* how often `claims` was odd */
+    uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
+    bool news;              /* somebody died inside, or left such a death behind: see after entering */
+    bool retains;           /* this time, leaves with its permission if nobody is about */
+    bool recalled;          /* ever */
+    _Atomic uint32_t grant; /* which permission it has now; 0: none. The keeper looks at it too */
+    uint64_t kept[4];       /* what the protocol keeps from entering to leaving, and beyond */
     /* of the present passage */
     bool queues; /* on the long way, where it may watch others */
     bool waited; /* this passage, or if it is over the last */
@@ -73,22 +76,26 @@ struct registers {
 
 #define NEVER_GATHERED UINT64_MAX
 
-/* The state of the express lane (express.h): one of these, or the thread that may try it. */
+/* The short ways (express.h): region->lane is the thread that may take the express lane; or that thread and LANE_RETAINED, by exclusive or: it may go in
+ * again; or one of these. */
 #define LANE_CLOSED    UINT64_MAX
-#define LANE_TAKEN     (UINT64_MAX - 1) /* inside by it */
+#define LANE_TAKEN     (UINT64_MAX - 1) /* inside by the express lane */
+#define LANE_AGAIN     (UINT64_MAX - 2) /* inside by a retained permission */
+#define LANE_RETAIN    (UINT64_MAX - 3) /* inside by the express lane, and it is time to retain the permission */
+#define LANE_RETAINED  UINT64_C(0x5a5a5a5a5a5a5a5a)
 
 struct ay_region {
     ay_region *next; /* in space->regions; under the mutex */
     uint64_t mark;
     uint64_t lane;
-    bool inside; /* by the long way */
-    bool plain;  /* the lane may ever be open: nothing about the region is out of the ordinary */
+    bool plain; /* the lane may ever be open: nothing about the region is out of the ordinary */
     uint64_t thread;
     struct claim claim;
     struct registers at;
     struct public_spec spec;
     /* in a space of many machines: see cluster.h */
     const struct permission *permission; /* NULL: not found yet */
+    const _Atomic int64_t *deadline;     /* by the coarse clock */
     _Atomic uint64_t granted;            /* the permission by which it last entered; 0: it never did */
     uint64_t base, first;                /* of that permission */
     uint8_t needed;                      /* PERMISSION_… */
@@ -99,7 +106,7 @@ struct ay_region {
 
 static inline bool region_is_inside(const ay_region *region)
 {
-    return region->inside || region->lane == LANE_TAKEN;
+    return atomic_load_explicit(&region->at.own->inside, memory_order_relaxed) != 0;
 }
 
 /* registers.c */
@@ -114,6 +121,9 @@ bool ay__nap(struct registers *at);       /* a while, or until the deadline: fal
 void ay__wake(struct registers *at);      /* those who sleep on register 0 of mine, which has changed */
 void ay__wake_next(struct registers *at); /* likewise, but it has not changed yet */
 void ay__rouse(struct registers *at);     /* wakes those who say that they sleep on a register of mine */
+/* recall.c */
+enum { RETAINED_MOST = 100 }; /* places of a process: the keeper sleeps on them all */
+void ay__recall(struct registers *at, unsigned place, word seen); /* calls the keeper of that place */
 /* units.c */
 bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
 void ay__units_choose(struct registers *at); /* inside, and alone there */
@@ -271,7 +281,34 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
 
 static inline word registers_own(const struct registers *at, unsigned index)
 {
+    if (index == REGISTER_IN_LINE(2))
+        return atomic_load_explicit(&at->grant, memory_order_relaxed);
     return index == 0 ? at->word : atomic_load_explicit(&at->own_page->word[index - 1], memory_order_relaxed);
+}
+
+static inline void registers_keep(struct registers *at, unsigned index, word value)
+{
+    (void)index; /* the grant is all that is kept */
+    atomic_store_explicit(&at->grant, (uint32_t)value, memory_order_relaxed);
+}
+
+/* Not before what was stored, as far as the compiler goes; the processor is held to it by the keeper's membarrier. */
+static inline word registers_read_own(const struct registers *at, unsigned index)
+{
+    (void)index; /* only RECALLED has another writer in this process */
+    atomic_signal_fence(memory_order_seq_cst);
+    access_point();
+    return atomic_load_explicit(&at->own->recalled, memory_order_acquire);
+}
+
+static inline bool registers_retains(const struct registers *at)
+{
+    return at->retains;
+}
+
+static inline void registers_recall(struct registers *at, unsigned place, word seen)
+{
+    ay__recall(at, place, seen);
 }
 
 static inline void registers_write(struct registers *at, unsigned index, word value)
@@ -287,6 +324,10 @@ static inline void registers_write_late(struct registers *at, unsigned index, wo
     if (index == 0)
         at->word = value;
     access_point();
+    if (index == REGISTER_IN_LINE(0)) { /* BUSY: it is inside */
+        atomic_store_explicit(&at->own->inside, (uint32_t)value, memory_order_release);
+        return;
+    }
     atomic_store_explicit(registers_own_word(at, index), value, memory_order_release);
 }
 

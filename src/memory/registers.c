@@ -101,9 +101,9 @@ static void add_to_runs(struct registers *at, unsigned place)
  * says so in `claims`. If that changes or is odd, the next look gathers again. */
 void ay__gather(struct registers *at)
 {
-    enum { OFTEN = 1000 };
+    enum { MANY = 1000 };
     const uint64_t claims = atomic_load(at->claims);
-    if (claims % 2 && ++at->oddities % OFTEN == 0)
+    if (claims % 2 && ++at->oddities % MANY == 0)
         ay__claims_mend(at->space);
     at->run_count = 0;
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {

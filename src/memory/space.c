@@ -20,8 +20,8 @@ static int check_options(const ay_options *options)
     for (size_t at = 0; at < sizeof options->reserved / sizeof *options->reserved; at++)
         if (options->reserved[at])
             return ay__fail(-EINVAL, "ay_options.reserved must be zero");
-    if (options->retain)
-        return ay__fail(-ENOTSUP, "ay_options.retain must be zero");
+    if (options->retain > 1)
+        return ay__fail(-EINVAL, "ay_options.retain is 0 or 1, not %u", options->retain);
     if ((unsigned)options->precedence > AY_BY_PRIORITY)
         return ay__fail(-EINVAL, "there is no precedence %d", (int)options->precedence);
     if (options->mode & ~0777u)
@@ -41,6 +41,8 @@ static int check_features(const ay_options *options, const struct protocol *prot
 {
     if (options->precedence != AY_IN_ORDER && !(protocol->features & FEATURE_PRECEDENCE))
         return ay__fail(-ENOTSUP, "the protocol '%s' serves in order only", protocol->name);
+    if (options->retain && !protocol->express)
+        return ay__fail(-ENOTSUP, "the protocol '%s' does not retain permissions", protocol->name);
     if (options->overtake && !(protocol->features & FEATURE_OVERTAKE))
         return ay__fail(-ENOTSUP, "the protocol '%s' has no bound on overtaking to set", protocol->name);
     return 0;
@@ -56,6 +58,7 @@ static void make_header(const ay_options *options, struct header *header)
         .places = options->places ? options->places : protocol->places_default,
         .precedence = options->precedence,
         .overtake = options->overtake,
+        .retain = options->retain,
         .created_s = time(NULL),
     };
     memcpy(header->magic, LAYOUT_MAGIC, sizeof header->magic);
@@ -81,6 +84,9 @@ static int compare(const char *path, const ay_options *options, const struct hea
     if (options->overtake && options->overtake != found->overtake)
         return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with overtaking up to %u, not %u", path, by->pid,
                         COMMAND_ROOM - 1, by->command, found->overtake, options->overtake);
+    if (options->retain && options->retain != found->retain)
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) without retained permissions", path, by->pid,
+                        COMMAND_ROOM - 1, by->command);
     return 0;
 }
 
@@ -111,6 +117,7 @@ static ay_space *make_space(const char *path, int fd, const struct header *heade
     space->size = PAGE + (size_t)header->places * header->place_size;
     space->precedence = header->precedence;
     space->overtake = header->overtake;
+    space->retain = header->retain;
     space->protocol = ay__protocol(header->protocol);
     return space;
 }
@@ -128,6 +135,8 @@ static int open_locked(const char *path, const ay_options *options, struct clust
     if (error)
         return error;
     error = compare(path, options, &found);
+    if (!error && found.retain)
+        error = ay__recall_begin();
     ay_space *space = error ? NULL : make_space(path, fd, &found);
     if (!error && !space)
         error = ay__fail(-ENOMEM, "out of memory");

@@ -35,18 +35,6 @@ enum {
     ROUNDS_AWAKE = 20
 };
 
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
-
-struct waitv {
-    uint64_t value;
-    uint64_t address;
-    uint32_t flags;
-    uint32_t reserved;
-};
-enum { WAITV_32_BITS = 2 };
-
 static _Atomic bool without_waitv; /* the kernel is older than 5.16, or something forbids the call */
 
 static uint32_t low_half(uint64_t value)
@@ -60,7 +48,7 @@ static struct timespec timespec_at(int64_t ns)
 }
 
 /* Sleeps until one of the words differs or is woken, or until then; whatever the cause, the caller looks again. True: woken. */
-static bool sleep_on(struct waitv *words, unsigned count, int64_t until)
+static bool sleep_on(struct ay__waitv *words, unsigned count, int64_t until)
 {
     if (!atomic_load_explicit(&without_waitv, memory_order_relaxed)) {
         const struct timespec time = timespec_at(until);
@@ -204,7 +192,7 @@ static void grow_doubtful(struct registers *at)
 }
 
 /* One sleep on words that were seen so: true to look again, false to give up. */
-static bool sleep_once(struct registers *at, struct waitv *words, unsigned count, int64_t most_ns, bool *woken)
+static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned count, int64_t most_ns, bool *woken)
 {
     const enum deadlock deadlock = ay__deadlock(at);
     if (deadlock == DEADLOCK_YIELD && !doubt(at, (unsigned)(atomic_load(&at->own->asleep) & UINT16_MAX) - 1))
@@ -215,9 +203,9 @@ static bool sleep_once(struct registers *at, struct waitv *words, unsigned count
     return ay__now() < at->deadline || give_up(at, at->give_up);
 }
 
-static void watch_word(struct waitv *words, unsigned *count, const void *address, uint32_t value)
+static void watch_word(struct ay__waitv *words, unsigned *count, const void *address, uint32_t value)
 {
-    words[(*count)++] = (struct waitv){.value = value, .address = (uintptr_t)address, .flags = WAITV_32_BITS};
+    words[(*count)++] = (struct ay__waitv){.value = value, .address = (uintptr_t)address, .flags = WAITV_32_BITS};
 }
 
 /* How long to sleep at most. A protocol that wakes by itself wakes those in SLEEP, not those in AWAIT: these wait for somebody in the middle of a
@@ -251,7 +239,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
 {
     if (at->deadline == INT64_MIN)
         return give_up(at, at->give_up);
-    struct waitv words[2];
+    struct ay__waitv words[2];
     unsigned count = 0;
     const struct hot *hot = registers_hot(at, place);
     if (!(at->protocol->features & FEATURE_SLEEP))
@@ -313,7 +301,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         return give_up(at, at->give_up);
     if (watch->count > 0 && spin(at, watch))
         return true;
-    struct waitv words[2 * WATCH_MOST];
+    struct ay__waitv words[2 * WATCH_MOST];
     uint64_t lives[WATCH_MOST];
     unsigned count = 0;
     bool again = true, changed = false;

@@ -12,6 +12,7 @@
  *   CLAIMS    says it will enter, and looks   INSIDE  is inside
  *   EXPRESS   claims without having queued
  *   HOLDING   keeps units that it chose while inside; in nobody's way
+ *   RETAINED  outside, or inside again: courtesy_retain.h
  * `before(a, b)`: by the space's precedence, then by number, then by place.
  *
  * Why it excludes. Of slots + 1 rivals inside, take the one whose store of CLAIMS came last. Its look began after
@@ -52,7 +53,7 @@
 
 #include <string.h>
 
-#include "courtesy_parts.h"
+#include "courtesy_retain.h"
 
 #define W(process) (process), 0
 
@@ -74,8 +75,8 @@ struct courtesy_express {
     struct courtesy_glance glance; /* busy: withdraw to the doorway */
 };
 
-static inline enum passage_result courtesy_express(struct courtesy_express *my, struct registers *at,
-                                                   struct courtesy_without without)
+static OFTEN enum passage_result courtesy_express(struct courtesy_express *my, struct registers *at,
+                                                  struct courtesy_without without)
 {
     PASSAGE_BEGIN
     memset(&my->glance, 0, sizeof my->glance);
@@ -132,21 +133,6 @@ static inline enum passage_result courtesy_claim(struct courtesy_claim *my, stru
     PASSAGE_END
 }
 
-/* Leaving: a part by itself, for it needs little memory. */
-struct courtesy_departure {
-    PART_HEAD
-    struct courtesy_release release;
-};
-
-static inline enum passage_result courtesy_depart(struct courtesy_departure *my, struct registers *at)
-{
-    PASSAGE_BEGIN
-    WRITE(epilogue, W(registers_self(at)), courtesy_in(COURTESY_IDLE, registers_own(at, 0)));
-    if (!NONE_WITH((word)((word)1 << COURTESY_STIRS_SHIFT)))
-        CALL(courtesy_release, &my->release, at, true);
-    PASSAGE_END
-}
-
 struct courtesy_passage {
     PASSAGE_HEAD
     struct watch watch;
@@ -157,6 +143,8 @@ struct courtesy_passage {
     struct courtesy_release release;
     struct courtesy_departure departure;
     struct courtesy_survey survey;
+    struct courtesy_again again;
+    struct courtesy_retreat retreat;
 };
 
 static inline enum passage_result courtesy_run(struct courtesy_passage *my, struct registers *at,
@@ -164,6 +152,16 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
 {
     bool woken = false, holds = false;
     PASSAGE_BEGIN
+    if (registers_retains(at) && registers_own(at, COURTESY_GRANT) != 0) {
+        if (!registers_conditional(at))
+            CALL(courtesy_again, &my->again, at, without);
+        if (my->again.inside) {
+            my->again.inside = 0;
+            goto inside;
+        }
+        registers_keep(at, COURTESY_GRANT, 0);
+        CALL(courtesy_depart, &my->departure, at); /* somebody may sleep until the right is given back */
+    }
     if (registers_calm(at) && registers_slots(at) == 1 && !registers_conditional(at)) {
         CALL(courtesy_express, &my->express, at, without);
         if (!my->express.glance.busy)
@@ -233,7 +231,10 @@ static inline enum passage_result courtesy_enter(struct courtesy_passage *my, st
 static inline enum passage_result courtesy_leave(struct courtesy_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    CALL(courtesy_depart, &my->departure, at);
+    if (registers_retains(at))
+        CALL(courtesy_retreat, &my->retreat, at);
+    else
+        CALL(courtesy_depart, &my->departure, at);
     PASSAGE_END
 }
 

@@ -16,6 +16,8 @@ struct courtesy_without {
     bool withdrawal;  /* steps back without waking who slept on the claim */
     bool bound;       /* passes sleepers without limit */
     bool raise;       /* keeps its number when it enters */
+    bool recall;      /* goes in again though its permission was recalled */
+    bool barrier;     /* the keeper recalls without a barrier in the owner's threads */
 };
 
 #define W(process) (process), 0
@@ -72,6 +74,7 @@ struct courtesy_scan {
     place_number j;
     place_number blockers;
     place_number sleepers; /* those before me, which I might pass */
+    struct recall recall;
 };
 
 /* Whether j stands between me and k, of two that keep me waiting. */
@@ -102,6 +105,7 @@ static inline bool courtesy_blocks(enum courtesy_state state, bool before, bool 
 {
     switch (state) {
     case COURTESY_INSIDE:
+    case COURTESY_RETAINED:
         return one_slot;
     case COURTESY_CLAIMS:
         return one_slot || before;
@@ -148,6 +152,12 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
         READ(scan, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
+        if (courtesy_state(w) == COURTESY_RETAINED) {
+            RECALL(recall, my->j, &my->recall, w, !without.barrier);
+            READ(rescan, w, W(my->j));
+            if (!registers_rival(at, my->j))
+                continue;
+        }
         if (courtesy_number(w) >= my->most)
             my->most = (word)(courtesy_number(w) + 1u);
         if (courtesy_undecided(w) && !without.choosing) {
@@ -231,7 +241,8 @@ struct courtesy_look {
  * rivals). One that was seen to claim and is now inside still counts: it may be the same passage. */
 static inline bool courtesy_counts(struct watch *watch, unsigned j, word w, bool again)
 {
-    const bool claims = courtesy_state(w) == COURTESY_CLAIMS || courtesy_state(w) == COURTESY_INSIDE;
+    const bool claims = courtesy_state(w) == COURTESY_CLAIMS || courtesy_state(w) == COURTESY_INSIDE ||
+                        courtesy_state(w) == COURTESY_RETAINED;
     if (!again || watch_lost(watch, j))
         return claims;
     if (!watch_has(watch, j))
@@ -303,6 +314,21 @@ static RARELY enum passage_result courtesy_release(struct courtesy_release *my, 
         }
     }
     my->j = 0;
+    PASSAGE_END
+}
+
+/* Leaving: a part by itself, for it needs little memory. */
+struct courtesy_departure {
+    PART_HEAD
+    struct courtesy_release release;
+};
+
+static OFTEN enum passage_result courtesy_depart(struct courtesy_departure *my, struct registers *at)
+{
+    PASSAGE_BEGIN
+    WRITE(epilogue, W(registers_self(at)), courtesy_in(COURTESY_IDLE, registers_own(at, 0)));
+    if (!NONE_WITH((word)((word)1 << COURTESY_STIRS_SHIFT)))
+        CALL(courtesy_release, &my->release, at, true);
     PASSAGE_END
 }
 

@@ -14,7 +14,8 @@ enum courtesy_state {
     COURTESY_CLAIMS,
     COURTESY_INSIDE,
     COURTESY_HOLDING,
-    COURTESY_EXPRESS
+    COURTESY_EXPRESS,
+    COURTESY_RETAINED
 };
 
 enum {
@@ -43,6 +44,12 @@ static inline word courtesy_word(enum courtesy_state state, word incarnation, wo
 {
     return (word)((word)state | (word)(incarnation << COURTESY_STATE_BITS) | (word)(number << COURTESY_NUMBER_SHIFT) |
                   (word)((word)(state != COURTESY_IDLE) << COURTESY_STIRS_SHIFT));
+}
+
+/* The next number, in the same state. */
+static inline word courtesy_successor(word w)
+{
+    return (word)(w + (1u << COURTESY_NUMBER_SHIFT));
 }
 
 /* Nothing follows from a word up to this one: it is idle, in nobody's way, asleep on nobody, and its number, not above mine, raises no fence.

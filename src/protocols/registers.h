@@ -31,6 +31,9 @@
  *                                differs from what was seen. The watch is kept
  *   WAKE(label)                  wake whoever watches me
  *   AWAKE(label, place)          set that place's alarm; AWAIT_ALARM, RESET_ALARM: my own (Lamport's sleep and awake)
+ *   RECALL(label, place, &memory, w, barrier)
+ *                                have the keeper of that place, seen to RETAIN as w, take its permission back: courtesy_retain.h
+ *   READ_OWN(label, into, R)     into := own R, which a thread of my own process may write
  *   ASK(label, into, place)      into := register 0 of that place, as it is when its owner answers: at once, unless it is
  *                                between its DEFER and its ANSWER; then with the latter. `my` has a struct asked
  *
@@ -71,6 +74,9 @@
  *   void     registers_awake(at, place)                   set that place's alarm
  *   bool     registers_ask(at, place, &into)              (engines that run) false: give up
  *   void     registers_defer(at), registers_answer(at)    (engines that run) what DEFER and ANSWER say
+ *   bool     registers_retains(at)                        whether it leaves with its permission
+ *   void     registers_recall(at, place, w)               (engines that run) what RECALL says
+ *   word     registers_read_own(at, index)                (engines that run) what READ_OWN says
  *   bool     registers_calm(at)                           a guess: nobody is about
  *   word     registers_draw(at, largest, bits)            the number after `largest`; overflow of `bits` is reported
  */
@@ -171,6 +177,11 @@ struct asked {
     uint8_t answered : 1;
     uint8_t defers : 1;
     word answer;
+};
+
+/* RECALL: what the keeper has seen. */
+struct recall {
+    word seen, grant;
 };
 
 struct part_head {
@@ -283,8 +294,31 @@ struct part_head {
         my->asked.answered = 0;                                                                                        \
         my->asked.answer = 0;                                                                                          \
     } while (0)
-#define DEFER  (my->asked.defers = 1)
-#define ANSWER registers_answer(at, &my->asked)
+/* The keeper of `which` is a thread beside its owner: its steps are this process's moves, with the owner's moves between them. */
+#define RECALL(label, which, memory, found, barrier)                                                                   \
+    do {                                                                                                               \
+        for (;;) {                                                                                                     \
+            STOP(label);                                                                                               \
+            if (!registers_recall_sees(at, which, memory))                                                             \
+                break;                                                                                                 \
+            STOP(label);                                                                                               \
+            registers_recall_says(at, which, memory);                                                                  \
+            STOP(label);                                                                                               \
+            if (barrier)                                                                                               \
+                registers_recall_drains(at, which);                                                                    \
+            STOP(label);                                                                                               \
+            if (!registers_recall_may(at, which))                                                                      \
+                break;                                                                                                 \
+            STOP(label);                                                                                               \
+            if (registers_recall_takes(at, which, memory))                                                             \
+                break;                                                                                                 \
+        }                                                                                                              \
+        *(memory) = (struct recall){0};                                                                                \
+    } while (0)
+#define READ_OWN(label, into, ...) READ(label, into, __VA_ARGS__)
+#define REGISTER_IN_LINE(which)    (1 + (which))
+#define DEFER                      (my->asked.defers = 1)
+#define ANSWER                     registers_answer(at, &my->asked)
 #define AWAIT_ALARM(label)                                                                                             \
     do {                                                                                                               \
         STOP(label);                                                                                                   \
@@ -321,6 +355,10 @@ struct watch {
 
 struct asked {
     bool unused; /* an engine that runs keeps its own record of requests */
+};
+
+struct recall {
+    bool unused; /* there the keeper is a thread */
 };
 
 static inline void watch_clear(struct watch *watch)
@@ -444,8 +482,13 @@ struct passage_head;
         if (!registers_ask(at, which, &(into)))                                                                        \
             return ABANDONED;                                                                                          \
     } while (0)
-#define DEFER  registers_defer(at)
-#define ANSWER registers_answer(at)
+#define RECALL(label, which, memory, found, barrier) registers_recall(at, which, found)
+#define READ_OWN_(label, into, place, index)         ((into) = registers_read_own(at, index))
+#define READ_OWN(label, ...)                         READ_OWN_(label, __VA_ARGS__)
+#define REGISTER_IN_LINE(which)                      (IN_LINE + (which))
+enum { IN_LINE = 1 << 15 }; /* beyond all that lie on the page of registers */
+#define DEFER                                        registers_defer(at)
+#define ANSWER                                       registers_answer(at)
 #define AWAIT_ALARM(label)                                                                                             \
     do {                                                                                                               \
         if (!registers_await_alarm(at))                                                                                \
@@ -476,10 +519,12 @@ struct passage_head;
 #define NONE_ABOVE(limit) false
 #define NONE_WITH(mask)   false
 #define RARELY            inline
+#define OFTEN             inline
 #else
 #define NONE_ABOVE(limit) registers_none_above(at, limit)
 #define NONE_WITH(mask)   registers_none_with(at, mask)
 #define RARELY            __attribute__((noinline)) /* a passage that is seldom called */
+#define OFTEN             inline __attribute__((always_inline))
 #endif
 
 /* R stands for two arguments, `place, index`: the outer word lets the macro R expand before they are told

@@ -238,7 +238,7 @@ static void test_too_weak_a_permission(void **state)
     pages_add(&pages, 0, "thing", 5);
     pages_grant(&pages, 0, PERMISSION_SHARED, 0, 7, 0);
     static struct local *local; /* lasts as long as the process, as the agent's does */
-    local = local_open("c", &pages, 0600, trouble, sizeof trouble);
+    local = local_open("c", &pages, 0600, (gid_t)-1, trouble, sizeof trouble);
     assert_non_null(local);
     const pthread_t thread = begin_to_enter(&result);
     assert_int_equal(next_demand(&index).kind, DEMAND_MORE);

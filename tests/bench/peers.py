@@ -125,6 +125,14 @@ class Peers(unittest.TestCase):
                 bench.wait(60)
             self.assertEqual(left_behind(), before)
 
+    def test_cleans_up_when_nobody_reads(self):
+        before = left_behind()
+        with subprocess.Popen([BENCH, "--quick", "--case", "contended-2", "--peer", "flock"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as bench:
+            bench.stdout.close()
+            bench.wait(60)
+        self.assertEqual(left_behind(), before)
+
 
 if __name__ == "__main__":
     unittest.main()

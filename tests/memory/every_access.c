@@ -16,27 +16,32 @@ struct kind {
     const char *name, *protocol;
     ay_spec spec;
     bool when;
+    unsigned overtake, retain;
+    bool warm; /* the victim has been through before: the express lane is open to it, or its permission retained */
 };
 
 static const char *const two[] = {"y", NULL};
 
 static const struct kind kinds[] = {
-    {"pair", "pair", {.name = "x"}, false},
-    {"races", "races", {.name = "x"}, false},
-    {"clock", "clock", {.name = "x"}, false},
-    {"bakery", "bakery", {.name = "x"}, false},
-    {"bakery, shared", "bakery", {.name = "x", .mode = AY_SHARED}, false},
-    {"region", "region", {.name = "x"}, false},
-    {"region, shared", "region", {.name = "x", .mode = AY_SHARED}, false},
-    {"region, when", "region", {.name = "x"}, true},
-    {"forks", "forks", {.name = "x"}, false},
-    {"forks, two slots", "forks", {.name = "x", .slots = 2}, false},
-    {"courtesy", "courtesy", {.name = "x"}, false},
-    {"courtesy, shared", "courtesy", {.name = "x", .mode = AY_SHARED}, false},
-    {"courtesy, two slots", "courtesy", {.name = "x", .slots = 2}, false},
-    {"courtesy, units", "courtesy", {.name = "x", .take = 1, .of = 1}, false},
-    {"courtesy, also", "courtesy", {.name = "x", .also = two}, false},
-    {"courtesy, when", "courtesy", {.name = "x"}, true},
+    {.name = "pair", .protocol = "pair", .spec = {.name = "x"}},
+    {.name = "races", .protocol = "races", .spec = {.name = "x"}},
+    {.name = "clock", .protocol = "clock", .spec = {.name = "x"}},
+    {.name = "bakery", .protocol = "bakery", .spec = {.name = "x"}},
+    {.name = "bakery, shared", .protocol = "bakery", .spec = {.name = "x", .mode = AY_SHARED}},
+    {.name = "region", .protocol = "region", .spec = {.name = "x"}},
+    {.name = "region, shared", .protocol = "region", .spec = {.name = "x", .mode = AY_SHARED}},
+    {.name = "region, when", .protocol = "region", .spec = {.name = "x"}, .when = true},
+    {.name = "forks", .protocol = "forks", .spec = {.name = "x"}},
+    {.name = "forks, two slots", .protocol = "forks", .spec = {.name = "x", .slots = 2}},
+    {.name = "courtesy", .protocol = "courtesy", .spec = {.name = "x"}},
+    {.name = "courtesy, shared", .protocol = "courtesy", .spec = {.name = "x", .mode = AY_SHARED}},
+    {.name = "courtesy, two slots", .protocol = "courtesy", .spec = {.name = "x", .slots = 2}},
+    {.name = "courtesy, units", .protocol = "courtesy", .spec = {.name = "x", .take = 1, .of = 1}},
+    {.name = "courtesy, also", .protocol = "courtesy", .spec = {.name = "x", .also = two}},
+    {.name = "courtesy, when", .protocol = "courtesy", .spec = {.name = "x"}, .when = true},
+    {.name = "courtesy, express lane", .protocol = "courtesy", .spec = {.name = "x"}, .warm = true},
+    {.name = "courtesy, overtaking", .protocol = "courtesy", .spec = {.name = "x"}, .overtake = 4, .warm = true},
+    {.name = "courtesy, retained", .protocol = "courtesy", .spec = {.name = "x"}, .retain = 1, .warm = true},
 };
 
 static bool is_true(void *unused)
@@ -49,7 +54,9 @@ static ay_space *open_kind(const struct kind *kind)
 {
     ay_space *space;
     const bool small = !strchr("pbc", kind->protocol[0]) || strcmp(kind->protocol, "clock") == 0;
-    CHECK_EQUAL(ay_open(test_space, &(ay_options){.protocol = kind->protocol, .places = small ? 4 : 0}, &space), 0);
+    const ay_options options = {
+        .protocol = kind->protocol, .places = small ? 4 : 0, .overtake = kind->overtake, .retain = kind->retain};
+    CHECK_EQUAL(ay_open(test_space, &options, &space), 0);
     return space;
 }
 
@@ -68,6 +75,10 @@ static void pass(const struct kind *kind, ay_region *region, const char *who, lo
 _Noreturn static void be_victim(const struct kind *kind, struct round *round, long k)
 {
     ay_region *region = open_region(open_kind(kind), kind->spec);
+    for (int times = 0; kind->warm && times < 2; times++) {
+        pass(kind, region, "to be killed later", 0);
+        ay_leave(region);
+    }
     atomic_fetch_add(&round->opened, 1);
     AWAIT_TRUE(atomic_load(&round->entered_before));
     ay__kill_at = k;

@@ -16,14 +16,15 @@ MODEL_PASSAGE(enter_without_step_back, courtesy, WITHOUT(step_back))
 MODEL_PASSAGE(enter_without_withdrawal, courtesy, WITHOUT(withdrawal))
 MODEL_PASSAGE(enter_without_bound, courtesy, WITHOUT(bound))
 MODEL_PASSAGE(enter_without_raise, courtesy, WITHOUT(raise))
+MODEL_PASSAGE(enter_without_recall, courtesy, WITHOUT(recall))
+MODEL_PASSAGE(enter_without_barrier, courtesy, WITHOUT(barrier))
 MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
 MODEL_PASSAGE(hold, courtesy, courtesy_hold(my, at))
 MODEL_PASSAGE(give_back, courtesy, courtesy_give_back(my, at))
 
 static word dead(unsigned index, word value)
 {
-    (void)index;
-    return courtesy_dead(value);
+    return index == 0 ? courtesy_dead(value) : 0;
 }
 
 static bool active(word first)
@@ -38,10 +39,12 @@ static word fence(word first)
 
 static void write_value(unsigned index, word value, char *text, size_t room)
 {
-    static const char *const states[] = {"idle",   "choosing", "queued",  "asleep", "aside",
-                                         "claims", "inside",   "holding", "express"};
-    (void)index;
-    snprintf(text, room, "%s %u", states[courtesy_state(value)], courtesy_number(value));
+    static const char *const states[] = {"idle",   "choosing", "queued",  "asleep",  "aside",
+                                         "claims", "inside",   "holding", "express", "retained"};
+    if (index > 0)
+        snprintf(text, room, "%u", value);
+    else
+        snprintf(text, room, "%s %u", states[courtesy_state(value)], courtesy_number(value));
 }
 
 /* Whether an incarnation was seen is all that matters of it: the current one is 0, an earlier one is UNLIKE. */
@@ -64,6 +67,8 @@ static void forget_incarnations(const struct register_model *model, unsigned cha
             struct courtesy_passage *my = model_passage(model, state, other);
             if (my->scan.first && my->scan.j == place)
                 my->scan.first = with_incarnation(my->scan.first, UNLIKE);
+            if (my->scan.recall.seen && my->scan.j == place)
+                my->scan.recall.seen = with_incarnation(my->scan.recall.seen, UNLIKE);
             if (watch_has(&my->watch, place))
                 my->watch.seen[place] = with_incarnation(my->watch.seen[place], UNLIKE);
         }
@@ -78,6 +83,9 @@ static unsigned landings(const struct register_model *model, const unsigned char
 {
     const struct courtesy_passage *my = model_passage(model, state, who);
     const enum part part = model_process(model, state, who)->part;
+    /* One that goes in again draws the number after its own, however great the others are. */
+    if (model->protocol->withdrawn && model_words(model, state, who)[COURTESY_GRANT])
+        return 2;
     if (part == PART_PARTING || part == PART_HOLDING)
         return 1; /* it will give back with a number one above its own */
     if (part != PART_ENTERING)
@@ -99,6 +107,8 @@ static void renumber_passage(const struct register_model *model, struct courtesy
         my->doorway.most = numbers->fresh[my->doorway.most];
     if (my->scan.first)
         renumber_word(numbers, &my->scan.first);
+    if (my->scan.recall.seen)
+        renumber_word(numbers, &my->scan.recall.seen);
     if (my->scan.most)
         my->scan.most = (word)(numbers->fresh[my->scan.most - 1] + 1);
     if (my->scan.oldest)
@@ -123,6 +133,8 @@ static void gather_passage(const struct register_model *model, const struct cour
         renumber_add(numbers, my->doorway.most);
     if (my->scan.first)
         renumber_add(numbers, courtesy_number(my->scan.first));
+    if (my->scan.recall.seen)
+        renumber_add(numbers, courtesy_number(my->scan.recall.seen));
     if (my->scan.most)
         renumber_add(numbers, (word)(my->scan.most - 1));
     if (my->scan.oldest)
@@ -158,7 +170,8 @@ static void normalise(const struct register_model *model, unsigned char *state)
         gather_passage(model, model_passage(model, state, who), &numbers);
         if (model->tso)
             for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
-                renumber_add(&numbers, courtesy_number(model_buffer(model, state, who)->store[at].value));
+                if (model_buffer(model, state, who)->store[at].index == 0)
+                    renumber_add(&numbers, courtesy_number(model_buffer(model, state, who)->store[at].value));
         most += landings(model, state, who);
     }
     renumber_add_fence(&numbers, model, state);
@@ -171,9 +184,43 @@ static void normalise(const struct register_model *model, unsigned char *state)
         renumber_passage(model, model_passage(model, state, who), &numbers);
         if (model->tso)
             for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
-                renumber_word(&numbers, &model_buffer(model, state, who)->store[at].value);
+                if (model_buffer(model, state, who)->store[at].index == 0)
+                    renumber_word(&numbers, &model_buffer(model, state, who)->store[at].value);
     }
 }
+
+static word withdrawn(word first)
+{
+    return courtesy_state(first) == COURTESY_RETAINED ? courtesy_in(COURTESY_IDLE, first) : first;
+}
+
+static unsigned retain_words(unsigned places)
+{
+    (void)places;
+    return 4; /* the word, BUSY, RECALLED, the grant */
+}
+
+/* The right is retained whenever nobody is about. Nothing is promised of order: whoever retains goes in again until it is recalled. */
+#define COURTESY_RETAIN(identifier, title, text, run, found)                                                           \
+    const struct register_protocol identifier = {                                                                      \
+        .name = title,                                                                                                 \
+        .summary = text,                                                                                               \
+        .places_least = 2,                                                                                             \
+        .places_most = WATCH_MOST,                                                                                     \
+        .passage_size = sizeof(struct courtesy_passage),                                                               \
+        .words = retain_words,                                                                                         \
+        .enter = run,                                                                                                  \
+        .leave = leave,                                                                                                \
+        .dead = dead,                                                                                                  \
+        .active = active,                                                                                              \
+        .normalise = normalise,                                                                                        \
+        .fence = fence,                                                                                                \
+        .write_value = write_value,                                                                                    \
+        .promises = PROMISES_FAIR,                                                                                     \
+        .withdrawn = withdrawn,                                                                                        \
+        .sleeps = true,                                                                                                \
+        .refutes = found,                                                                                              \
+    };
 
 #define COURTESY_MODEL(identifier, title, text, run, found)                                                            \
     COURTESY_LEAVING(identifier, title, text, run, leave, NULL, found)
@@ -218,3 +265,8 @@ COURTESY_MODEL(model_courtesy_without_bound, "courtesy-without-bound", "passes s
                enter_without_bound, "overtaking")
 COURTESY_MODEL(model_courtesy_without_raise, "courtesy-without-raise", "keeps its number when it enters",
                enter_without_raise, "fence")
+COURTESY_RETAIN(model_courtesy_retain, "courtesy-retain", "the same, with retained permission", enter, NULL)
+COURTESY_RETAIN(model_courtesy_retain_without_recall, "courtesy-retain-without-recall",
+                "goes in again though it was recalled", enter_without_recall, "exclusion")
+COURTESY_RETAIN(model_courtesy_retain_without_barrier, "courtesy-retain-without-barrier",
+                "recalls without a barrier in the owner's threads (TSO)", enter_without_barrier, "exclusion")

@@ -32,7 +32,8 @@ extern const struct register_protocol model_bakery_words, model_bakery_bounded, 
     model_bakery_torn_read, model_bakery_torn_write, model_bakery_torn_forgotten;
 extern const struct register_protocol model_courtesy, model_courtesy_units, model_courtesy_without_look,
     model_courtesy_without_choosing, model_courtesy_without_incarnation, model_courtesy_without_step_back,
-    model_courtesy_without_withdrawal, model_courtesy_without_bound, model_courtesy_without_raise;
+    model_courtesy_without_withdrawal, model_courtesy_without_bound, model_courtesy_without_raise,
+    model_courtesy_retain, model_courtesy_retain_without_recall, model_courtesy_retain_without_barrier;
 
 extern const struct register_protocol model_network, model_network_undeferred, model_network_no_urgent,
     model_network_silent, model_network_late_reset, model_network_hasty;

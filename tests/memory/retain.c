@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Retained permission: whoever was inside last goes in again by itself; another gets in all the same, whatever the owner does: idle, busy, killed. */
+#include "harness.h"
+
+static ay_region *open_retaining(ay_space **space)
+{
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1}, space), 0);
+    return open_region(*space, (ay_spec){.name = "x"});
+}
+
+static void pass(ay_region *region, int times)
+{
+    for (int time = 0; time < times; time++) {
+        CHECK_EQUAL(ay_enter(region), 0);
+        CHECK_EQUAL(ay_leave(region), 0);
+    }
+}
+
+struct board {
+    _Atomic int ready, go, passages;
+    volatile long count; /* not atomic: what is lost was done by two at once */
+};
+
+/* An owner with a retained permission, outside, or inside by it. */
+static pid_t start_owner(struct board *board, bool inside)
+{
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        ay_space *space;
+        ay_region *region = open_retaining(&space);
+        pass(region, 3);
+        if (inside)
+            CHECK_EQUAL(ay_enter(region), 0);
+        atomic_store(&board->ready, 1);
+        for (;;)
+            pause();
+    }
+    AWAIT_TRUE(atomic_load(&board->ready));
+    return pid;
+}
+
+static void test_options(void)
+{
+    unlink(test_space);
+    ay_space *space, *other;
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 2}, &space), -EINVAL);
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1, .protocol = "bakery"}, &space), -ENOTSUP);
+    CHECK_EQUAL(ay_open(test_space, NULL, &space), 0);
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1}, &other), -EINVAL); /* made without */
+    ay_close(space);
+}
+
+/* The owner does nothing at all: its keeper answers. */
+static void test_idle_owner(void)
+{
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    const pid_t owner = start_owner(board, false);
+    ay_space *space;
+    ay_region *region = open_retaining(&space);
+    CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), 0);
+    CHECK_EQUAL(ay_leave(region), 0);
+    CHECK_EQUAL(ay_try(region), 0); /* now it is ours */
+    CHECK_EQUAL(ay_enter(region), -EDEADLK);
+    CHECK_EQUAL(ay_leave(region), 0);
+    kill_and_reap(owner);
+    ay_close(space);
+}
+
+/* Inside by its retained permission it cannot be recalled; killed there, the next one is told. */
+static void test_busy_owner(void)
+{
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    const pid_t owner = start_owner(board, true);
+    ay_space *space;
+    ay_region *region = open_retaining(&space);
+    CHECK_EQUAL(ay_try(region), -EBUSY);
+    CHECK_EQUAL(ay_enter_for(region, 300), -ETIMEDOUT);
+    kill_and_reap(owner);
+    CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), AY_AFTER_DEATH);
+    CHECK_EQUAL(ay_leave(region), 0);
+    ay_close(space);
+}
+
+/* Killed outside, it leaves nothing behind; stopped there, it keeps others out until it goes on: this is what retaining costs. */
+static void test_stopped_and_killed_owner(void)
+{
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    pid_t owner = start_owner(board, false);
+    ay_space *space;
+    ay_region *region = open_retaining(&space);
+    CHECK_EQUAL(kill(owner, SIGSTOP), 0);
+    sleep_ms(50);
+    CHECK_EQUAL(ay_enter_for(region, 300), -ETIMEDOUT);
+    CHECK_EQUAL(kill(owner, SIGCONT), 0);
+    CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), 0);
+    CHECK_EQUAL(ay_leave(region), 0);
+    kill_and_reap(owner);
+    atomic_store(&board->ready, 0);
+    ay_close(space);
+
+    owner = start_owner(board, false);
+    region = open_retaining(&space);
+    kill_and_reap(owner);
+    CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), 0);
+    CHECK_EQUAL(ay_leave(region), 0);
+    ay_close(space);
+}
+
+/* Permissions go back and forth all the time: nothing is lost, and fences grow. */
+static void test_exclusion(void)
+{
+    enum { MEMBERS = 3, PASSAGES = 20000 };
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    _Atomic uint64_t *fence = shared_memory(sizeof *fence);
+    pid_t members[MEMBERS];
+    for (int which = 0; which < MEMBERS; which++) {
+        members[which] = spawn();
+        if (members[which] != 0)
+            continue;
+        ay_space *space;
+        ay_region *region = open_retaining(&space);
+        atomic_fetch_add(&board->ready, 1);
+        AWAIT_TRUE(atomic_load(&board->ready) == MEMBERS);
+        for (int time = 0; time < PASSAGES; time++) {
+            CHECK(ay_enter(region) >= 0);
+            board->count++;
+            CHECK(ay_fence(region) > atomic_load(fence));
+            atomic_store(fence, ay_fence(region));
+            CHECK_EQUAL(ay_leave(region), 0);
+            if (time % 4000 == 1000 * which) /* now and then one has it for itself */
+                sleep_ms(2);
+        }
+        ay_close(space);
+        _exit(0);
+    }
+    for (int which = 0; which < MEMBERS; which++)
+        expect_success(members[which]);
+    CHECK_EQUAL(board->count, MEMBERS * PASSAGES);
+}
+
+/* A condition, a child, and a second thread's handle: the short way is for plain passages of its own process only. */
+static bool is_set(void *flag)
+{
+    return atomic_load((_Atomic int *)flag) != 0;
+}
+
+static void test_other_ways(void)
+{
+    unlink(test_space);
+    _Atomic int flag = 0;
+    ay_space *space;
+    ay_region *region = open_retaining(&space);
+    pass(region, 3);
+    CHECK_EQUAL(ay_enter_when(region, is_set, &flag, 50), -ETIMEDOUT);
+    flag = 1;
+    CHECK_EQUAL(ay_enter_when(region, is_set, &flag, 50), 0);
+    CHECK_EQUAL(ay_leave(region), 0);
+    pass(region, 3);
+    const pid_t child = spawn();
+    if (child == 0) {
+        CHECK_EQUAL(ay_enter(region), -EPERM);
+        _exit(0);
+    }
+    expect_success(child);
+    pass(region, 3);
+    ay_close(space);
+}
+
+int main(void)
+{
+    begin_test("retain");
+    ay_space *space;
+    if (ay_open(test_space, &(ay_options){.retain = 1}, &space) == -ENOTSUP) {
+        fprintf(stderr, "SKIP: %s\n", ay_message());
+        return SKIP;
+    }
+    ay_close(space);
+    test_options();
+    test_idle_owner();
+    test_busy_owner();
+    test_stopped_and_killed_owner();
+    test_exclusion();
+    test_other_ways();
+    return 0;
+}
