@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 # fish completion for afteryou(1).
 
+function __afteryou_clusters
+    set -q AFTERYOU_CLUSTERS; or set -l AFTERYOU_CLUSTERS /dev/shm/afteryou-cluster
+    command ls $AFTERYOU_CLUSTERS 2>/dev/null
+end
+
 function __afteryou_spaces
     afteryou spaces 2>/dev/null | awk 'NR > 1 {print $1}'
 end
@@ -11,13 +16,14 @@ set -l protocols courtesy bakery region forks clock races pair
 set -l run '__fish_seen_subcommand_from run'
 set -l status_ '__fish_seen_subcommand_from status'
 set -l spaces '__fish_seen_subcommand_from spaces'
+set -l cluster '__fish_seen_subcommand_from cluster'
 
-complete -c afteryou -f -n __fish_use_subcommand -a 'run status spaces check simulate audit'
+complete -c afteryou -f -n __fish_use_subcommand -a 'run status spaces agent cluster check simulate audit'
 complete -c afteryou -s h -l help -d Help
 complete -c afteryou -s V -l version -d 'The version'
 
 # The options of these are many: they are asked for.
-for command in check simulate audit
+for command in agent check simulate audit
     complete -c afteryou -n "__fish_seen_subcommand_from $command" \
         -a "(afteryou $command --help 2>/dev/null | string match -ra -- '(?<=[ ,])--?[a-zA-Z][a-z-]*')"
 end
@@ -39,11 +45,12 @@ complete -c afteryou -n $run -s c -l command -x -d 'A line for the shell'
 complete -c afteryou -n $run -s o -l close -d 'Hold for the command alone'
 complete -c afteryou -n $run -s S -l space -x -a '(__afteryou_spaces)' -d Space
 complete -c afteryou -n $run -l protocol -x -a "$protocols" -d 'Protocol of a new space'
-complete -c afteryou -n $run -l cluster -x -d 'Many machines'
+complete -c afteryou -n $run -l cluster -x -a '(__afteryou_clusters)' -d 'Many machines'
 complete -c afteryou -n $run -s v -l verbose -d 'Tell what happens'
 
 complete -c afteryou -f -n $status_ -a '(__afteryou_regions)'
 complete -c afteryou -n $status_ -s S -l space -x -a '(__afteryou_spaces)' -d Space
+complete -c afteryou -n $status_ -l cluster -x -a '(__afteryou_clusters)' -d 'All machines'
 complete -c afteryou -n $status_ -l json -d 'For programs'
 complete -c afteryou -n $status_ -l watch -d 'Again every second'
 
@@ -55,3 +62,11 @@ complete -c afteryou -n $spaces -l overtake -x -d 'How often a sleeper may be pa
 complete -c afteryou -n $spaces -l retain -d 'Who was inside last goes in again at next to no cost'
 complete -c afteryou -n $spaces -l mode -x -d 'Permissions, octal'
 complete -c afteryou -n $spaces -l json -d 'For programs'
+
+complete -c afteryou -f -n $cluster -a 'init try exec cut heal'
+complete -c afteryou -n $cluster -l nodes -x -d 'The machines, or how many'
+complete -c afteryou -n $cluster -l name -x -d 'Of the cluster'
+complete -c afteryou -n $cluster -l directory -x -a '(__fish_complete_directories)' -d 'Where to write'
+complete -c afteryou -n $cluster -l token -x -d 'Milliseconds for a silent machine'
+complete -c afteryou -n $cluster -l force -d 'Write over files'
+complete -c afteryou -n $cluster -l down -d 'End the trial'

@@ -161,6 +161,21 @@ AY_API uint64_t ay_fence(const ay_region *region);
  */
 AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
 
+/* ---- spaces of many machines: "cluster:NAME" ---- */
+
+/* A descriptor (an eventfd) that becomes readable when the present passage is lost: this machine has been cut off from the majority, or its agent has died, and another machine may
+ * soon be inside. Stop what you do, and leave. Ask ay_valid() when it is readable. It belongs to the region, is readable until the region is next entered, and is never readable in a
+ * space of one machine. -EPERM, -EMFILE, -EAGAIN */
+AY_API int ay_lost(ay_region *region);
+
+/* Whether the present passage still holds: false outside, and once it has been lost. The answer was true when it was asked: what lies outside needs the
+ * fence all the same. */
+AY_API bool ay_valid(const ay_region *region);
+
+/* How many milliseconds after a loss (ay_lost) another machine may be inside, at the earliest: so much time there is to stop. 0 in a space of one machine, where nothing is
+ * lost. */
+AY_API int ay_grace(const ay_space *space);
+
 /* What was wrong with the last call of this thread that failed, in one line without a full stop; "" if none did. Valid
  * until the thread's next call. */
 AY_API const char *ay_message(void);

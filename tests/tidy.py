@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "agent": {"agent", "protocols", "common", "afteryou.h"},
     "check": {"check", "protocols", "common"},
     "simulate": {"simulate", "protocols", "common"},
-    "cli": {"cli", "check", "simulate", "audit", "common", "afteryou.h"},
+    "cli": {"cli", "check", "simulate", "audit", "agent", "common", "afteryou.h"},
     "bench": {"bench", "common", "afteryou.h"},
 }
 # Files that may see more, each with the reason.

@@ -96,6 +96,8 @@ public:
 
     bool after_death() const { return after_death_; } // somebody died inside before the present passage
     std::uint64_t fence() const { return ay_fence(handle_); }
+    bool valid() const { return ay_valid(handle_); }     // a cluster's passage can be lost
+    int lost() const { return check(ay_lost(handle_)); } // a descriptor, readable once it is; the region's own
     std::vector<unsigned> units() const
     {
         std::vector<unsigned> units(of_);

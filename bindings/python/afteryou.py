@@ -128,6 +128,9 @@ def _load() -> ctypes.CDLL:
         "ay_fence": (ctypes.c_uint64, [pointer]),
         "ay_units": (ctypes.c_size_t, [pointer, ctypes.POINTER(ctypes.c_uint), ctypes.c_size_t]),
         "ay_message": (text, []),
+        "ay_lost": (integer, [pointer]),
+        "ay_valid": (ctypes.c_bool, [pointer]),
+        "ay_grace": (integer, [pointer]),
         "ay_look": (integer, [text, ctypes.POINTER(_View), _Each, pointer]),
         "ay_path": (integer, [text, text, ctypes.c_size_t]),
         "ay_remove": (integer, [text]),
@@ -277,6 +280,16 @@ class Region:
         room = (ctypes.c_uint * max(self._of, 1))()
         count = _library.ay_units(self._open_handle(), room, len(room))
         return tuple(room[:count])
+
+    @property
+    def valid(self) -> bool:
+        """Whether the present passage still holds: a cluster's can be lost."""
+        return bool(_library.ay_valid(self._open_handle()))
+
+    @property
+    def lost(self) -> int:
+        """A descriptor, for select or poll, that is readable once the present passage is lost. It belongs to the region."""
+        return _check(_library.ay_lost(self._open_handle()))
 
     def close(self) -> None:
         """Gives up the place; leaves, if inside."""

@@ -10,12 +10,14 @@
 /* 125 is what timeout(1) and env(1) say when they themselves, not their command, fail. */
 enum { EXIT_HOLDS = 0, EXIT_VIOLATED = 1, EXIT_LIMIT = 2, EXIT_USAGE = 125 };
 
+int command_agent(int count, char **words);
 int command_check(int count, char **words);
 int command_run(int count, char **words);
 int command_spaces(int count, char **words);
 int command_status(int count, char **words);
 int command_simulate(int count, char **words);
 int command_audit(int count, char **words);
+int command_cluster(int count, char **words);
 
 /* One line on stderr, "afteryou COMMAND: …"; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

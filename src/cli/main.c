@@ -13,9 +13,11 @@ static const struct {
     {"run", command_run, "run a command inside a region"},
     {"status", command_status, "who is inside, who waits for whom"},
     {"spaces", command_spaces, "list, create, show, remove, repair spaces"},
+    {"agent", command_agent, "stand on this machine for the others of a cluster"},
     {"check", command_check, "try every interleaving of a protocol, every death"},
     {"simulate", command_simulate, "messages and delays per passage, with faults"},
     {"audit", command_audit, "judge a recorded run"},
+    {"cluster", command_cluster, "set up many machines, or try them on this one"},
 };
 
 static void print_usage(FILE *out)

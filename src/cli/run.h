@@ -8,6 +8,7 @@
  *   R1  The wrapper dies: the guardian kills what runs, waits until it is gone, and only then lets the next one in.
  *   R2  The guardian dies: the kernel kills the command (PDEATHSIG); the wrapper, a subreaper too, kills the rest.
  *   R3  The command dies by a signal: the guardian ends without leaving, so the next one in is told of a death inside.
+ *   R4  A cluster's region is lost: the guardian ends the command, first gently, and ends with a code of its own.
  */
 #ifndef AFTERYOU_CLI_RUN_H
 #define AFTERYOU_CLI_RUN_H
@@ -19,14 +20,24 @@
 
 #include "afteryou.h"
 
-enum { EXIT_REFUSED = 1, EXIT_FAILED = 125, EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+enum {
+    EXIT_REFUSED = 1,
+    EXIT_LOST = 123,
+    EXIT_FAILED = 125,
+    EXIT_NOT_RUN = 126,
+    EXIT_NOT_FOUND = 127,
+    EXIT_SIGNAL = 128
+};
 
 /* Between wrapper and guardian: the guardian says that it stays (with the command's exit code), and the wrapper that it heard; the
  * kernel tells the guardian that the wrapper has died. */
 #define SIGNAL_BETWEEN SIGRTMAX
+/* The value with which the guardian sends it to itself: the region is lost. */
+enum { SIGNAL_LOST = -1 };
 
 struct run_words {
     const char *space;
+    const char *cluster; /* NULL: of one machine */
     ay_options options;
     ay_spec spec;
     const char *also[AY_ALSO_MOST + 1];
@@ -70,6 +81,9 @@ int child_code(int status);
 int tree_signal(int signal);
 /* Kills until no child is left, and adopts what they leave. */
 void tree_end(void);
+
+/* run_lost.c: from now on the loss of the region is a signal. 0, or a negative errno. */
+int lost_watch(ay_region *region);
 
 /* run_holders.c: words about who is inside, or else who waits, of the resources asked for. */
 void holders_describe(const struct run_words *asked, char *text, size_t room);

@@ -18,6 +18,8 @@
 #include "cli/run.h"
 #include "cli/text.h"
 
+enum { KILL_AGAIN_NS = 50 * 1000 * 1000 }; /* what the killed have left behind is adopted, and killed in its turn */
+
 struct guardian {
     const struct run_words *asked;
     const struct inheritance *inherited;
@@ -26,9 +28,10 @@ struct guardian {
     ay_region *region;
     bool after_death;
     int64_t asked_ns, entered_ns;
-    pid_t command; /* 0: it has ended */
-    int code;      /* of the command, once it has */
-    bool killed;   /* R3 */
+    pid_t command;   /* 0: it has ended */
+    int code;        /* of the command, once it has */
+    bool killed;     /* R3 */
+    int64_t kill_at; /* R4: the region is lost, and what is still there then is killed; 0: it is not */
 };
 
 static noreturn void fail(const char *format, ...)
@@ -201,7 +204,9 @@ static noreturn void leave(const struct guardian *self)
 {
     char held[32];
     text_duration(text_now() - self->entered_ns, held, sizeof held);
-    tell(self, "%s after %s, exit code %d", self->killed ? "died inside" : "left", held, self->code);
+    tell(self, "%s after %s, exit code %d", self->killed || self->kill_at ? "died inside" : "left", held, self->code);
+    if (self->kill_at)
+        _exit(EXIT_LOST);
     if (!self->killed)
         ay_leave(self->region);
     _exit(self->code);
@@ -270,8 +275,36 @@ static void reap(struct guardian *self)
             follow_command(self, status);
     if (pid < 0 && errno == ECHILD)
         leave(self);
-    if (was_running && self->command == 0)
+    if (was_running && self->command == 0 && self->kill_at)
+        tree_signal(SIGTERM); /* what it has left behind is ours now */
+    else if (was_running && self->command == 0)
         stay(self);
+}
+
+/* R4. What is still there when half of the time that is left has passed is killed. */
+static void lose(struct guardian *self)
+{
+    if (self->kill_at || ay_valid(self->region))
+        return;
+    self->kill_at = text_now() + (int64_t)ay_grace(self->space) * 1000000 / 2;
+    fprintf(stderr,
+            "afteryou run: '%s' was lost: this machine is cut off from the cluster '%s', or its agent has died; ending "
+            "'%s'\n",
+            self->asked->spec.name, self->asked->cluster, self->asked->command[0]);
+    tree_signal(SIGTERM);
+    tree_signal(SIGCONT);
+}
+
+/* The next signal; 0 if none came within the time that R4 leaves. */
+static int next_signal(const struct guardian *self, const sigset_t *set, siginfo_t *info)
+{
+    if (!self->kill_at)
+        return sigwaitinfo(set, info);
+    const int64_t left = self->kill_at - text_now();
+    const struct timespec time = {.tv_sec = left > 0 ? left / 1000000000 : 0,
+                                  .tv_nsec = left > 0 ? left % 1000000000 : 0};
+    const int number = sigtimedwait(set, info, &time);
+    return number < 0 && errno == EAGAIN ? 0 : number;
 }
 
 static noreturn void look_after_command(struct guardian *self)
@@ -280,9 +313,15 @@ static noreturn void look_after_command(struct guardian *self)
     siginfo_t info;
     signals_to_pass(&set);
     for (;;) {
-        const int number = sigwaitinfo(&set, &info);
+        const int number = next_signal(self, &set, &info);
+        if (number == 0) {
+            tree_signal(SIGKILL);
+            self->kill_at = text_now() + KILL_AGAIN_NS;
+        }
         if (number == SIGCHLD)
             reap(self);
+        else if (number == SIGNAL_BETWEEN && info.si_code == SI_QUEUE && info.si_pid == getpid())
+            lose(self);
         else if (number == SIGNAL_BETWEEN && info.si_code == SI_QUEUE && info.si_pid == self->wrapper)
             self->wrapper = 0;
         else if (number == SIGNAL_BETWEEN && self->wrapper && getppid() != self->wrapper)
@@ -304,6 +343,8 @@ noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struc
     pass_the_queue(&self);
     take_signals(&self);
     set_environment(&self);
+    if (asked->cluster && lost_watch(self.region) < 0)
+        fail("cannot watch for the loss of '%s': %s", asked->spec.name, ay_message());
     start(&self);
     look_after_command(&self);
 }

@@ -71,6 +71,10 @@ void holders_describe(const struct run_words *asked, char *text, size_t room)
     if (describe(asked, AY_INSIDE, "inside is", text, room) > 0 ||
         describe(asked, AY_WAITING, "nobody is inside, before me waits", text, room) > 0)
         return;
-    snprintf(text, room, "%s",
-             asked->when ? "nobody is inside, but the test of --when fails" : "who was inside has just left");
+    if (asked->cluster)
+        snprintf(text, room, "nobody is inside on this machine; 'afteryou status --cluster %s' tells of the others",
+                 asked->cluster);
+    else
+        snprintf(text, room, "%s",
+                 asked->when ? "nobody is inside, but the test of --when fails" : "who was inside has just left");
 }

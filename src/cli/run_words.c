@@ -63,13 +63,14 @@ static void print_help(void)
          "Where:\n"
          "  -S, --space SPACE    another space than 'default': a name, or a path\n"
          "      --protocol P     of a space that is made now (default: courtesy)\n"
-         "      --cluster NAME   a space of many machines (not built yet)\n\n"
+         "      --cluster NAME   a space of many machines, whose agent runs on this one: afteryou-agent(1)\n\n"
          "  -v, --verbose        tell what happens, and how long it took\n"
          "  -h, --help           this\n"
          "  -V, --version        the version\n\n"
          "The command finds AFTERYOU_FENCE, AFTERYOU_UNITS and AFTERYOU_AFTER_DEATH in its environment.\n"
          "Exit code: the command's own; 128+n if signal n ended it; 1 (or -E) not obtained; 125 afteryou failed;\n"
-         "126 the command could not be run; 127 it was not found.");
+         "126 the command could not be run; 127 it was not found; 123 a cluster's region was lost, and the command "
+         "ended.");
 }
 
 static int parse_wait(const char *text, struct run_words *asked)
@@ -139,6 +140,18 @@ static int use_shell(char *line, struct run_words *asked)
     return 0;
 }
 
+static int use_cluster(const char *name, struct run_words *asked)
+{
+    static char space[AY_NAME_MOST + 16];
+    if (strlen(name) > AY_NAME_MOST)
+        return usage_error("run", "the name of the cluster has %zu bytes; at most %d are allowed", strlen(name),
+                           AY_NAME_MOST);
+    snprintf(space, sizeof space, "cluster:%s", name);
+    asked->cluster = name;
+    asked->space = space;
+    return 0;
+}
+
 static int take_mode(const char *text, struct run_words *asked)
 {
     if (text_parse_mode(text, &asked->spec.mode))
@@ -202,7 +215,7 @@ static int take_option(int option, char **words, struct run_words *asked)
     case 'c':
         return use_shell(optarg, asked);
     case WORD_CLUSTER:
-        return usage_error("run", "--cluster %s: regions of many machines are not built yet", optarg);
+        return use_cluster(optarg, asked);
     default:
         return take_plain(option, asked) ? 0 : common_option("run", option, words, print_help);
     }
@@ -231,6 +244,8 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
         return usage_error("run", "no command given for '%s'; 'afteryou run --help' tells more", asked->spec.name);
     if (no_wait && waits)
         return usage_error("run", "-n and -w exclude each other: not to wait, or to wait so long");
+    if (asked->cluster && (asked->spec.slots > 1 || asked->spec.take || asked->also[0] || asked->when))
+        return usage_error("run", "-k, --take, --also and --when are for one machine: a cluster has none of them");
     if (asked->spec.slots && asked->spec.take)
         return usage_error("run", "-k and --take exclude each other: places that are alike, or units with a number");
     if (!asked->spec.take != !asked->spec.of)

@@ -42,9 +42,8 @@ static bool copy(const ay_place *place, struct sighting *item)
     return copy_names(place, item);
 }
 
-static int keep(const ay_place *place, void *arg)
+int sightings_add(struct sightings *sightings, const ay_place *place)
 {
-    struct sightings *sightings = arg;
     if (sightings->count == sightings->room) {
         const size_t room = sightings->room ? 2 * sightings->room : 64;
         struct sighting *item = realloc(sightings->item, room * sizeof *item);
@@ -54,6 +53,11 @@ static int keep(const ay_place *place, void *arg)
         sightings->room = room;
     }
     return copy(place, &sightings->item[sightings->count++]) ? 0 : -ENOMEM;
+}
+
+static int keep(const ay_place *place, void *arg)
+{
+    return sightings_add(arg, place);
 }
 
 int sightings_take(const char *space, struct sightings *sightings)

@@ -27,6 +27,8 @@ struct sightings {
 /* All places of a space: 0, or a negative errno (ay_message() says what). */
 int sightings_take(const char *space, struct sightings *sightings);
 void sightings_drop(struct sightings *sightings);
+/* A copy of one more place: 0, or -ENOMEM. */
+int sightings_add(struct sightings *sightings, const ay_place *place);
 /* By region, then inside before waiting, then in the order of the queue. */
 void sightings_sort(struct sightings *sightings);
 

@@ -10,12 +10,16 @@
 
 #include "cli/commands.h"
 
-enum { WORD_JSON = 256, WORD_WATCH };
+enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER };
 
 static const struct option options[] = {
-    {"space", required_argument, NULL, 'S'},  {"json", no_argument, NULL, WORD_JSON},
-    {"watch", no_argument, NULL, WORD_WATCH}, {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    {"space", required_argument, NULL, 'S'},
+    {"json", no_argument, NULL, WORD_JSON},
+    {"watch", no_argument, NULL, WORD_WATCH},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {"cluster", required_argument, NULL, WORD_CLUSTER},
+    {NULL, 0, NULL, 0},
 };
 
 static void print_help(void)
@@ -24,6 +28,7 @@ static void print_help(void)
          "Shows who is inside which region, who waits for whom, since when; who died inside; and cycles of waiting.\n"
          "Reads only: nobody is disturbed. Without -S: all spaces of this user.\n\n"
          "  -S, --space SPACE    this space: a name, or a path\n"
+         "      --cluster NAME   all machines of this cluster, by its agent on this one\n"
          "      --json           one JSON object, on one line; \"schema\" is its version\n"
          "      --watch          again every second, until Ctrl-C\n"
          "  -h, --help           this\n"
@@ -69,6 +74,12 @@ static int look_at_one_of_many(const char *space, void *arg)
 int status_look(const struct status_words *asked, struct status_view *view, char *trouble, size_t room)
 {
     *view = (struct status_view){.asked = asked};
+    if (asked->cluster) {
+        const int failed = status_look_cluster(asked, view, trouble, room);
+        if (failed)
+            status_drop(view);
+        return failed;
+    }
     const int error = asked->space ? look_at(asked->space, view) : spaces_each(look_at_one_of_many, view);
     if (error)
         snprintf(trouble, room, "%s", *ay_message() ? ay_message() : strerror(-error));
@@ -94,6 +105,9 @@ static int parse(int count, char **words, struct status_words *asked)
         case 'S':
             asked->space = optarg;
             break;
+        case WORD_CLUSTER:
+            asked->cluster = optarg;
+            break;
         case WORD_JSON:
             asked->json = true;
             break;
@@ -103,6 +117,8 @@ static int parse(int count, char **words, struct status_words *asked)
         default:
             return common_option("status", option, words, print_help);
         }
+    if (asked->cluster && asked->space)
+        return usage_error("status", "-S and --cluster exclude each other: a space of one machine, or of many");
     asked->names = words + optind;
     const char *no_colour = getenv("NO_COLOR");
     asked->colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour);

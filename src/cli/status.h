@@ -11,6 +11,8 @@
 
 struct status_words {
     const char *space; /* NULL: all of the user's */
+    const char *
+        cluster; /* NULL: of one machine; else each sightings is a machine, and its path the state of the agent there */
     bool json, watch, colour;
     char **names; /* of regions, NULL-ended; none: all */
 };
@@ -26,6 +28,9 @@ int status_look(const struct status_words *asked, struct status_view *view, char
 void status_drop(struct status_view *view);
 /* Whether the region is one of those asked for. */
 bool status_is_asked(const struct status_words *asked, const struct sighting *item);
+
+/* status_cluster.c: the same, of all machines of a cluster. */
+int status_look_cluster(const struct status_words *asked, struct status_view *view, char *trouble, size_t room);
 
 /* status_table.c: lines of at most `columns` (0: no limit) and `rows` (0: no limit). */
 void status_print_table(FILE *out, const struct status_view *view, size_t columns, size_t rows);

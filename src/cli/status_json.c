@@ -58,10 +58,33 @@ static void print_cycles(FILE *out, const struct sightings *space)
     }
 }
 
+static void print_seen(FILE *out, const struct sightings *space, const struct status_words *asked)
+{
+    const char *separator = "";
+    for (size_t at = 0; at < space->count; at++) {
+        const struct sighting *item = &space->item[at];
+        if ((!item->seen.alive && item->seen.state != AY_DEAD_INSIDE) || !status_is_asked(asked, item))
+            continue;
+        fputs(separator, out);
+        print_place(out, item);
+        separator = ",";
+    }
+}
+
+static void print_machine(FILE *out, const struct sightings *machine, const struct status_words *asked)
+{
+    fputs("{\"machine\":", out);
+    text_json(out, machine->name);
+    fputs(",\"agent\":", out);
+    text_json(out, machine->path);
+    fputs(",\"seen\":[", out);
+    print_seen(out, machine, asked);
+    fputs("]}", out);
+}
+
 static void print_space(FILE *out, const struct sightings *space, const struct status_words *asked)
 {
     const ay_view *view = &space->view;
-    const char *separator = "";
     fputs("{\"name\":", out);
     text_json(out, space->name);
     fputs(",\"path\":", out);
@@ -71,14 +94,7 @@ static void print_space(FILE *out, const struct sightings *space, const struct s
             "\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"created\":%lld,\"seen\":[",
             view->protocol, text_precedence(view->precedence), view->overtake, view->places, view->used, view->alive,
             view->mode, view->uid, view->gid, (long long)view->created_s);
-    for (size_t at = 0; at < space->count; at++) {
-        const struct sighting *item = &space->item[at];
-        if ((!item->seen.alive && item->seen.state != AY_DEAD_INSIDE) || !status_is_asked(asked, item))
-            continue;
-        fputs(separator, out);
-        print_place(out, item);
-        separator = ",";
-    }
+    print_seen(out, space, asked);
     fputs("],\"cycles\":[", out);
     print_cycles(out, space);
     fputs("]}", out);
@@ -88,10 +104,18 @@ void status_print_json(FILE *out, const struct status_view *view)
 {
     char now[40];
     text_timestamp(text_now(), now, sizeof now);
-    fprintf(out, "{\"schema\":%d,\"time\":\"%s\",\"spaces\":[", SCHEMA, now);
+    fprintf(out, "{\"schema\":%d,\"time\":\"%s\",", SCHEMA, now);
+    if (view->asked->cluster) {
+        fputs("\"cluster\":", out);
+        text_json(out, view->asked->cluster);
+    }
+    fputs(view->asked->cluster ? ",\"machines\":[" : "\"spaces\":[", out);
     for (size_t at = 0; at < view->count; at++) {
         fputs(at ? "," : "", out);
-        print_space(out, &view->space[at], view->asked);
+        if (view->asked->cluster)
+            print_machine(out, &view->space[at], view->asked);
+        else
+            print_space(out, &view->space[at], view->asked);
     }
     fputs("]}\n", out);
 }

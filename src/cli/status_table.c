@@ -11,6 +11,8 @@ enum { COLUMNS = 10, CELL = 300, CYCLE_MOST = 64 };
 static const char *const titles[COLUMNS] = {"SPACE", "REGION", "STATE", "MODE",  "PID",
                                             "USER",  "SINCE",  "FOR",   "FENCE", "COMMAND"};
 
+#define MACHINE "MACHINE" /* the first column's title, of a cluster */
+
 struct row {
     char cell[COLUMNS][CELL];
     ay_state state;
@@ -76,10 +78,10 @@ static void fill(const struct sightings *space, const struct sighting *item, str
     row->state = seen->state;
 }
 
-static void measure(struct table *table)
+static void measure(struct table *table, bool cluster)
 {
     for (size_t column = 0; column < COLUMNS; column++) {
-        table->width[column] = strlen(titles[column]);
+        table->width[column] = strlen(cluster && column == 0 ? MACHINE : titles[column]);
         for (size_t at = 0; at < table->count; at++) {
             const size_t width = columns_of(table->row[at].cell[column]);
             if (width > table->width[column])
@@ -102,7 +104,7 @@ static bool make(const struct status_view *view, struct table *table)
             if (item->seen.state != AY_IDLE && status_is_asked(view->asked, item))
                 fill(&view->space[at], item, &table->row[table->count++]);
         }
-    measure(table);
+    measure(table, view->asked->cluster != NULL);
     return true;
 }
 
@@ -147,6 +149,14 @@ static void print_cycles(FILE *out, const struct sightings *space, bool colour)
     }
 }
 
+static void print_agents(FILE *out, const struct status_view *view)
+{
+    fputs("\nagents:", out);
+    for (size_t at = 0; at < view->count; at++)
+        fprintf(out, "%s %s %s", at ? "," : "", view->space[at].name, view->space[at].path);
+    fputc('\n', out);
+}
+
 void status_print_table(FILE *out, const struct status_view *view, size_t columns, size_t rows)
 {
     struct table table;
@@ -154,7 +164,11 @@ void status_print_table(FILE *out, const struct status_view *view, size_t column
         fputs("afteryou status: out of memory\n", stderr);
         return;
     }
-    print_line(out, &table, titles, columns);
+    const char *heads[COLUMNS];
+    memcpy(heads, titles, sizeof heads);
+    if (view->asked->cluster)
+        heads[0] = MACHINE;
+    print_line(out, &table, heads, columns);
     size_t shown = table.count;
     if (rows && shown + 1 > rows)
         shown = rows > 2 ? rows - 2 : 0;
@@ -162,6 +176,8 @@ void status_print_table(FILE *out, const struct status_view *view, size_t column
         print_row(out, &table, &table.row[at], view->asked->colour, columns);
     if (shown < table.count)
         fprintf(out, "… and %zu more\n", table.count - shown);
+    if (view->asked->cluster)
+        print_agents(out, view);
     for (size_t at = 0; at < view->count; at++)
         print_cycles(out, &view->space[at], view->asked->colour);
     free(table.row);

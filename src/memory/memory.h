@@ -15,6 +15,8 @@
 #include "memory/layout.h"
 
 struct protocol;
+struct cluster;
+struct permission;
 
 struct ay_space {
     ay_space *next;     /* in ay__process.spaces; under the mutex */
@@ -26,6 +28,7 @@ struct ay_space {
     unsigned places;
     unsigned precedence, overtake, retain;
     const struct protocol *protocol;
+    struct cluster *cluster; /* NULL: of one machine */
     char path[];
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "memory/annotate.h"
+#include "memory/cluster.h"
 #include "memory/express.h"
 #include "memory/region.h"
 
@@ -95,7 +96,9 @@ static int entered(ay_region *region)
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
     atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self), memory_order_relaxed);
-    const int result = __builtin_expect(at->news, 0) ? tell(region) : 0;
+    int result = __builtin_expect(at->news, 0) ? tell(region) : 0;
+    if (__builtin_expect(at->cluster, 0) && ay__cluster_tells_death(region))
+        result = AY_AFTER_DEATH;
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "enter");
     return result;
@@ -124,7 +127,9 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     at->passage++;
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "request");
-    return at->protocol->enter(at) ? entered(region) : give_up(region);
+    if (!at->protocol->enter(at) || (__builtin_expect(at->cluster, 0) && !ay__cluster_permit(region)))
+        return give_up(region);
+    return entered(region);
 }
 
 /* The long way, for a passage that waits so long at most; for ever if that is negative. */
@@ -140,8 +145,11 @@ static __attribute__((noinline)) int enter_within(ay_region *region, int timeout
 /* By the express lane, and if it is not free the long way. */
 static __attribute__((noinline)) int enter_by_express(ay_region *region, int timeout_ms)
 {
-    if (express_enter(region))
-        return __builtin_expect(region->at.news, 0) ? tell(region) : 0;
+    if (express_enter(region)) {
+        if (__builtin_expect(!region->at.cluster, 1) || ay__cluster_at_hand(region))
+            return __builtin_expect(region->at.news, 0) ? tell(region) : 0;
+        express_leave(region); /* the long way asks for the permission */
+    }
     region->lane = LANE_CLOSED;
     region->at.calm = false;
     return enter_within(region, timeout_ms);
@@ -189,6 +197,8 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
     struct registers *at = &region->at;
     if (is_stranger(region))
         return refuse_stranger();
+    if (at->cluster)
+        return ay__fail(-ENOTSUP, "conditions are for the processes of one machine, not for a cluster");
     if (!(at->protocol->features & FEATURE_WHEN))
         return ay__fail(-ENOTSUP, "the protocol '%s' of this space hasn't got conditions", at->protocol->name);
     at->when = when;
@@ -255,7 +265,7 @@ uint64_t ay_fence(const ay_region *region)
 {
     if (is_stranger(region))
         return 0;
-    return ay__fence(region->at.space, region->at.self);
+    return region->at.cluster ? ay__cluster_fence(region) : ay__fence(region->at.space, region->at.self);
 }
 
 size_t ay_units(const ay_region *region, unsigned *units, size_t room)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/permissions.h"
 #include "memory/memory.h"
 
 #define DIRECTORY "/dev/shm/afteryou-%u"
@@ -14,10 +15,14 @@ int ay__path(const char *space, char *path, size_t room)
 {
     if (!space || !*space)
         space = "default";
-    if (strncmp(space, "cluster:", 8) == 0)
-        return ay__fail(-ENOTSUP, "'%s' is a space of many machines, and these are not built yet", space);
     int length;
-    if (strchr(space, '/')) {
+    if (strncmp(space, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) == 0) {
+        const char *cluster = space + strlen(CLUSTER_PREFIX);
+        if (!cluster_name_is_good(cluster))
+            return ay__fail(-EINVAL, "'%s' is no name of a cluster: 1 to %d bytes, no slash, no dot at its beginning",
+                            cluster, CLUSTER_NAME_MOST);
+        length = cluster_path(cluster, "space", path, room) ? 0 : -1;
+    } else if (strchr(space, '/')) {
         length = snprintf(path, room, "%s", space);
     } else {
         if (strlen(space) > AY_NAME_MOST)

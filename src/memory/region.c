@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/cluster.h"
 #include "memory/region.h"
 
 static void begin_registers(ay_region *region, ay_space *space)
@@ -20,6 +21,7 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->spec = &region->spec;
     at->protocol = space->protocol;
     at->space = space;
+    at->cluster = space->cluster != NULL;
     at->news = atomic_load(&at->own->inherited) != 0;
     at->claims = &((const struct header *)space->base)->claims;
     at->stride = space->place_size + LINE;
@@ -62,6 +64,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
         return ay__fail(-ENOMEM, "out of memory");
     region->mark = space->mark;
     int error = ay__spec_read(space->protocol, spec, &region->spec);
+    if (!error && space->cluster)
+        error = ay__cluster_region_open(region, space->cluster);
     if (!error) {
         region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
         region->at.runs = calloc(space->places, sizeof *region->at.runs);
@@ -97,6 +101,7 @@ void ay_region_close(ay_region *region)
         ay_leave(region);
     pthread_mutex_lock(&ay__process.mutex);
     forget(space, region);
+    ay__cluster_region_close(region);
     if (mine)
         ay__release(space, &region->claim);
     pthread_mutex_unlock(&ay__process.mutex);

@@ -38,6 +38,7 @@ struct registers {
     const struct public_spec *spec;
     const struct protocol *protocol;
     ay_space *space;
+    bool cluster;                       /* space->cluster */
     struct acquaintance *acquaintances; /* of every place */
     const _Atomic uint64_t *claims;     /* the space's: odd while a place is being claimed */
     size_t stride;
@@ -92,6 +93,15 @@ struct ay_region {
     struct claim claim;
     struct registers at;
     struct public_spec spec;
+    /* in a space of many machines: see cluster.h */
+    const struct permission *permission; /* NULL: not found yet */
+    const _Atomic int64_t *deadline;     /* by the coarse clock */
+    _Atomic uint64_t granted;            /* the permission by which it last entered; 0: it never did */
+    uint64_t base, first;                /* of that permission */
+    uint8_t needed;                      /* PERMISSION_… */
+    _Atomic bool told_lost;
+    bool death; /* somebody died inside on another machine */
+    int lost;   /* the eventfd, and 1; 0: nobody has asked for it */
 };
 
 static inline bool region_is_inside(const ay_region *region)

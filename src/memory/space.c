@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory/cluster.h"
 #include "memory/protocol.h"
 #include "memory/region.h"
 
@@ -122,7 +123,7 @@ static ay_space *make_space(const char *path, int fd, const struct header *heade
 }
 
 /* Under the mutex, so that a fork meanwhile does not leave the child a descriptor nobody knows of. */
-static int open_locked(const char *path, const ay_options *options, ay_space **out)
+static int open_locked(const char *path, const ay_options *options, struct cluster *cluster, ay_space **out)
 {
     struct header wanted, found;
     int fd, error = ay__process_begin();
@@ -146,6 +147,7 @@ static int open_locked(const char *path, const ay_options *options, ay_space **o
         close(fd);
         return error;
     }
+    space->cluster = cluster;
     space->next = ay__process.spaces;
     ay__process.spaces = space;
     *out = space;
@@ -165,11 +167,16 @@ int ay_open(const char *name, const ay_options *options, ay_space **out)
         error = ay__path(name, path, sizeof path);
     if (!error)
         error = ay__private_directory(path);
+    struct cluster *cluster = NULL;
+    if (!error && name && strncmp(name, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) == 0)
+        error = ay__cluster_open(name, &cluster);
     if (error)
         return error;
     pthread_mutex_lock(&ay__process.mutex);
-    error = open_locked(path, options, out);
+    error = open_locked(path, options, cluster, out);
     pthread_mutex_unlock(&ay__process.mutex);
+    if (error)
+        ay__cluster_close(cluster);
     return error;
 }
 
@@ -190,6 +197,7 @@ void ay_close(ay_space *space)
         ay_region_close(space->regions);
     /* In a child after fork nothing of it is mapped or open, and its addresses may be somebody else's by now. */
     if (space->mark == ay__process_mark()) {
+        ay__cluster_close(space->cluster);
         pthread_mutex_lock(&ay__process.mutex);
         forget(space);
         munmap((void *)(uintptr_t)space->base, space->size);

@@ -79,7 +79,10 @@ class Words(CommandTest):
         self.complains("x", "-Z", "--", "true", about="-Z")
         self.complains("x", "-w", about="-w")
         self.complains("x", "-c", "true", "true", about="both -c")
-        self.complains("x", "--cluster", "c", "--", "true", about="not built yet")
+        self.complains("x", "--cluster", "no-such", "--", "true", about="no agent of cluster 'no-such'")
+        self.complains("x", "--cluster", "a/b", "--", "true", about="no name of a cluster")
+        for words in (("-k", "2"), ("--take", "1", "--of", "2"), ("--also", "y"), ("--when", "true")):
+            self.complains("x", "--cluster", "c", *words, "--", "true", about="cluster")
         self.complains("x", "--protocol", "hope", "-S", self.space, "--", "true", about="'hope'")
         self.complains("x", *["--also", "y"] * 7, "--", "true", about="6 times")
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The pages that the agent publishes, from the side of their one writer. */
+#ifndef AFTERYOU_AGENT_PAGES_H
+#define AFTERYOU_AGENT_PAGES_H
+
+#include <sys/types.h>
+
+#include "common/permissions.h"
+
+struct pages {
+    struct permissions *map;
+    int fd; /* locked: one agent a machine and cluster */
+};
+
+struct pages_options {
+    const char *cluster, *protocol;
+    unsigned mode; /* of the space: whoever may use it may read the pages */
+    gid_t group;   /* (gid_t)-1: as it comes */
+    int64_t lease, grace;
+};
+
+/* Makes the cluster's directory and file, or takes over those of a predecessor. 0, or a negative errno, and what is wrong in `trouble`. */
+int pages_open(struct pages *pages, const struct pages_options *options, char *trouble, size_t room);
+void pages_close(struct pages *pages);
+/* From now on local processes take it for what it is: the space is there. */
+void pages_announce(struct pages *pages);
+
+void pages_add(struct pages *pages, unsigned index, const char *name, size_t length);
+void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t slot, uint64_t base, uint64_t number);
+/* False: it was not granted. */
+bool pages_withdraw(struct pages *pages, unsigned index);
+/* Those begun under it are told. */
+void pages_lose(struct pages *pages, unsigned index);
+void pages_busy(struct pages *pages, unsigned index);
+void pages_death(struct pages *pages, unsigned index, bool death);
+void pages_lease(struct pages *pages, int64_t deadline);
+void pages_state(struct pages *pages, enum agent_state state);
+void pages_full(struct pages *pages);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* What a cluster's agent publishes to the processes of its machine, and what they tell it.
+ *
+ *   DIRECTORY/NAME/space    an ordinary space, in which local processes and the agent meet
+ *   DIRECTORY/NAME/agent    these pages: written by the agent alone, mapped read-only by everybody else
+ *   DIRECTORY/NAME/socket   datagrams (struct demand) to the agent
+ *   DIRECTORY/NAME/control  a stream: who is inside and who waits, on all machines
+ *
+ * A permission says in which mode this machine may enter a resource now. Whoever has entered the region of the space, finds the permission
+ * sufficient and the deadline still to come, is inside the cluster's region. A permission is withdrawn while the agent itself is inside the region of the
+ * space, so nobody is in it who would not know; or at once, if the machine has lost it: then the passages begun under it are lost.
+ *
+ * Invariants:
+ *   P1  `granted` changes its serial with every grant and every withdrawal. A passage holds for as long as `granted` is what it was
+ *       when it began, and the deadline has not passed.
+ *   P2  `base` and `number` are stored before the grant they belong to, and not changed while it lasts.
+ *   P3  Names are added, never changed or removed, for as long as the file lives; `count` is stored after the name.
+ */
+#ifndef AFTERYOU_COMMON_PERMISSIONS_H
+#define AFTERYOU_COMMON_PERMISSIONS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PERMISSIONS_MAGIC    "ay-agent"
+#define CLUSTERS_DIRECTORY   "/dev/shm/afteryou-cluster"
+#define CLUSTERS_ENVIRONMENT "AFTERYOU_CLUSTERS"
+#define CLUSTER_PREFIX       "cluster:"
+
+enum {
+    PERMISSIONS_VERSION = 1,
+    PERMISSIONS_MOST = 8192, /* names of resources that one machine can know */
+    PERMISSION_NAME_MOST = 255,
+    CLUSTER_NAME_MOST = 64,
+    /* the low bits of `granted`; what covers more is greater */
+    PERMISSION_NONE = 0,
+    PERMISSION_SHARED = 1,
+    PERMISSION_EXCLUSIVE = 2,
+    PERMISSION_MODE = 3,
+    PERMISSION_SERIAL_SHIFT = 2
+};
+
+struct permission {
+    _Atomic uint64_t granted; /* mode, and a serial above it; slept on by futex */
+    _Atomic uint64_t base;    /* the fence of a passage whose number is `number` */
+    _Atomic uint64_t number;  /* of the local passage for which the permission was asked */
+    _Atomic uint32_t busy;    /* rises when it is known that somebody is inside on another machine; slept on */
+    _Atomic uint32_t death;   /* somebody died inside on another machine, and nobody has been told yet */
+    _Atomic uint32_t slot;    /* in whose name it was granted: for an agent that takes over */
+    uint32_t length;
+    char name[PERMISSION_NAME_MOST + 1];
+    uint64_t unused[3];
+};
+_Static_assert(sizeof(struct permission) % 64 == 0, "whole lines");
+
+enum agent_state { AGENT_STARTING, AGENT_NO_QUORUM, AGENT_JOINING, AGENT_READY, AGENT_ENDED };
+
+struct permissions {
+    char magic[8];
+    uint32_t version, size;
+    char cluster[CLUSTER_NAME_MOST + 1], protocol[31];
+    uint32_t pid;
+    uint32_t lease_ms, grace_ms;
+    _Atomic uint32_t state;                /* enum agent_state */
+    _Atomic uint32_t changes;              /* rises with every name, loss and change of state; slept on */
+    _Atomic uint32_t count;                /* names */
+    _Atomic uint32_t full;                 /* no name can be added */
+    _Alignas(64) _Atomic int64_t deadline; /* CLOCK_BOOTTIME: until then all that is granted holds */
+    _Atomic int64_t deadline_monotonic; /* of CLOCK_MONOTONIC, a tick earlier: for those who look at the coarse clock */
+    _Alignas(4096) struct permission permission[PERMISSIONS_MOST];
+};
+
+/* What a local process tells the agent, in one datagram. */
+enum demand_kind {
+    DEMAND_PERMISSION = 1, /* I am inside the region of the space, and have no permission */
+    DEMAND_MORE,           /* I was inside, and the permission is for too weak a mode */
+    DEMAND_TOLD            /* I have been told of the death inside */
+};
+
+struct demand {
+    uint32_t magic;
+    uint8_t kind, mode; /* PERMISSION_SHARED or PERMISSION_EXCLUSIVE */
+    uint16_t length;
+    uint64_t number; /* of my local passage */
+    char name[PERMISSION_NAME_MOST + 1];
+};
+enum { DEMAND_MAGIC = 0x61796431 };
+
+static inline unsigned permission_mode(uint64_t granted)
+{
+    return (unsigned)(granted & PERMISSION_MODE);
+}
+
+/* The next serial, with this mode. */
+static inline uint64_t permission_next(uint64_t granted, unsigned mode)
+{
+    return ((granted >> PERMISSION_SERIAL_SHIFT) + 1) << PERMISSION_SERIAL_SHIFT | mode;
+}
+
+static inline const struct permission *permissions_find(const struct permissions *pages, const char *name,
+                                                        size_t length)
+{
+    const uint32_t count = atomic_load_explicit(&pages->count, memory_order_acquire);
+    for (uint32_t at = 0; at < count && at < PERMISSIONS_MOST; at++) {
+        const struct permission *permission = &pages->permission[at];
+        if (permission->length == length && memcmp(permission->name, name, length) == 0)
+            return permission;
+    }
+    return NULL;
+}
+
+static inline int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A name that can stand in a path, as a file's name. */
+static inline bool cluster_name_is_good(const char *name)
+{
+    const size_t length = strlen(name);
+    return length >= 1 && length <= CLUSTER_NAME_MOST && name[0] != '.' && !strchr(name, '/');
+}
+
+/* DIRECTORY/NAME/FILE: false if it does not fit. `file` may be "". */
+static inline bool cluster_path(const char *name, const char *file, char *path, size_t room)
+{
+    const char *directory = secure_getenv(CLUSTERS_ENVIRONMENT);
+    const int length = snprintf(path, room, "%s/%s%s%s", directory && *directory ? directory : CLUSTERS_DIRECTORY, name,
+                                *file ? "/" : "", file);
+    return length > 0 && (size_t)length < room;
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Entering a cluster's region without the permission at hand: asks the agent, and sleeps until it has come.
+ *
+ * One who waits stays inside the region of the space, so the order among local processes is kept; the agent's word, and what it says of those who hold it
+ * elsewhere, wake it. That the agent has died, or begun anew and knows nothing of the demand, is found by asking again from time to time.
+ */
+#include "memory/cluster.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    MS = 1000 * 1000,
+    ASK_AGAIN_MS = 250,
+    TRY_MS = 1000,        /* somebody who does not want to wait waits for an answer of the other machines */
+    AGENT_DEAD_MS = 10000 /* an agent that is not there may be started again so long */
+};
+
+int ay__cluster_open(const char *space, struct cluster **out)
+{
+    const char *name = space + strlen(CLUSTER_PREFIX);
+    char path[PATH_MAX];
+    if (!cluster_name_is_good(name))
+        return ay__fail(-EINVAL, "'%s' is no name of a cluster: 1 to %d bytes, no slash, no dot at its beginning", name,
+                        CLUSTER_NAME_MOST);
+    if (!cluster_path(name, "agent", path, sizeof path))
+        return ay__fail(-ERANGE, "the path of cluster '%s' is too long", name);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return ay__fail(-errno,
+                        errno == ENOENT ? "no agent of cluster '%s' has run on this machine (%s: %s); "
+                                          "start one: afteryou agent --cluster"
+                                        : "cluster '%s': cannot open %s: %s",
+                        name, path, strerror(errno));
+    struct stat status;
+    struct cluster *cluster = calloc(1, sizeof *cluster);
+    void *pages = MAP_FAILED;
+    if (cluster && fstat(fd, &status) == 0 && status.st_size == (off_t)sizeof(struct permissions))
+        pages = mmap(NULL, sizeof(struct permissions), PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
+    if (pages == MAP_FAILED || madvise(pages, sizeof(struct permissions), MADV_DONTFORK) != 0 ||
+        memcmp(((struct permissions *)pages)->magic, PERMISSIONS_MAGIC, 8) != 0 ||
+        ((struct permissions *)pages)->version != PERMISSIONS_VERSION) {
+        if (pages != MAP_FAILED)
+            munmap(pages, sizeof(struct permissions));
+        free(cluster);
+        return ay__fail(cluster ? -EPROTONOSUPPORT : -ENOMEM, "%s is not of an agent of this version", path);
+    }
+    cluster->pages = pages;
+    strcpy(cluster->name, name);
+    *out = cluster;
+    return 0;
+}
+
+void ay__cluster_close(struct cluster *cluster)
+{
+    if (!cluster)
+        return;
+    ay__cluster_stop_watching(cluster);
+    munmap((void *)(uintptr_t)cluster->pages, sizeof *cluster->pages);
+    free(cluster);
+}
+
+/* Two modes cross machines: exclusive, and shared. The others are entered as the one of these that includes them. */
+int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
+{
+    struct public_spec *spec = &region->spec;
+    if (spec->slots > 1 || spec->of > 0 || spec->names > 1)
+        return ay__fail(-ENOTSUP, "cluster '%s': %s are for the processes of one machine", cluster->name,
+                        spec->slots > 1 ? "slots"
+                        : spec->of > 0  ? "units"
+                                        : "several resources at once");
+    if (spec->mode == AY_PROTECTED_WRITE || spec->mode == AY_CONCURRENT_WRITE)
+        spec->mode = AY_EXCLUSIVE;
+    else if (spec->mode == AY_CONCURRENT_READ)
+        spec->mode = AY_SHARED;
+    region->needed = spec->mode == AY_NULL     ? PERMISSION_NONE
+                     : spec->mode == AY_SHARED ? PERMISSION_SHARED
+                                               : PERMISSION_EXCLUSIVE;
+    region->deadline = &cluster->pages->deadline_monotonic;
+    region->permission = permissions_find(cluster->pages, spec->name[0].bytes, spec->name[0].length);
+    return 0;
+}
+
+static uint64_t own_number(const struct registers *at)
+{
+    return at->protocol->number(atomic_load_explicit(&at->own->word, memory_order_relaxed));
+}
+
+uint64_t ay__cluster_fence(const ay_region *region)
+{
+    const uint64_t number = own_number(&region->at);
+    return region->base + (number > region->first ? number - region->first : 0);
+}
+
+/* False: there is no agent. */
+static bool demand(ay_region *region, enum demand_kind kind)
+{
+    const struct name *name = &region->spec.name[0];
+    struct demand demand = {.magic = DEMAND_MAGIC,
+                            .kind = (uint8_t)kind,
+                            .mode = region->needed,
+                            .length = name->length,
+                            .number = own_number(&region->at)};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(demand.name, name->bytes, name->length);
+    if (!cluster_path(region->at.space->cluster->name, "socket", address.sun_path, sizeof address.sun_path))
+        return false;
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return true; /* it is asked again */
+    const bool sent =
+        sendto(fd, &demand, sizeof demand, MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address) >= 0;
+    const int error = errno;
+    close(fd);
+    return sent || (error != ECONNREFUSED && error != ENOENT && error != EACCES);
+}
+
+enum { WITHOUT_WAITV_MS = 2 };
+
+/* Until one of two words is not what it was, or until then. */
+static void sleep_on(const void *first, uint32_t seen_first, const void *second, uint32_t seen_second, int64_t until)
+{
+    struct ay__waitv words[2] = {
+        {.value = seen_first, .address = (uintptr_t)first, .flags = WAITV_32_BITS},
+        {.value = seen_second, .address = (uintptr_t)second, .flags = WAITV_32_BITS},
+    };
+    const struct timespec time = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    if (syscall(SYS_futex_waitv, words, 2, 0, &time, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS)
+        return;
+    int64_t left = until - ay__now();
+    if (left > (int64_t)WITHOUT_WAITV_MS * MS)
+        left = (int64_t)WITHOUT_WAITV_MS * MS;
+    const struct timespec nap = {.tv_nsec = left};
+    if (left > 0)
+        syscall(SYS_futex, first, FUTEX_WAIT, seen_first, &nap, NULL, 0);
+}
+
+struct wait {
+    int64_t until;      /* give up then; INT64_MAX: never */
+    int64_t ask;        /* again */
+    int64_t agent_lost; /* since when there is no agent; 0: there is */
+    uint32_t busy;      /* as it was when the wait began */
+    bool tries;
+};
+
+static bool give_up(ay_region *region, int reason)
+{
+    region->at.reason = reason;
+    return false;
+}
+
+/* Asks, if it is time to; false if nobody will ever answer. */
+static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
+{
+    const struct cluster *cluster = region->at.space->cluster;
+    const int64_t now = ay__now();
+    if (now < wait->ask)
+        return true;
+    wait->ask = now + (int64_t)ASK_AGAIN_MS * MS;
+    if (demand(region, kind))
+        wait->agent_lost = 0;
+    else if (!wait->agent_lost)
+        wait->agent_lost = now;
+    if (atomic_load(&cluster->pages->full) && !region->permission)
+        return give_up(region, ay__fail(-ENOSPC, "cluster '%s' has no room for another resource", cluster->name));
+    if (wait->agent_lost && (wait->tries || now - wait->agent_lost > (int64_t)AGENT_DEAD_MS * MS))
+        return give_up(region, ay__fail(-EHOSTDOWN,
+                                        "the agent of cluster '%s' does not run on this machine; "
+                                        "start it: afteryou agent --cluster %s",
+                                        cluster->name, cluster->name));
+    return true;
+}
+
+/* Somebody died inside on another machine: of those who enter, one is told, and waits until that is known everywhere. */
+static void hear_of_death(ay_region *region)
+{
+    const struct permission *permission = region->permission;
+    struct wait wait = {.ask = 0};
+    const int64_t end = ay__now() + (int64_t)TRY_MS * MS;
+    region->death = true;
+    while (atomic_load(&permission->death) && ay__now() < end) {
+        if (!ask(region, &wait, DEMAND_TOLD))
+            return;
+        sleep_on(&permission->death, 1, &permission->granted, (uint32_t)region->granted,
+                 wait.ask < end ? wait.ask : end);
+    }
+}
+
+/* The permission is there, in time, and sufficient: the passage is the cluster's. */
+static bool take(ay_region *region)
+{
+    const struct permission *permission = region->permission;
+    const uint64_t granted = atomic_load(&permission->granted);
+    if (permission_mode(granted) < region->needed || !ay__cluster_in_time(region))
+        return false;
+    region->base = atomic_load(&permission->base);
+    region->first = atomic_load(&permission->number);
+    if (atomic_load(&permission->granted) != granted) /* P2 */
+        return false;
+    atomic_store(&region->granted, granted);
+    if (atomic_load(&permission->death))
+        hear_of_death(region);
+    return true;
+}
+
+static void say_waiting(struct registers *at)
+{
+    at->waited = true;
+    if (at->asleep)
+        return;
+    at->asleep = true;
+    atomic_store(&at->own_cold->since_ns, ay__now());
+    atomic_store(&at->own_cold->waiting, 1);
+}
+
+/* The permission is for too weak a mode, and others may be inside by it: let the agent in, and come again. */
+static bool make_way(ay_region *region, struct wait *wait, uint64_t granted)
+{
+    struct registers *at = &region->at;
+    at->protocol->leave(at);
+    wait->ask = 0;
+    while (atomic_load(&region->permission->granted) == granted) {
+        const int64_t now = ay__now();
+        if (now >= wait->until)
+            return give_up(region, at->give_up);
+        if (!ask(region, wait, DEMAND_MORE))
+            return false;
+        sleep_on(&region->permission->granted, (uint32_t)granted, &region->permission->busy, wait->busy,
+                 wait->ask < wait->until ? wait->ask : wait->until);
+    }
+    at->deadline = wait->until;
+    wait->ask = 0;
+    return at->protocol->enter(at);
+}
+
+/* Sleeps until something may have changed; false: given up. */
+static bool rest(ay_region *region, struct wait *wait)
+{
+    const struct permissions *pages = region->at.space->cluster->pages;
+    const struct permission *permission = region->permission;
+    const uint32_t changes = atomic_load(&pages->changes);
+    if (!permission) {
+        const struct name *name = &region->spec.name[0];
+        region->permission = permissions_find(pages, name->bytes, name->length);
+        if (region->permission) {
+            wait->busy = atomic_load(&region->permission->busy);
+            wait->ask = 0; /* so that who tries hears of it, should it be busy */
+            return true;
+        }
+    }
+    if (!ask(region, wait, DEMAND_PERMISSION))
+        return false;
+    const uint64_t granted = permission ? atomic_load(&permission->granted) : 0;
+    if (permission && take(region))
+        return true;
+    const int64_t now = ay__now();
+    if (now >= wait->until || (wait->tries && permission && atomic_load(&permission->busy) != wait->busy))
+        return give_up(region, region->at.give_up);
+    const int64_t until = wait->ask < wait->until ? wait->ask : wait->until;
+    if (!permission)
+        sleep_on(&pages->changes, changes, &pages->changes, changes, until);
+    else if (wait->tries)
+        sleep_on(&permission->granted, (uint32_t)granted, &permission->busy, wait->busy, until);
+    else
+        sleep_on(&permission->granted, (uint32_t)granted, &pages->changes, changes, until);
+    return true;
+}
+
+bool ay__cluster_wait(ay_region *region)
+{
+    struct registers *at = &region->at;
+    if (region->needed == PERMISSION_NONE)
+        return true;
+    if (region->told_lost)
+        ay__cluster_enters(region);
+    struct wait wait = {.until = at->deadline, .tries = at->deadline == INT64_MIN};
+    if (wait.tries)
+        wait.until = ay__now() + (int64_t)TRY_MS * MS;
+    if (region->permission)
+        wait.busy = atomic_load(&region->permission->busy);
+    for (;;) {
+        if (region->permission && take(region))
+            return true;
+        say_waiting(at);
+        const uint64_t granted = region->permission ? atomic_load(&region->permission->granted) : 0;
+        const bool weak = permission_mode(granted) != PERMISSION_NONE && permission_mode(granted) < region->needed;
+        if (weak ? !make_way(region, &wait, granted) : !rest(region, &wait))
+            return false;
+    }
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* The side of a local process: permissions, losses, deaths and demands, with the test in place of the agent. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "afteryou.h"
+#include "agent/local.h"
+#include "agent/pages.h"
+
+enum { LEASE_MS = 60000, WAIT_MS = 20000 };
+#define MS INT64_C(1000000)
+
+static struct pages pages;
+static int agent_socket = -1;
+static char directory[] = "/dev/shm/afteryou-test-XXXXXX";
+static ay_space *space;
+static ay_region *region;
+
+static int64_t boot_ns(void)
+{
+    return clock_ns(CLOCK_BOOTTIME);
+}
+
+static void listen_for_demands(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert_true(cluster_path("c", "socket", address.sun_path, sizeof address.sun_path));
+    unlink(address.sun_path);
+    agent_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(agent_socket, (struct sockaddr *)&address, sizeof address), 0);
+}
+
+/* The next demand, and the index of its name. */
+static struct demand next_demand(unsigned *index)
+{
+    struct demand demand;
+    struct pollfd fd = {.fd = agent_socket, .events = POLLIN};
+    assert_int_equal(poll(&fd, 1, WAIT_MS), 1);
+    assert_int_equal(recv(agent_socket, &demand, sizeof demand, 0), sizeof demand);
+    assert_int_equal(demand.magic, DEMAND_MAGIC);
+    const struct permission *found = permissions_find(pages.map, demand.name, demand.length);
+    *index = found ? (unsigned)(found - pages.map->permission) : atomic_load(&pages.map->count);
+    if (!found)
+        pages_add(&pages, *index, demand.name, demand.length);
+    return demand;
+}
+
+static void forget_demands(void)
+{
+    char bytes[sizeof(struct demand)];
+    while (recv(agent_socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        continue;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    char path[PATH_MAX], trouble[512];
+    const struct pages_options options = {.cluster = "c",
+                                          .protocol = "token",
+                                          .mode = 0600,
+                                          .group = (gid_t)-1,
+                                          .lease = LEASE_MS * MS,
+                                          .grace = 2 * LEASE_MS * MS};
+    strcpy(directory, "/dev/shm/afteryou-test-XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    setenv(CLUSTERS_ENVIRONMENT, directory, 1);
+    assert_int_equal(ay_open("cluster:c", NULL, &space), -ENOENT);
+    assert_int_equal(pages_open(&pages, &options, trouble, sizeof trouble), 0);
+    assert_true(cluster_path("c", "space", path, sizeof path));
+    assert_int_equal(ay_open("cluster:c", NULL, &space), -EPROTONOSUPPORT); /* not announced yet */
+    assert_int_equal(ay_open(path, NULL, &space), 0);
+    ay_close(space);
+    pages_announce(&pages);
+    listen_for_demands();
+    pages_lease(&pages, boot_ns() + LEASE_MS * MS);
+    assert_int_equal(ay_open("cluster:c", NULL, &space), 0);
+    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "thing"}, &region), 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"space", "agent", "socket", ""};
+    char path[PATH_MAX];
+    ay_close(space);
+    pages_close(&pages);
+    close(agent_socket);
+    for (size_t at = 0; at < sizeof files / sizeof *files; at++)
+        if (cluster_path("c", files[at], path, sizeof path) && (*files[at] ? unlink(path) : rmdir(path)) != 0)
+            perror(path);
+    return rmdir(directory);
+}
+
+static void *enter(void *arg)
+{
+    *(int *)arg = ay_enter_for(region, WAIT_MS);
+    return NULL;
+}
+
+/* In a thread of its own, as an agent answers only while it waits. */
+static pthread_t begin_to_enter(int *result)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, enter, result), 0);
+    return thread;
+}
+
+static void enter_by_grant(uint64_t base)
+{
+    int result = 1;
+    unsigned index;
+    const pthread_t thread = begin_to_enter(&result);
+    const struct demand demand = next_demand(&index);
+    assert_int_equal(demand.kind, DEMAND_PERMISSION);
+    pages_grant(&pages, index, PERMISSION_EXCLUSIVE, 0, base, demand.number);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+}
+
+static void test_granted_and_kept(void **state)
+{
+    (void)state;
+    enter_by_grant(1000);
+    assert_int_equal(ay_fence(region), 1000);
+    assert_true(ay_valid(region));
+    assert_int_equal(ay_leave(region), 0);
+    assert_false(ay_valid(region));
+    forget_demands();
+    for (unsigned times = 1; times <= 5; times++) { /* again, without a word to the agent */
+        assert_int_equal(ay_try(region), 0);
+        assert_true(ay_fence(region) > 1000);
+        assert_int_equal(ay_leave(region), 0);
+    }
+    assert_true(recv(agent_socket, &(char){0}, 1, MSG_DONTWAIT) < 0);
+}
+
+static void test_try_hears_that_it_is_busy(void **state)
+{
+    (void)state;
+    unsigned index;
+    pages_add(&pages, 0, "thing", 5);
+    pid_t child = fork(); /* the agent is another process: it answers while we try */
+    if (child == 0) {
+        next_demand(&index);
+        pages_busy(&pages, index);
+        _exit(0);
+    }
+    assert_int_equal(ay_try(region), -EBUSY);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(ay_enter_for(region, 20), -ETIMEDOUT);
+}
+
+static void test_no_agent(void **state)
+{
+    (void)state;
+    close(agent_socket);
+    assert_int_equal(ay_try(region), -EHOSTDOWN);
+    assert_non_null(strstr(ay_message(), "afteryou agent"));
+    listen_for_demands();
+}
+
+static void test_lost_by_withdrawal(void **state)
+{
+    (void)state;
+    struct pollfd lost = {.fd = ay_lost(region), .events = POLLIN};
+    assert_true(lost.fd >= 0);
+    assert_int_equal(ay_lost(region), lost.fd);
+    enter_by_grant(1);
+    assert_int_equal(poll(&lost, 1, 0), 0);
+    pages_lose(&pages, 0);
+    assert_int_equal(poll(&lost, 1, WAIT_MS), 1);
+    assert_false(ay_valid(region));
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 50, 0); /* another grant does not bring it back */
+    assert_false(ay_valid(region));
+    assert_int_equal(ay_leave(region), 0);
+    assert_int_equal(ay_enter(region), 0); /* the next passage begins anew */
+    assert_true(ay_valid(region));
+    assert_int_equal(poll(&lost, 1, 0), 0);
+    ay_leave(region);
+}
+
+static void test_lost_by_the_clock(void **state)
+{
+    (void)state;
+    struct pollfd lost = {.fd = ay_lost(region), .events = POLLIN};
+    enter_by_grant(1);
+    pages_lease(&pages, boot_ns() + 50 * MS); /* nobody renews it */
+    assert_int_equal(poll(&lost, 1, WAIT_MS), 1);
+    assert_false(ay_valid(region));
+    assert_int_equal(ay_leave(region), 0);
+    assert_int_equal(ay_enter_for(region, 50), -ETIMEDOUT); /* the old permission is of no use */
+    pages_lease(&pages, boot_ns() + LEASE_MS * MS);
+    assert_int_equal(ay_enter_for(region, WAIT_MS), 0);
+    ay_leave(region);
+}
+
+static void test_death_elsewhere_is_told_once(void **state)
+{
+    (void)state;
+    int result = 0;
+    unsigned index;
+    enter_by_grant(1);
+    ay_leave(region);
+    forget_demands();
+    pages_withdraw(&pages, 0); /* the permission was elsewhere meanwhile */
+    pages_death(&pages, 0, true);
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 100, 0);
+    const pthread_t thread = begin_to_enter(&result);
+    assert_int_equal(next_demand(&index).kind, DEMAND_TOLD);
+    pages_death(&pages, 0, false);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, AY_AFTER_DEATH);
+    ay_leave(region);
+    assert_int_equal(ay_enter(region), 0);
+    ay_leave(region);
+}
+
+/* A reader's permission is too weak for a writer: it lets the agent in, which takes it back, and comes again. */
+static void test_too_weak_a_permission(void **state)
+{
+    (void)state;
+    int result = 1;
+    unsigned index;
+    char trouble[256];
+    pages_add(&pages, 0, "thing", 5);
+    pages_grant(&pages, 0, PERMISSION_SHARED, 0, 7, 0);
+    static struct local *local; /* lasts as long as the process, as the agent's does */
+    local = local_open("c", &pages, 0600, (gid_t)-1, trouble, sizeof trouble);
+    assert_non_null(local);
+    const pthread_t thread = begin_to_enter(&result);
+    assert_int_equal(next_demand(&index).kind, DEMAND_MORE);
+    local_take_back(local, 0, "thing");
+    struct pollfd news = {.fd = local_fd(local), .events = POLLIN};
+    struct local_news what = {.busy = true};
+    while (what.busy) {
+        assert_int_equal(poll(&news, 1, WAIT_MS), 1);
+        if (!local_next(local, &what))
+            what.busy = true;
+    }
+    assert_true(what.withdrawn);
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 100, 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+    assert_true(ay_fence(region) >= 100);
+    local_take_back(local, 0, "thing"); /* somebody is inside: it says so, and waits */
+    do
+        assert_int_equal(poll(&news, 1, WAIT_MS), 1);
+    while (!local_next(local, &what));
+    assert_true(what.busy);
+    assert_true(ay_valid(region));
+    ay_leave(region);
+    do
+        assert_int_equal(poll(&news, 1, WAIT_MS), 1);
+    while (!local_next(local, &what));
+    assert_true(!what.busy && what.withdrawn);
+    assert_false(local_try_take_back(local, 0, "thing", &what) && what.withdrawn); /* there is nothing left to take */
+}
+
+static void test_what_a_cluster_has_not(void **state)
+{
+    (void)state;
+    ay_region *other;
+    const char *const also[] = {"more", NULL};
+    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .slots = 2}, &other), -ENOTSUP);
+    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .take = 1, .of = 2}, &other), -ENOTSUP);
+    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .also = also}, &other), -ENOTSUP);
+    assert_int_equal(ay_enter_when(region, NULL, NULL, 0), -ENOTSUP);
+    assert_true(ay_grace(space) > 0);
+    ay_space *local;
+    ay_region *plain;
+    char path[PATH_MAX];
+    assert_true(cluster_path("c", "space", path, sizeof path));
+    assert_int_equal(ay_open(path, NULL, &local), 0);
+    assert_int_equal(ay_grace(local), 0);
+    assert_int_equal(ay_region_open(local, &(ay_spec){.name = "plain"}, &plain), 0);
+    struct pollfd lost = {.fd = ay_lost(plain), .events = POLLIN};
+    assert_int_equal(ay_enter(plain), 0);
+    assert_true(ay_valid(plain));
+    assert_int_equal(poll(&lost, 1, 0), 0);
+    ay_close(local);
+}
+
+static void test_child_owns_nothing(void **state)
+{
+    (void)state;
+    int status;
+    enter_by_grant(1);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(ay_valid(region) || ay_lost(region) != -EPERM || ay_leave(region) != -EPERM);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(ay_valid(region));
+    ay_leave(region);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_granted_and_kept),      TEST(test_try_hears_that_it_is_busy), TEST(test_no_agent),
+        TEST(test_lost_by_withdrawal),    TEST(test_lost_by_the_clock),         TEST(test_death_elsewhere_is_told_once),
+        TEST(test_too_weak_a_permission), TEST(test_what_a_cluster_has_not),    TEST(test_child_owns_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* A cluster in one process: see world.h. */
+#include "world.h"
+
+#include <stdlib.h>
+
+enum { MS = 1000 * 1000 };
+
+uint64_t world_draw(struct world *world, uint64_t below)
+{
+    world->chance ^= world->chance << 13;
+    world->chance ^= world->chance >> 7;
+    world->chance ^= world->chance << 17;
+    return world->chance % below;
+}
+
+static void violate(struct world *world, const char *what, unsigned machine, unsigned other)
+{
+    if (world->violation)
+        return;
+    snprintf(world->words, sizeof world->words, "%s: machine %u, machine %u, at %lld ms", what, machine, other,
+             (long long)world->now / MS);
+    world->violation = world->words;
+}
+
+/* With AGENT_TEST_LOG in the environment: what happens, for people. */
+static void tell(const struct machine *machine, const char *what, uint64_t value)
+{
+    if (getenv("AGENT_TEST_LOG"))
+        fprintf(stderr, "%8lld ms machine %u: -- %s %llx\n", (long long)machine->world->now / MS, machine->number, what,
+                (unsigned long long)value);
+}
+
+/* ---- the agent's surroundings ---- */
+
+static struct machine *of(void *arg)
+{
+    return arg;
+}
+
+static void log_parcel(struct world *world, struct address who, const void *bytes, size_t length)
+{
+    if (world->logged == LOG_MOST)
+        abort();
+    struct log_entry *entry = &world->log[world->logged++];
+    *entry = (struct log_entry){.kind = LOGGED_PARCEL, .who = who, .length = length, .bytes = malloc(length)};
+    memcpy(entry->bytes, bytes, length);
+}
+
+static void do_send(void *arg, const void *bytes, size_t length)
+{
+    struct machine *machine = of(arg);
+    if (!machine->cut)
+        log_parcel(machine->world, (struct address){machine->number, machine->pid}, bytes, length);
+}
+
+static void do_named(void *arg, unsigned resource)
+{
+    struct machine *machine = of(arg);
+    if (resource < machine->pages)
+        return;
+    if (resource >= sizeof machine->page / sizeof *machine->page)
+        abort();
+    snprintf(machine->page[resource].name, sizeof machine->page[resource].name, "%.*s",
+             (int)machine->agent.resource[resource].length, machine->agent.resource[resource].name);
+    machine->pages = resource + 1;
+}
+
+static void do_grant(void *arg, unsigned resource)
+{
+    struct machine *machine = of(arg);
+    const struct resource *granted = &machine->agent.resource[resource];
+    if (machine->page[resource].mode != PERMISSION_NONE)
+        violate(machine->world, "granted twice", machine->number, machine->number);
+    machine->page[resource].serial++;
+    machine->page[resource].mode = granted->mode;
+    machine->page[resource].slot = machine->agent.self;
+    machine->page[resource].base = granted->base;
+    machine->page[resource].first = granted->first;
+}
+
+static bool withdraw(struct machine *machine, unsigned resource)
+{
+    if (machine->page[resource].mode == PERMISSION_NONE)
+        return false;
+    machine->page[resource].serial++;
+    machine->page[resource].mode = PERMISSION_NONE;
+    return true;
+}
+
+static void do_withdraw(void *arg, unsigned resource)
+{
+    withdraw(of(arg), resource);
+}
+
+static void do_take_back(void *arg, unsigned resource)
+{
+    of(arg)->taking_back[resource] = true;
+}
+
+static void do_busy(void *arg, unsigned resource)
+{
+    of(arg)->page[resource].busy++;
+}
+
+static void do_death(void *arg, unsigned resource)
+{
+    of(arg)->page[resource].death = of(arg)->agent.resource[resource].death;
+}
+
+static void do_full(void *arg)
+{
+    (void)arg;
+    abort();
+}
+
+static void do_lease(void *arg, int64_t deadline)
+{
+    of(arg)->deadline = deadline;
+}
+
+static void do_changed(void *arg, enum agent_state state)
+{
+    (void)arg;
+    (void)state;
+}
+
+static void do_keep_view(void *arg, uint64_t view)
+{
+    struct machine *machine = of(arg);
+    machine->known_view = view > machine->known_view ? view : machine->known_view;
+}
+
+static uint64_t do_nonce(void *arg)
+{
+    struct world *world = of(arg)->world;
+    world_draw(world, 2);
+    return world->chance;
+}
+
+static size_t do_describe(void *arg, char *text, size_t room)
+{
+    return (size_t)snprintf(text, room, "machine %u", of(arg)->number);
+}
+
+static void do_answered(void *arg, uint64_t query, uint32_t node, const char *text, size_t length)
+{
+    (void)arg, (void)query, (void)node, (void)text, (void)length;
+}
+
+static void do_refused(void *arg, const char *why)
+{
+    (void)why;
+    of(arg)->world->refusals++;
+}
+
+static void do_log(void *arg, enum log_level level, const char *event, const char *details)
+{
+    (void)level;
+    if (getenv("AGENT_TEST_LOG"))
+        fprintf(stderr, "%8lld ms machine %u: %s %s\n", (long long)of(arg)->world->now / MS, of(arg)->number, event,
+                details);
+}
+
+/* ---- what befalls a machine ---- */
+
+void world_begin(struct world *world, unsigned machines, const struct protocol *protocol, uint64_t seed)
+{
+    *world = (struct world){.machines = machines,
+                            .protocol = protocol,
+                            .now = 1000 * (int64_t)MS,
+                            .lease = 2000 * (int64_t)MS,
+                            .grace = 3000 * (int64_t)MS,
+                            .chance = seed * UINT64_C(0x9e3779b97f4a7c15) + 88172645463325252};
+    world->log = calloc(LOG_MOST, sizeof *world->log);
+    if (!world->log)
+        abort();
+    for (unsigned number = 0; number < machines; number++) {
+        world->machine[number].number = number;
+        world->machine[number].world = world;
+    }
+}
+
+void world_end(struct world *world)
+{
+    for (unsigned number = 0; number < world->machines; number++)
+        if (world->machine[number].running)
+            agent_end(&world->machine[number].agent);
+    for (size_t at = 0; at < world->logged; at++)
+        free(world->log[at].bytes);
+    free(world->log);
+}
+
+static void connect_agent(struct world *world, struct machine *machine)
+{
+    machine->cursor = world->logged;
+    machine->told_cut = false;
+    agent_connected(&machine->agent, world->now, (struct address){machine->number, machine->pid}, world->machines);
+}
+
+static void inherit(struct world *world, struct machine *machine)
+{
+    for (unsigned at = 0; at < machine->pages; at++) {
+        agent_resource(&machine->agent, machine->page[at].name, strlen(machine->page[at].name), true);
+        if (machine->page[at].mode == PERMISSION_NONE)
+            continue;
+        machine->agent.inherited_until = machine->deadline;
+        machine->agent.obliged = machine->deadline + world->grace - world->lease;
+        if (machine->deadline > world->now)
+            agent_inherits(&machine->agent, at, machine->page[at].mode, machine->page[at].slot, machine->page[at].base,
+                           machine->page[at].first);
+        else
+            withdraw(machine, at);
+    }
+}
+
+void world_start(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    const struct agent_options options = {.protocol = world->protocol, .lease = world->lease, .grace = world->grace};
+    const struct surroundings around = {.arg = machine,
+                                        .send = do_send,
+                                        .named = do_named,
+                                        .grant = do_grant,
+                                        .withdraw = do_withdraw,
+                                        .take_back = do_take_back,
+                                        .busy = do_busy,
+                                        .death = do_death,
+                                        .full = do_full,
+                                        .lease = do_lease,
+                                        .changed = do_changed,
+                                        .keep_view = do_keep_view,
+                                        .nonce = do_nonce,
+                                        .describe = do_describe,
+                                        .answered = do_answered,
+                                        .refused = do_refused,
+                                        .log = do_log};
+    if (machine->running)
+        return;
+    if (!agent_begin(&machine->agent, &options, &around))
+        abort();
+    machine->running = true;
+    machine->stopped = false;
+    tell(machine, "starts", 0);
+    machine->pid = ++world->pids;
+    machine->agent.known_view = machine->known_view;
+    memset(machine->taking_back, 0, sizeof machine->taking_back);
+    inherit(world, machine);
+    if (!machine->cut)
+        connect_agent(world, machine);
+    else
+        machine->told_cut = true;
+}
+
+static void log_left(struct world *world, const struct machine *machine, bool with_its_machine)
+{
+    if (world->logged == LOG_MOST)
+        abort();
+    world->log[world->logged++] = (struct log_entry){
+        .kind = LOGGED_LEFT, .who = {machine->number, machine->pid}, .with_its_machine = with_its_machine};
+}
+
+void world_kill(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (!machine->running)
+        return;
+    agent_end(&machine->agent);
+    machine->running = machine->stopped = false;
+    tell(machine, "is killed", 0);
+    if (!machine->cut)
+        log_left(world, machine, false);
+}
+
+void world_cut(struct world *world, unsigned number)
+{
+    world->machine[number].cut = true;
+    tell(&world->machine[number], "is cut off", 0);
+}
+
+void world_notice_cut(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (!machine->cut || machine->told_cut)
+        return;
+    machine->told_cut = true;
+    if (machine->running) {
+        log_left(world, machine, true);
+        agent_cut(&machine->agent, world->now, "no quorum");
+    }
+}
+
+void world_heal(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (!machine->cut)
+        return;
+    world_notice_cut(world, number);
+    machine->cut = false;
+    tell(machine, "is back", 0);
+    if (machine->running)
+        connect_agent(world, machine);
+}
+
+/* ---- the local process ---- */
+
+static int page_of(const struct machine *machine)
+{
+    for (unsigned at = 0; at < machine->pages; at++)
+        if (strcmp(machine->page[at].name, RESOURCE) == 0)
+            return (int)at;
+    return -1;
+}
+
+bool world_holds(const struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    const int page = page_of(machine);
+    return machine->inside && page >= 0 && machine->page[page].serial == machine->serial &&
+           world->now < machine->deadline;
+}
+
+static void judge_entry(struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    for (unsigned other = 0; other < world->machines; other++)
+        if (other != number && world_holds(world, other) &&
+            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].mode == PERMISSION_EXCLUSIVE))
+            violate(world, "two inside", number, other);
+    if (machine->mode == PERMISSION_EXCLUSIVE ? machine->fence <= world->greatest_fence
+                                              : machine->fence < world->greatest_fence && world->shared_percent == 0)
+        violate(world, "a fence that does not grow", number, number);
+    if (machine->mode == PERMISSION_EXCLUSIVE)
+        world->greatest_fence = machine->fence;
+}
+
+static void demand(struct world *world, struct machine *machine)
+{
+    struct demand what = {.magic = DEMAND_MAGIC,
+                          .kind = DEMAND_PERMISSION,
+                          .mode = (uint8_t)machine->mode,
+                          .length = sizeof RESOURCE - 1,
+                          .number = machine->passage + 1};
+    const int page = page_of(machine);
+    strcpy(what.name, RESOURCE);
+    if (page >= 0 && machine->page[page].mode != PERMISSION_NONE && machine->page[page].mode < machine->mode)
+        what.kind = DEMAND_MORE;
+    machine->next_demand = world->now + 250 * (int64_t)MS;
+    if (machine->running && !machine->stopped)
+        agent_demand(&machine->agent, world->now, &what);
+}
+
+static void try_to_enter(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    const int page = page_of(machine);
+    if (page < 0 || machine->page[page].mode < machine->mode || world->now >= machine->deadline) {
+        if (world->now >= machine->next_demand)
+            demand(world, machine);
+        return;
+    }
+    machine->passage++;
+    machine->wants = false;
+    machine->inside = true;
+    machine->serial = machine->page[page].serial;
+    const uint64_t first = machine->page[page].first;
+    machine->fence = machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);
+    machine->entries++;
+    world->entries++;
+    if (machine->page[page].death) {
+        machine->deaths_told++;
+        const struct demand told = {
+            .magic = DEMAND_MAGIC, .kind = DEMAND_TOLD, .length = sizeof RESOURCE - 1, .name = RESOURCE};
+        if (machine->running && !machine->stopped)
+            agent_demand(&machine->agent, world->now, &told);
+    }
+    tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters", machine->fence);
+    judge_entry(world, number);
+}
+
+void world_want(struct world *world, unsigned number, unsigned mode)
+{
+    world->machine[number].wants = true;
+    world->machine[number].mode = mode;
+    world->machine[number].next_demand = 0;
+}
+
+void world_leave(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (machine->inside && !world_holds(world, number))
+        machine->losses++;
+    if (machine->inside)
+        tell(machine, "leaves", machine->fence);
+    machine->inside = false;
+}
+
+/* ---- what happens by itself ---- */
+
+static void move_local(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (world->local_processes && machine->inside && world_draw(world, 4) == 0)
+        world_leave(world, number);
+    else if (world->local_processes && !machine->inside && !machine->wants && world_draw(world, 3) == 0)
+        world_want(world, number,
+                   world_draw(world, 100) < world->shared_percent ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE);
+    if (machine->wants)
+        try_to_enter(world, number);
+}
+
+static void take_back(struct world *world, struct machine *machine)
+{
+    for (unsigned at = 0; at < machine->pages; at++) {
+        if (!machine->taking_back[at])
+            continue;
+        if (machine->inside) {
+            agent_is_busy(&machine->agent, world->now, at);
+            continue;
+        }
+        machine->taking_back[at] = false;
+        machine->passage++;
+        agent_took_back(&machine->agent, world->now, at, withdraw(machine, at), machine->passage, false);
+    }
+}
+
+static void deliver(struct world *world, struct machine *machine)
+{
+    if (machine->cut || machine->cursor >= world->logged)
+        return;
+    const struct log_entry *entry = &world->log[machine->cursor++];
+    if (entry->kind == LOGGED_LEFT)
+        agent_left(&machine->agent, world->now, entry->who, entry->with_its_machine);
+    else
+        agent_delivered(&machine->agent, world->now, entry->who, entry->bytes, entry->length);
+}
+
+void world_step(struct world *world)
+{
+    const unsigned number = (unsigned)world_draw(world, world->machines);
+    struct machine *machine = &world->machine[number];
+    const bool works = machine->running && !machine->stopped;
+    world->now += (int64_t)world_draw(world, 2 * MS);
+    switch (world_draw(world, 8)) {
+    case 0:
+        move_local(world, number);
+        break;
+    case 1:
+        if (works)
+            agent_tick(&machine->agent, world->now);
+        break;
+    case 2:
+        if (works)
+            take_back(world, machine);
+        break;
+    default:
+        if (works)
+            deliver(world, machine);
+    }
+}
+
+void world_run(struct world *world, int64_t ns)
+{
+    const int64_t end = world->now + ns;
+    while (world->now < end && !world->violation)
+        world_step(world);
+}
+
+bool world_until(struct world *world, bool (*so)(struct world *), int64_t ns)
+{
+    const int64_t end = world->now + ns;
+    while (world->now < end && !world->violation && !so(world))
+        world_step(world);
+    return so(world);
+}
+
+bool world_all_ready(struct world *world)
+{
+    for (unsigned number = 0; number < world->machines; number++)
+        if (!world->machine[number].running || !agent_is_ready(&world->machine[number].agent))
+            return false;
+    return true;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* A cluster in one process: agents, the pages and a local process of each machine, an agreed order in place of Corosync, and a judge.
+ *
+ * Time and chance are the test's. What a machine would do by itself (deliver, tick, let its local process go in and out) happens in world_step(); what befalls
+ * it (death, stops, cuts) the test does. The judge looks at every entry: nobody else is inside who has not been told that it lost; the fence is greater than all before.
+ */
+#ifndef AFTERYOU_TESTS_AGENT_WORLD_H
+#define AFTERYOU_TESTS_AGENT_WORLD_H
+
+#include "agent/agent.h"
+
+enum { MACHINES_MOST = 5, LOG_MOST = 1 << 18 };
+
+/* The one resource that the judge follows. */
+#define RESOURCE "thing"
+
+struct machine {
+    unsigned number;
+    struct world *world;
+    bool running, stopped, cut; /* the agent's process; cut: from the network */
+    bool told_cut;              /* the agent knows */
+    struct agent agent;
+    uint32_t pid;
+    size_t cursor; /* in the log */
+    /* the pages, which outlive the agent */
+    struct {
+        char name[64];
+        uint64_t serial;
+        unsigned mode;
+        uint32_t slot;
+        uint64_t base, first;
+        bool death;
+        unsigned busy;
+    } page[8];
+    unsigned pages;
+    int64_t deadline;
+    uint64_t known_view; /* its file */
+    bool taking_back[8]; /* the agent's thread waits to enter */
+    /* the local process */
+    bool wants, inside;
+    unsigned mode; /* PERMISSION_… */
+    uint64_t serial;
+    uint64_t fence, passage; /* passage: the number of the last local one, the agent's included */
+    unsigned entries, losses, deaths_told;
+    int64_t next_demand;
+};
+
+struct log_entry {
+    enum { LOGGED_PARCEL, LOGGED_LEFT } kind;
+    struct address who;
+    bool with_its_machine;
+    size_t length;
+    uint8_t *bytes;
+};
+
+struct world {
+    unsigned machines;
+    struct machine machine[MACHINES_MOST];
+    struct log_entry *log;
+    size_t logged;
+    int64_t now, lease, grace;
+    uint64_t chance;
+    uint32_t pids;
+    uint64_t greatest_fence;
+    unsigned refusals, entries;
+    bool local_processes; /* they come and go by themselves */
+    unsigned shared_percent;
+    const struct protocol *protocol;
+    const char *violation; /* NULL: none */
+    char words[256];
+};
+
+void world_begin(struct world *world, unsigned machines, const struct protocol *protocol, uint64_t seed);
+void world_end(struct world *world);
+uint64_t world_draw(struct world *world, uint64_t below);
+
+void world_start(struct world *world, unsigned machine); /* an agent, new or anew */
+void world_kill(struct world *world, unsigned machine);  /* the agent, as by SIGKILL */
+void world_cut(struct world *world, unsigned machine);   /* from the network */
+void world_heal(struct world *world, unsigned machine);
+void world_notice_cut(struct world *world, unsigned machine); /* Corosync tells both sides */
+
+void world_step(struct world *world); /* something happens, and a little time passes */
+void world_run(struct world *world, int64_t ns);
+/* Lets the time pass until it is so, for so long at most. */
+bool world_until(struct world *world, bool (*so)(struct world *), int64_t ns);
+
+void world_want(struct world *world, unsigned machine, unsigned mode); /* its local process wants in */
+void world_leave(struct world *world, unsigned machine);
+bool world_holds(const struct world *world, unsigned machine); /* its local process is inside, and has lost nothing */
+bool world_all_ready(struct world *world);
+
+#endif
