@@ -85,14 +85,14 @@ static int entered(ay_region *region)
         atomic_store_explicit(&at->own->fence, greatest_fence(at) + 1, memory_order_release);
     if (at->spec->take > 0)
         ay__units_choose(at);
+    else if (had_to_wait && at->protocol->features & FEATURE_SLEEP && at->space->overtake == 0)
+        ay__wake_next(at); /* in strict order it will be the next, whoever comes */
     access_point();
     atomic_store_explicit(&at->own->inside, 1, memory_order_release);
     if (at->spec->take > 0)
         at->protocol->hold(at);
     else if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
-    else if (had_to_wait && at->space->overtake == 0)
-        ay__wake_next(at);
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
     atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self), memory_order_relaxed);
