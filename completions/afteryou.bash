@@ -15,7 +15,8 @@ _afteryou_value() {
         --cluster) REPLY=$(_afteryou_clusters) ;;
         --protocol) REPLY=$_afteryou_protocols ;;
         --precedence) REPLY="in-order writers-first readers-first by-priority" ;;
-        -k | --slots | --take | --of | -w | --wait | -E | --conflict-exit-code | --when | --priority | -c | --command | \
+        --directory) REPLY=$(compgen -d -- "$current") ;;
+        --nodes | --name | --token | -k | --slots | --take | --of | -w | --wait | -E | --conflict-exit-code | --when | --priority | -c | --command | \
             --places | --overtake) REPLY= ;;
         *) return 1 ;;
     esac
@@ -24,7 +25,9 @@ _afteryou_value() {
 _afteryou_run="-x --exclusive -s --shared -m --mode -k --slots --take --of --also --when --priority -n --nonblock -w --wait
     -E --conflict-exit-code -c --command -o --close -S --space --protocol --cluster -v --verbose -h --help -V --version"
 _afteryou_status="-S --space --cluster --json --watch -h --help -V --version"
-_afteryou_spaces_options="--places --protocol --precedence --overtake --mode --json -h --help -V --version"
+_afteryou_spaces_options="--places --protocol --precedence --overtake --retain --mode --json -h --help -V --version"
+
+_afteryou_cluster="--nodes --name --directory --token --force --down -h --help -V --version"
 
 # Of `afteryou run NAME [OPTION…] [--] COMMAND…`: where the command begins, or 0.
 _afteryou_command_at() {
@@ -44,7 +47,7 @@ _afteryou() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} REPLY
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "run status spaces agent check simulate audit --help --version" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "run status spaces agent cluster check simulate audit --help --version" -- "$current")
         return
     fi
     if [ "${COMP_WORDS[1]}" = run ]; then
@@ -63,6 +66,12 @@ _afteryou() {
         status) REPLY="$_afteryou_status $(_afteryou_regions)" ;;
         spaces) if [ "$COMP_CWORD" = 2 ]; then REPLY="list create show remove repair $_afteryou_spaces_options"
             else REPLY="$_afteryou_spaces_options $(_afteryou_spaces)"; fi ;;
+        cluster) case $before in
+                cluster) REPLY="init try $_afteryou_cluster" ;;
+                try) REPLY="exec cut heal $_afteryou_cluster" ;;
+                exec | cut | heal) REPLY="a b c" ;;
+                *) REPLY=$_afteryou_cluster ;;
+            esac ;;
         agent | check | simulate | audit) REPLY=$(afteryou "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -- '(^|[ ,[|])--?[a-zA-Z][a-z-]*' | tr -d ' ,[|') ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$REPLY" -- "$current")

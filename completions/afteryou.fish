@@ -16,8 +16,9 @@ set -l protocols courtesy bakery region forks clock races pair
 set -l run '__fish_seen_subcommand_from run'
 set -l status_ '__fish_seen_subcommand_from status'
 set -l spaces '__fish_seen_subcommand_from spaces'
+set -l cluster '__fish_seen_subcommand_from cluster'
 
-complete -c afteryou -f -n __fish_use_subcommand -a 'run status spaces agent check simulate audit'
+complete -c afteryou -f -n __fish_use_subcommand -a 'run status spaces agent cluster check simulate audit'
 complete -c afteryou -s h -l help -d Help
 complete -c afteryou -s V -l version -d 'The version'
 
@@ -58,5 +59,14 @@ complete -c afteryou -n $spaces -l places -x -d 'Open regions at once'
 complete -c afteryou -n $spaces -l protocol -x -a "$protocols"
 complete -c afteryou -n $spaces -l precedence -x -a 'in-order writers-first readers-first by-priority'
 complete -c afteryou -n $spaces -l overtake -x -d 'How often a sleeper may be passed'
+complete -c afteryou -n $spaces -l retain -d 'Who was inside last goes in again at next to no cost'
 complete -c afteryou -n $spaces -l mode -x -d 'Permissions, octal'
 complete -c afteryou -n $spaces -l json -d 'For programs'
+
+complete -c afteryou -f -n $cluster -a 'init try exec cut heal'
+complete -c afteryou -n $cluster -l nodes -x -d 'The machines, or how many'
+complete -c afteryou -n $cluster -l name -x -d 'Of the cluster'
+complete -c afteryou -n $cluster -l directory -x -a '(__fish_complete_directories)' -d 'Where to write'
+complete -c afteryou -n $cluster -l token -x -d 'Milliseconds for a silent machine'
+complete -c afteryou -n $cluster -l force -d 'Write over files'
+complete -c afteryou -n $cluster -l down -d 'End the trial'

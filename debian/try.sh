@@ -27,5 +27,7 @@ END
 # shellcheck disable=SC2046
 cc "$directory/try.c" -o "$directory/try" $(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$library/pkgconfig pkg-config --cflags --libs afteryou)
 LD_LIBRARY_PATH=$library "$directory/try" "$spaces/s"
-for page in man1/afteryou.1 man3/ay_open.3 man7/afteryou.7; do [ -e "$root/usr/share/man/$page.gz" ]; done
+"$root/usr/bin/afteryou" cluster init --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3 --directory "$spaces/cluster" >/dev/null
+[ -s "$root/lib/systemd/system/afteryou-agent@.service" ]
+for page in man1/afteryou-cluster.1 man1/afteryou.1 man3/ay_open.3 man7/afteryou.7; do [ -e "$root/usr/share/man/$page.gz" ]; done
 echo "deb: $(ls "$directory"/*.deb | wc -l) packages; the command, the library and the module work in a root of their own"

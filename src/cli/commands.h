@@ -17,6 +17,7 @@ int command_spaces(int count, char **words);
 int command_status(int count, char **words);
 int command_simulate(int count, char **words);
 int command_audit(int count, char **words);
+int command_cluster(int count, char **words);
 
 /* One line on stderr, "afteryou COMMAND: …"; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -17,6 +17,7 @@ static const struct {
     {"check", command_check, "try every interleaving of a protocol, every death"},
     {"simulate", command_simulate, "messages and delays per passage, with faults"},
     {"audit", command_audit, "judge a recorded run"},
+    {"cluster", command_cluster, "set up many machines, or try them on this one"},
 };
 
 static void print_usage(FILE *out)

@@ -8,6 +8,7 @@ import unittest
 from support import AFTERYOU, ROOT
 
 OWN = ("run", "status", "spaces")  # described in afteryou(1); the others have a page each, and a test of it
+COMPLETED = OWN + ("cluster",)  # whose options the completions list; those of the others are asked for
 OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][a-z-]*)")
 
 
@@ -41,13 +42,13 @@ class Documents(unittest.TestCase):
     def test_bash_and_zsh(self):
         for name in ("afteryou.bash", "_afteryou"):
             text = (ROOT / "completions" / name).read_text()
-            for command in OWN:
+            for command in COMPLETED:
                 for option in options_of(command):
                     self.assert_has(text, option, name)
 
     def test_fish(self):
         text = (ROOT / "completions/afteryou.fish").read_text()
-        for command in OWN:
+        for command in COMPLETED:
             for option in options_of(command):
                 flag = f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
                 self.assertRegex(text, rf"{flag}(?![\w-])", f"{option} is not in afteryou.fish")
@@ -63,6 +64,9 @@ class Documents(unittest.TestCase):
         self.assertEqual(self.complete("afteryou", "run", "x", "--pri"), ["--priority"])
         self.assertEqual(self.complete("afteryou", "run", "-m", "prot"), ["protected-write"])
         self.assertEqual(self.complete("afteryou", "spaces", "rem"), ["remove"])
+        self.assertEqual(self.complete("afteryou", "cluster", "in"), ["init"])
+        self.assertEqual(self.complete("afteryou", "cluster", "try", "he"), ["heal"])
+        self.assertEqual(self.complete("afteryou", "cluster", "init", "--no"), ["--nodes"])
         self.assertIn("true", self.complete("afteryou", "run", "x", "--", "tru"))
         self.assertIn("true", self.complete("afteryou", "run", "-n", "x", "tru"))
 

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Regions of three machines while all is well: exclusion, order, modes, fences, deaths of processes, status."""
+import json
+import subprocess
+import unittest
+
+from machines import skip_unless_possible, wait_until
+from support import CONFLICT, ClusterTest, Holder
+
+
+class Basics(ClusterTest):
+    def test_three_machines_in_turn(self):
+        before = 0
+        for turn in range(3):
+            for machine in self.cluster.machines:
+                shown = machine.run_inside(self.region, "-c", "echo $(hostname) $AFTERYOU_FENCE")
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                host, fence = shown.stdout.split()
+                self.assertEqual(host, machine.name)
+                self.assertGreater(int(fence), before, f"turn {turn}")
+                before = int(fence)
+
+    def test_one_at_a_time(self):
+        a, b, c = self.cluster.machines
+        first = Holder(a, self.region)
+        fence, _ = first.entered()
+        self.assertFalse(first.told_of_death())
+        for other in (b, c):
+            self.assertEqual(other.run_inside(self.region, "-n", "--", "true").returncode, CONFLICT)
+            self.assertEqual(other.run_inside(self.region, "-w", "0.3", "--", "true").returncode, CONFLICT)
+        second, third = Holder(b, self.region), Holder(c, self.region)
+        self.assert_stays_out(second, 0.3)
+        self.assertIsNone(third.find("entered"))
+        self.assertTrue(first.is_inside())
+        first.leave()
+        inside = wait_until(lambda: [one for one in (second, third) if one.find("entered")], "the next")
+        self.assertEqual(len(inside), 1)
+        last = third if inside[0] is second else second
+        self.assertGreater(inside[0].entered()[0], fence)
+        self.assertIsNone(last.find("entered"))
+        inside[0].leave()
+        self.assertGreater(last.entered()[0], inside[0].entered()[0])
+        last.leave()
+
+    def test_regions_are_independent(self):
+        a, b, _ = self.cluster.machines
+        one, other = Holder(a, self.region + "-1"), Holder(b, self.region + "-2")
+        one.entered()
+        other.entered()
+        self.assertTrue(one.is_inside() and other.is_inside())
+
+    def test_shared(self):
+        a, b, c = self.cluster.machines
+        readers = [Holder(a, self.region, "shared"), Holder(b, self.region, "shared")]
+        for reader in readers:
+            reader.entered()
+        writer = Holder(c, self.region)
+        self.assert_stays_out(writer, 0.3)
+        readers[0].leave()
+        self.assert_stays_out(writer, 0.3)
+        readers[1].leave()
+        fence, _ = writer.entered()
+        self.assertGreater(fence, max(int(reader.find("entered")[1]) for reader in readers))
+        late = Holder(a, self.region, "shared")
+        self.assert_stays_out(late, 0.3)
+        writer.leave()
+        self.assertGreater(late.entered()[0], fence)
+
+    def test_two_of_one_machine(self):
+        a, b, _ = self.cluster.machines
+        first, second, elsewhere = Holder(a, self.region), None, None
+        fence, _ = first.entered()
+        second = Holder(a, self.region)
+        elsewhere = Holder(b, self.region)
+        self.assert_stays_out(second, 0.3)
+        self.assertIsNone(elsewhere.find("entered"))
+        first.leave()
+        for one in (second, elsewhere):
+            wait_until(lambda: second.is_inside() or elsewhere.is_inside(), "the next")
+            self.assertFalse(second.is_inside() and elsewhere.is_inside())
+            inside = second if second.is_inside() else elsewhere
+            self.assertGreater(inside.entered()[0], fence, one)
+            fence = inside.entered()[0]
+            inside.leave()
+
+    def test_holder_killed(self):
+        holder, waiter = self.held_and_wanted()
+        holder.kill()
+        self.assertGreater(waiter.entered()[0], holder.entered()[0])
+        self.assertTrue(waiter.told_of_death(), "somebody died inside, on another machine")
+        waiter.leave()
+        later = Holder(self.cluster.machines[2], self.region)
+        later.entered()
+        self.assertFalse(later.told_of_death(), "one is told, once")
+
+    def test_waiter_killed(self):
+        _, b, c = self.cluster.machines
+        holder, waiter = self.held_and_wanted()
+        other = Holder(c, self.region)
+        self.assert_stays_out(other, 0.2)
+        waiter.kill()
+        holder.leave()
+        other.entered()
+        other.leave()
+        self.assert_enters(b)
+
+    def test_command_killed(self):
+        a, b, _ = self.cluster.machines
+        running = a.start_inside(self.region, "--", "sleep", "1000")
+        waiter = Holder(b, self.region)
+        self.assert_stays_out(waiter, 0.3)
+        running.kill()
+        waiter.entered()
+
+    def test_status_of_all_machines(self):
+        c = self.cluster.machines[2]
+        holder, _ = self.held_and_wanted()
+        fence, _ = holder.entered()
+
+        def both():
+            shown = self.afteryou(c, "status", "--cluster", self.cluster.name)
+            lines = [line for line in shown.stdout.splitlines() if self.region in line]
+            return lines if any("inside" in line for line in lines) and any("wait" in line for line in lines) else None
+        lines = wait_until(both, "holder and waiter in the status of a third machine")
+        self.assertTrue(any("inside" in line and str(fence) in line for line in lines), lines)
+        shown = self.afteryou(c, "status", "--cluster", self.cluster.name, "--json")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn(self.region, json.dumps(json.loads(shown.stdout)))
+
+    def test_refused(self):
+        a = self.cluster.machines[0]
+        shown = self.afteryou(a, "run", "x", "--cluster", "no-such", "--", "true")
+        self.assertEqual(shown.returncode, 125)
+        self.assertIn("no-such", shown.stderr)
+        for words in (("-k", "2"), ("--take", "1", "--of", "2")):
+            shown = a.run_inside(self.region + "-refused", *words, "--", "true")
+            self.assertEqual(shown.returncode, 125, words)
+            self.assertIn("cluster", shown.stderr)
+
+    def test_metrics(self):
+        a = self.cluster.machines[0]
+        shown = a.run("curl", "-s", "--unix-socket", f"/dev/shm/afteryou-cluster/{self.cluster.name}/metrics", "http://localhost/metrics")
+        if shown.returncode == 127:
+            self.skipTest("needs curl")
+        self.assertRegex(shown.stdout, r"(?m)^# TYPE afteryou_\w+ (counter|gauge)$")
+        self.assertRegex(shown.stdout, r"(?m)^afteryou_\w*quor\w*(\{.*\})? 1$")
+
+    def test_a_second_agent_is_refused(self):
+        a = self.cluster.machines[0]
+        shown = self.afteryou(a, "agent", "--cluster", self.cluster.name, *self.cluster.agent_options, "--state", "/run/other",
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(shown.returncode, 125)
+        self.assertTrue(a.agent.is_running())
+        self.assert_enters(a)
+
+
+if __name__ == "__main__":
+    skip_unless_possible()
+    unittest.main()

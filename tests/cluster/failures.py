@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""What a holder is told, and when the others enter, if an agent, a Corosync or a machine dies or stops. Never two inside but for one that was told before."""
+import signal
+import unittest
+
+from machines import AFTERYOU, skip_unless_possible, wait_until
+from support import LOST, ClusterTest, Holder
+
+
+class Failures(ClusterTest):
+    def assert_taken_over(self, holder, waiter):
+        """The holder is told, then the waiter enters, with a greater fence."""
+        fence, _ = holder.entered()
+        told = holder.lost()
+        later, entered = waiter.entered()
+        self.assertGreater(entered, told, "told before the other can enter")
+        self.assertGreater(later, fence)
+        return later
+
+    def test_agent_killed_and_back_at_once(self):
+        a, b, _ = self.cluster.machines
+        holder = Holder(a, self.region)
+        fence, _ = holder.entered()
+        a.agent.end()
+        a.start_agent()
+        waiter = Holder(b, self.region)
+        self.assert_stays_out(waiter, 1)
+        if holder.find("lost"):
+            self.assertGreater(waiter.entered()[1], holder.lost())
+        else:
+            self.assertIsNone(waiter.find("entered"), "the agent that came back stands for the holder that it found")
+            holder.leave()
+        self.assertGreater(waiter.entered()[0], fence)
+        waiter.leave()
+        self.assert_enters(a, above=waiter.entered()[0])
+
+    def test_agent_killed_for_good(self):
+        a = self.cluster.machines[0]
+        holder, waiter = self.held_and_wanted()
+        a.agent.end()
+        fence = self.assert_taken_over(holder, waiter)
+        waiter.leave()
+        a.start_agent()
+        self.assert_enters(a, above=fence)
+
+    def test_agent_killed_without_holders(self):
+        a, b, c = self.cluster.machines
+        fence = self.assert_enters(a)
+        a.agent.end()
+        fence = self.assert_enters(b, above=fence)
+        fence = self.assert_enters(c, above=fence)
+        a.start_agent()
+        self.assert_enters(a, above=fence)
+
+    def test_agent_stopped(self):
+        a = self.cluster.machines[0]
+        holder, waiter = self.held_and_wanted()
+        a.agent.kill(signal.SIGSTOP)
+        fence = self.assert_taken_over(holder, waiter)
+        a.agent.resume()
+        waiter.leave()
+        self.assert_enters(a, above=fence)
+
+    def test_corosync_killed(self):
+        a, _, c = self.cluster.machines
+        holder, waiter = self.held_and_wanted()
+        a.corosync.end()
+        fence = self.assert_taken_over(holder, waiter)
+        waiter.leave()
+        fence = self.assert_enters(c, above=fence)
+        a.start_corosync()
+        self.restart_agent_if_it_ended(a)
+        self.assert_enters(a, above=fence)
+
+    def test_corosync_stopped(self):
+        a, _, c = self.cluster.machines
+        holder, waiter = self.held_and_wanted()
+        a.corosync.kill(signal.SIGSTOP)
+        fence = self.assert_taken_over(holder, waiter)
+        a.corosync.resume()
+        waiter.leave()
+        fence = self.assert_enters(c, above=fence)
+        self.restart_agent_if_it_ended(a)
+        self.assert_enters(a, above=fence)
+
+    def restart_agent_if_it_ended(self, machine):
+        """As systemd does; an agent may as well wait for Corosync by itself."""
+        if not machine.agent.is_running():
+            machine.start_agent()
+
+    def test_machine_dies(self):
+        a, _, c = self.cluster.machines
+        holder, waiter = self.held_and_wanted()
+        a.power_off()
+        later, _ = waiter.entered()
+        self.assertGreater(later, holder.entered()[0])
+        waiter.leave()
+        fence = self.assert_enters(c, above=later)
+        a.power_on()
+        a.start_corosync()
+        a.start_agent()
+        self.assert_enters(a, above=fence)
+
+    def test_command_is_ended_when_its_region_is_lost(self):
+        a, b, _ = self.cluster.machines
+        mark = self.cluster.directory / "inside"
+        stubborn = "trap '' TERM; touch $0; while :; do sleep 1000; done"
+        running = a.start_inside(self.region, "--", "sh", "-c", stubborn, str(mark))
+        wait_until(mark.exists, "the command inside")
+        waiter = Holder(b, self.region)
+        a.cut()
+        try:
+            self.assertEqual(running.process.wait(60), LOST)
+            waiter.entered()
+        finally:
+            a.heal()
+        waiter.leave()
+        self.assert_enters(a)
+
+    def test_machine_paused(self):
+        """As a virtual machine is: nobody there can be told in time. The others enter, and the fence of the paused one is the lower."""
+        a = self.cluster.machines[0]
+        holder, waiter = self.held_and_wanted()
+        everything = (holder.program, a.agent, a.corosync)
+        for process in everything:
+            process.kill(signal.SIGSTOP)
+        fence, entered = waiter.entered()
+        self.assertGreater(fence, holder.entered()[0])
+        self.assertIsNone(holder.find("lost"))
+        for process in everything:
+            process.resume()
+        self.assertGreater(holder.lost(), entered, "told as soon as it goes on")
+        waiter.leave()
+        self.restart_agent_if_it_ended(a)
+        self.assert_enters(a, above=fence)
+
+    def test_an_agent_that_disagrees_is_refused(self):
+        a, b, c = self.cluster.machines
+        c.agent.end()
+        for words in (("--lease", "2.5", "--grace", "4"), (*self.agent_options, "--protocol", "token")):
+            shown = c.run(AFTERYOU, "agent", "--cluster", self.cluster.name, "--state", "/run/afteryou", *words)
+            self.assertEqual(shown.returncode, 125, shown.stderr)
+            self.assertRegex(shown.stderr, "lease|protocol")
+        fence = max(self.assert_enters(a), self.assert_enters(b))
+        c.start_agent()
+        self.assert_enters(c, above=fence)
+
+    def test_everything_is_restarted(self):
+        fence = max(self.assert_enters(machine) for machine in self.cluster.machines)
+        for machine in self.cluster.machines:
+            machine.power_off()
+        for machine in self.cluster.machines:
+            machine.power_on()
+        self.cluster.start_corosyncs()
+        self.cluster.start_agents()
+        for machine in self.cluster.machines:
+            fence = self.assert_enters(machine, above=fence)
+
+
+if __name__ == "__main__":
+    skip_unless_possible()
+    unittest.main()

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Enters a region of a cluster once, stays, and tells on stdout what happens to it and when (CLOCK_MONOTONIC, which all machines of a test share):
+ *
+ *   entered FENCE NS [after-death]      lost NS invalid      left NS      failed ERRNO NS MESSAGE
+ *
+ *   holder SPACE REGION [shared] [ignore]
+ *
+ * It leaves when stdin ends, and when the region is lost; with `ignore` it stays on after a loss, as a program does that does not look. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "afteryou.h"
+
+static long long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static bool has_word(int count, char **words, const char *word)
+{
+    for (int at = 3; at < count; at++)
+        if (strcmp(words[at], word) == 0)
+            return true;
+    return false;
+}
+
+static void stay(ay_region *region, bool ignore)
+{
+    struct pollfd events[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = ay_lost(region), .events = POLLIN}};
+    for (bool told = false;;) {
+        char byte;
+        events[1].fd = told ? -1 : events[1].fd;
+        if (poll(events, 2, -1) < 0)
+            return;
+        if (!told && events[1].revents) {
+            told = true;
+            printf("lost %lld %s\n", now_ns(), ay_valid(region) ? "valid" : "invalid");
+            if (!ignore)
+                return;
+        }
+        if (events[0].revents && read(STDIN_FILENO, &byte, 1) <= 0)
+            return;
+    }
+}
+
+int main(int count, char **words)
+{
+    ay_space *space;
+    ay_region *region;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (count < 3)
+        return 125;
+    const ay_spec spec = {.name = words[2], .mode = has_word(count, words, "shared") ? AY_SHARED : AY_EXCLUSIVE};
+    int result = ay_open(words[1], NULL, &space);
+    if (result == 0)
+        result = ay_region_open(space, &spec, &region);
+    if (result == 0)
+        result = ay_enter(region);
+    if (result < 0) {
+        printf("failed %d %lld %s\n", -result, now_ns(), ay_message());
+        return 1;
+    }
+    printf("entered %llu %lld%s\n", (unsigned long long)ay_fence(region), now_ns(),
+           result == AY_AFTER_DEATH ? " after-death" : "");
+    stay(region, has_word(count, words, "ignore"));
+    ay_leave(region);
+    printf("left %lld\n", now_ns());
+    ay_close(space);
+    return 0;
+}
