@@ -59,6 +59,7 @@ complete -c afteryou -n $spaces -l places -x -d 'Open regions at once'
 complete -c afteryou -n $spaces -l protocol -x -a "$protocols"
 complete -c afteryou -n $spaces -l precedence -x -a 'in-order writers-first readers-first by-priority'
 complete -c afteryou -n $spaces -l overtake -x -d 'How often a sleeper may be passed'
+complete -c afteryou -n $spaces -l retain -d 'Who was inside last goes in again at next to no cost'
 complete -c afteryou -n $spaces -l mode -x -d 'Permissions, octal'
 complete -c afteryou -n $spaces -l json -d 'For programs'
 

@@ -199,10 +199,12 @@ typedef struct ay_place {
     ay_mode mode;
     unsigned slots, take, of;
     int priority;
-    uint64_t fence;   /* of the present passage, or the last */
-    uint64_t order;   /* those who wait, in the order in which they would be served: 1, 2, …; 0 elsewhere */
-    int64_t since_ns; /* CLOCK_MONOTONIC when the state was entered (not kept for AY_IDLE: when the place was opened) */
-    int waits_for;    /* a place, or -1 */
+    uint64_t fence; /* of the present passage, or the last */
+    uint64_t order; /* those who wait, in the order in which they would be served: 1, 2, …; 0 elsewhere */
+    int64_t
+        since_ns; /* CLOCK_MONOTONIC when the state was entered (not kept for AY_IDLE: when the place was opened); 0: not known,
+                         for one that went inside by a short way, without a look at a clock */
+    int waits_for;         /* a place, or -1 */
     const unsigned *units; /* held */
     size_t unit_count;
     int pid, tid;                       /* as seen in the owner's PID namespace */

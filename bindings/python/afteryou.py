@@ -312,9 +312,9 @@ class Space:
     """Where processes meet. Opened by name or path; made if there is none."""
 
     def __init__(self, name: Optional[str] = None, *, places: int = 0, protocol: Optional[str] = None,
-                 precedence: Precedence = Precedence.IN_ORDER, overtake: int = 0, mode: int = 0) -> None:
+                 precedence: Precedence = Precedence.IN_ORDER, overtake: int = 0, mode: int = 0, retain: bool = False) -> None:
         self._handle: Optional[ctypes.c_void_p] = None
-        options = _Options(places=places, protocol=_bytes(protocol), precedence=int(precedence), overtake=overtake,
+        options = _Options(places=places, protocol=_bytes(protocol), precedence=int(precedence), overtake=overtake, retain=int(retain),
                            mode=mode)
         handle = ctypes.c_void_p()
         _check(_library.ay_open(_bytes(name), ctypes.byref(options), ctypes.byref(handle)))

@@ -42,13 +42,15 @@ static int add_holder(const ay_place *place, void *arg)
     struct holders *holders = arg;
     if (!is_in_the_way(holders, place) || holders->count++ >= NAMED_MOST)
         return 0;
-    char command[256], since[32], lasts[32];
+    char command[256], since[32], lasts[32], when[80] = "";
     text_command(place, command, sizeof command);
-    text_moment(place->since_ns, since, sizeof since);
-    text_duration(text_now() - place->since_ns, lasts, sizeof lasts);
-    const int length =
-        snprintf(holders->text + holders->length, holders->room - holders->length, "%spid %d (%s) since %s, for %s",
-                 holders->count > 1 ? "; " : "", place->pid, command, since, lasts);
+    if (place->since_ns) { /* else it did not look at a clock */
+        text_moment(place->since_ns, since, sizeof since);
+        text_duration(text_now() - place->since_ns, lasts, sizeof lasts);
+        snprintf(when, sizeof when, " since %s, for %s", since, lasts);
+    }
+    const int length = snprintf(holders->text + holders->length, holders->room - holders->length, "%spid %d (%s)%s",
+                                holders->count > 1 ? "; " : "", place->pid, command, when);
     if (length > 0 && (size_t)length < holders->room - holders->length)
         holders->length += (size_t)length;
     return 0;

@@ -10,13 +10,23 @@
 #include "cli/sightings.h"
 #include "cli/text.h"
 
-enum { WORD_PLACES = 256, WORD_PROTOCOL, WORD_PRECEDENCE, WORD_OVERTAKE, WORD_MODE, WORD_JSON, SCHEMA = 1 };
+enum {
+    WORD_PLACES = 256,
+    WORD_PROTOCOL,
+    WORD_PRECEDENCE,
+    WORD_OVERTAKE,
+    WORD_RETAIN,
+    WORD_MODE,
+    WORD_JSON,
+    SCHEMA = 1
+};
 
 static const struct option options[] = {
     {"places", required_argument, NULL, WORD_PLACES},
     {"protocol", required_argument, NULL, WORD_PROTOCOL},
     {"precedence", required_argument, NULL, WORD_PRECEDENCE},
     {"overtake", required_argument, NULL, WORD_OVERTAKE},
+    {"retain", no_argument, NULL, WORD_RETAIN},
     {"mode", required_argument, NULL, WORD_MODE},
     {"json", no_argument, NULL, WORD_JSON},
     {"help", no_argument, NULL, 'h'},
@@ -42,6 +52,7 @@ static void print_help(void)
          "  --protocol P         courtesy (default), bakery, region, forks, clock, races, pair\n"
          "  --precedence WHO     in-order (default), writers-first, readers-first, by-priority\n"
          "  --overtake B         how often one that sleeps may be passed (default: 0, strict order)\n"
+         "  --retain             who was inside last goes in again at next to no cost, until another asks\n"
          "  --mode MODE          permissions of the file, octal (default: 0600; a group's: 0660)\n"
          "  --json               for programs; \"schema\" is its version\n"
          "  -h, --help           this\n"
@@ -80,6 +91,9 @@ static int take_option(int option, char **words, struct spaces_words *asked)
         return parse_count("--places", AY_PLACES_MOST, &asked->options.places);
     case WORD_OVERTAKE:
         return parse_count("--overtake", UINT32_MAX, &asked->options.overtake);
+    case WORD_RETAIN:
+        asked->options.retain = 1;
+        return 0;
     case WORD_MODE:
         return parse_mode(&asked->options.mode);
     case WORD_PROTOCOL:

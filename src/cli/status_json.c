@@ -31,8 +31,11 @@ static void print_place(FILE *out, const struct sighting *item)
     fprintf(out, seen->order ? "%llu" : "null", (unsigned long long)seen->order);
     fprintf(out, ",\"conditional\":%s,\"waits_for\":", seen->conditional ? "true" : "false");
     fprintf(out, seen->waits_for >= 0 ? "%d" : "null", seen->waits_for);
-    fprintf(out, ",\"since\":\"%s\",\"seconds\":%.3f,\"pid\":%d,\"tid\":%d,\"pid_namespace\":%llu,\"start_time\":%llu",
-            since, (double)(text_now() - seen->since_ns) / 1e9, seen->pid, seen->tid,
+    if (seen->since_ns)
+        fprintf(out, ",\"since\":\"%s\",\"seconds\":%.3f", since, (double)(text_now() - seen->since_ns) / 1e9);
+    else
+        fputs(",\"since\":null,\"seconds\":null", out);
+    fprintf(out, ",\"pid\":%d,\"tid\":%d,\"pid_namespace\":%llu,\"start_time\":%llu", seen->pid, seen->tid,
             (unsigned long long)seen->pid_namespace, (unsigned long long)seen->start_time);
     fprintf(out, ",\"uid\":%u,\"user\":", seen->uid);
     text_json(out, user);

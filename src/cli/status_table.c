@@ -66,8 +66,13 @@ static void fill(const struct sightings *space, const struct sighting *item, str
     describe_mode(item, row->cell[3]);
     snprintf(row->cell[4], CELL, "%d", seen->pid);
     text_user(seen->uid, row->cell[5], CELL);
-    text_moment(seen->since_ns, row->cell[6], CELL);
-    text_seconds(text_now() - seen->since_ns, row->cell[7], CELL);
+    if (seen->since_ns) {
+        text_moment(seen->since_ns, row->cell[6], CELL);
+        text_seconds(text_now() - seen->since_ns, row->cell[7], CELL);
+    } else { /* it did not look at a clock */
+        snprintf(row->cell[6], CELL, "-");
+        snprintf(row->cell[7], CELL, "-");
+    }
     snprintf(row->cell[8], CELL, seen->state == AY_WAITING ? "-" : "%llu", (unsigned long long)seen->fence);
     snprintf(row->cell[9], CELL, "%s", item->command);
     row->state = seen->state;

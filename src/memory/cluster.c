@@ -123,24 +123,14 @@ static bool demand(ay_region *region, enum demand_kind kind)
     return sent || (error != ECONNREFUSED && error != ENOENT && error != EACCES);
 }
 
-struct futex_word {
-    uint64_t value;
-    uint64_t address;
-    uint32_t flags;
-    uint32_t reserved;
-};
-
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
-enum { FUTEX_WORD_32_BITS = 2, WITHOUT_WAITV_MS = 2 };
+enum { WITHOUT_WAITV_MS = 2 };
 
 /* Until one of two words is not what it was, or until then. */
 static void sleep_on(const void *first, uint32_t seen_first, const void *second, uint32_t seen_second, int64_t until)
 {
-    struct futex_word words[2] = {
-        {.value = seen_first, .address = (uintptr_t)first, .flags = FUTEX_WORD_32_BITS},
-        {.value = seen_second, .address = (uintptr_t)second, .flags = FUTEX_WORD_32_BITS},
+    struct ay__waitv words[2] = {
+        {.value = seen_first, .address = (uintptr_t)first, .flags = WAITV_32_BITS},
+        {.value = seen_second, .address = (uintptr_t)second, .flags = WAITV_32_BITS},
     };
     const struct timespec time = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     if (syscall(SYS_futex_waitv, words, 2, 0, &time, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS)

@@ -29,7 +29,7 @@ enum {
     NAP_LEAST_NS = MS / 20,
     NAP_MOST_NS = 16 * MS,
     WITHOUT_WAITV_NS = 2 * MS,
-    LOOKS_EAGER = 200,
+    LOOKS_EAGER = 120,
     LOOKS_PATIENT = 12,
     PAUSES_PATIENT = 64,
     ROUNDS_AWAKE = 20
@@ -72,15 +72,15 @@ static bool sleep_on(struct ay__waitv *words, unsigned count, int64_t until)
                    0) == 0;
 }
 
-static void wake(const void *address)
+static long wake(const void *address)
 {
-    syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    return syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* Through the mapping that may be written: there the kernel finds it faster. */
-static void wake_own(struct registers *at, unsigned index)
+static long wake_own(struct registers *at, unsigned index)
 {
-    wake(registers_own_word(at, index));
+    return wake(registers_own_word(at, index));
 }
 
 /* Whether it sleeps, in the kernel or on its way there, and I may have to wake it: it sleeps on me, or on several. A sleep that I have ended once
@@ -110,14 +110,22 @@ void ay__wake(struct registers *at)
         wake_own(at, 0);
 }
 
-/* While I am inside, the next one gets up: when I leave, it need not be woken any more. */
+/* While I am inside, the next one gets up: when I leave, it need not be woken any more, if it was the only one and the kernel says that it was asleep. */
 void ay__wake_next(struct registers *at)
 {
-    for (unsigned place = registers_next_rival(at, 0); place < at->places; place = registers_next_rival(at, place + 1))
-        if ((atomic_load(&registers_hot(at, place)->asleep) & UINT16_MAX) == at->self + 1) {
-            wake_own(at, 0);
-            return;
-        }
+    unsigned count = 0, next = 0;
+    uint32_t sleeps = 0;
+    for (unsigned place = registers_next_rival(at, 0); place < at->places;
+         place = registers_next_rival(at, place + 1)) {
+        const struct hot *hot = registers_hot(at, place);
+        if ((atomic_load(&hot->asleep) & UINT16_MAX) != at->self + 1)
+            continue;
+        count++;
+        next = place;
+        sleeps = atomic_load(&hot->sleeps);
+    }
+    if (count > 0 && wake_own(at, 0) == 1 && count == 1)
+        at->acquaintances[next].woken = sleeps;
 }
 
 static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen, bool several)

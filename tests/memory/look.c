@@ -66,6 +66,30 @@ static pid_t start_waiting(unsigned waiting)
     return pid;
 }
 
+static int note_since(const ay_place *place, void *since)
+{
+    if (place->state == AY_INSIDE)
+        *(int64_t *)since = place->since_ns;
+    return 0;
+}
+
+/* Since when somebody is inside is known, but of who went in by the express lane: it does not look at a clock. */
+static void test_since(void)
+{
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    int64_t since = -1;
+    CHECK_EQUAL(ay_enter(region), 0);
+    CHECK_EQUAL(ay_look(test_space, NULL, note_since, &since), 0);
+    CHECK(since > 0 && since <= now_ms() * 1000000 + 1000000);
+    CHECK_EQUAL(ay_leave(region), 0);
+    CHECK_EQUAL(ay_enter(region), 0);
+    CHECK_EQUAL(ay_look(test_space, NULL, note_since, &since), 0);
+    CHECK_EQUAL(since, 0);
+    ay_close(space);
+}
+
 int main(void)
 {
     static const char *const also[] = {"y", NULL};
@@ -98,5 +122,6 @@ int main(void)
     expect("0 inside x,y, for -1 order 0 units\n1 idle u, for -1 order 0 units\n"
            "2 idle (gone) x, for -1 order 0 units\n3 idle (gone) x, for -1 order 0 units\n");
     ay_close(space);
+    test_since();
     return 0;
 }
