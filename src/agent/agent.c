@@ -247,9 +247,8 @@ static uint32_t count_present(const struct agent *agent)
     return count;
 }
 
-void agent_left(struct agent *agent, int64_t now, struct address who, bool with_its_machine)
+void agent_note_left(struct agent *agent, struct address who, bool with_its_machine)
 {
-    agent->now = now;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         struct member *member = &agent->member[slot];
         if (!member->used || member->ghost || member->node != who.node || member->pid != who.pid)
@@ -260,6 +259,14 @@ void agent_left(struct agent *agent, int64_t now, struct address who, bool with_
     }
     if (agent_is_member(agent) && with_its_machine && count_present(agent) < agent->majority)
         restart(agent, "parted from the majority");
+}
+
+void agent_left(struct agent *agent, int64_t now, struct address who, bool with_its_machine)
+{
+    agent->now = now;
+    if (agent->phase == PHASE_JOINING)
+        joining_keep_left(agent, who, with_its_machine);
+    agent_note_left(agent, who, with_its_machine);
     agent_flush(agent);
 }
 

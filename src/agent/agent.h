@@ -71,7 +71,7 @@ struct agent_options {
 struct member {
     bool used;
     bool ghost;  /* A4 */
-    bool gone;   /* the transport says that it has left: nothing more is taken from it */
+    bool gone;   /* the transport says, in the order, that it has left: nothing more is taken from it */
     bool parted; /* and its machine with it */
     uint32_t node, pid;
     uint64_t incarnation, joined; /* a nonce; a view */
@@ -197,6 +197,7 @@ void agent_log(struct agent *agent, enum log_level level, const char *event, con
 void agent_flush(struct agent *agent);
 void agent_state_changes(struct agent *agent, enum agent_state state);
 void agent_forget(struct agent *agent, const char *why); /* A1: all but the names; says HELLO no more */
+void agent_note_left(struct agent *agent, struct address who, bool with_its_machine);
 void agent_process(struct agent *agent, struct address from, const void *bytes, size_t length);
 bool agent_is_member(const struct agent *agent);
 struct resource *agent_resource(struct agent *agent, const char *name, size_t length, bool add);
@@ -210,6 +211,7 @@ void joining_refusal(struct agent *agent, struct reader *fields);
 void joining_found(struct agent *agent, struct address from, struct reader *fields);
 void joining_state(struct agent *agent, struct reader *fields);
 void joining_keep(struct agent *agent, struct address from, const void *bytes, size_t length);
+void joining_keep_left(struct agent *agent, struct address who, bool with_its_machine);
 void joining_drop_kept(struct agent *agent);
 
 /* members.c: how one ceases to be a member */

@@ -48,6 +48,8 @@ static void release(struct agent *agent, struct resource *resource, uint64_t num
 {
     const uint64_t used = resource->base + (number > resource->first ? number - resource->first : 0);
     const int ghost = resource->ghost;
+    agent_log(agent, LOG_DEBUGGING, "released", "resource=\"%.*s\" fence=%llu ghost=%d", (int)resource->length,
+              resource->name, (unsigned long long)used, ghost);
     resource->granted = false;
     resource->ghost = -1;
     agent->counters.releases++;
@@ -87,7 +89,7 @@ void agent_is_busy(struct agent *agent, int64_t now, unsigned which)
 
 static void demand_permission(struct agent *agent, struct resource *resource, const struct demand *demand)
 {
-    if (resource->granted && resource->mode >= demand->mode)
+    if (resource->granted && !resource->taking_back && resource->mode >= demand->mode)
         return; /* granted meanwhile */
     resource->number = demand->number;
     if (demand->mode > resource->wanted)

@@ -19,6 +19,7 @@ enum { MS = 1000 * 1000, PATIENCE_MS = 1000, RETRY_MS = 2500, SECONDS_2026 = 176
 struct kept_parcel {
     struct kept_parcel *next;
     struct address from;
+    bool left, with_its_machine; /* not a parcel: who has left */
     size_t length;
     uint8_t bytes[];
 };
@@ -33,17 +34,29 @@ void joining_drop_kept(struct agent *agent)
     agent->kept_end = &agent->kept;
 }
 
-void joining_keep(struct agent *agent, struct address from, const void *bytes, size_t length)
+static struct kept_parcel *keep(struct agent *agent, struct address from, size_t length)
 {
     struct kept_parcel *kept = malloc(sizeof *kept + length);
     if (!kept) {
-        agent_forget(agent, "out of memory");
-        return;
+        fputs("afteryou agent: out of memory\n", stderr);
+        abort();
     }
     *kept = (struct kept_parcel){.from = from, .length = length};
-    memcpy(kept->bytes, bytes, length);
     *agent->kept_end = kept;
     agent->kept_end = &kept->next;
+    return kept;
+}
+
+void joining_keep(struct agent *agent, struct address from, const void *bytes, size_t length)
+{
+    memcpy(keep(agent, from, length)->bytes, bytes, length);
+}
+
+void joining_keep_left(struct agent *agent, struct address who, bool with_its_machine)
+{
+    struct kept_parcel *kept = keep(agent, who, 0);
+    kept->left = true;
+    kept->with_its_machine = with_its_machine;
 }
 
 static int64_t obliged_for(const struct agent *agent)
@@ -143,6 +156,18 @@ static void write_state(struct agent *agent, uint64_t incarnation, uint32_t newc
     parcel_end_record(out);
 }
 
+/* One agent a machine: a second would vouch for pages that are not the first one's (A3). The transport tells of a process's end before anybody can take its
+ * place; and should it not, the first is buried in time. */
+static bool is_second(const struct agent *agent, struct address from)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const struct member *member = &agent->member[slot];
+        if (member->used && !member->ghost && !member->gone && member->node == from.node && member->pid != from.pid)
+            return true;
+    }
+    return false;
+}
+
 /* A HELLO at its place in the order, as members find it. */
 static void admit(struct agent *agent, struct address from, uint64_t incarnation, struct reader *fields)
 {
@@ -150,6 +175,10 @@ static void admit(struct agent *agent, struct address from, uint64_t incarnation
     if (why) {
         refuse(agent, incarnation, why);
         return;
+    }
+    if (is_second(agent, from)) {
+        agent_log(agent, LOG_WARNING, "second-agent", "node=%u pid=%u", from.node, from.pid);
+        return; /* it will ask again */
     }
     members_succeed(agent, from.node, NO_SLOT, fields);
     const uint32_t slot = members_add(agent, from, incarnation);
@@ -341,7 +370,10 @@ static void replay(struct agent *agent)
     agent->kept_end = &agent->kept;
     while (kept) {
         struct kept_parcel *next = kept->next;
-        if (agent->incarnation == incarnation && agent_is_member(agent))
+        const bool goes_on = agent->incarnation == incarnation && agent_is_member(agent);
+        if (goes_on && kept->left)
+            agent_note_left(agent, kept->from, kept->with_its_machine);
+        else if (goes_on)
             agent_process(agent, kept->from, kept->bytes, kept->length);
         free(kept);
         kept = next;

@@ -102,6 +102,8 @@ static void entered(struct agent *agent, struct resource *resource, uint64_t fen
     resource->wanted = PERMISSION_NONE;
     resource->busy_elsewhere = false;
     agent->counters.grants++;
+    agent_log(agent, LOG_DEBUGGING, "granted", "resource=\"%.*s\" mode=%u fence=%llu view=%llu", (int)resource->length,
+              resource->name, resource->mode, (unsigned long long)fence, (unsigned long long)agent->view);
     resources_put_note(agent, RECORD_HELD, resource, resource->mode);
     if (lease_is_valid(agent)) /* A2; else it is about to be cut */
         agent->around.grant(agent->around.arg, resource_index(agent, resource));

@@ -77,7 +77,6 @@ static void do_grant(void *arg, unsigned resource)
     struct service *service = arg;
     const struct resource *granted = &service->agent.resource[resource];
     pages_grant(&service->pages, resource, granted->mode, service->agent.self, granted->base, granted->first);
-    say(service, LOG_DEBUGGING, "granted", granted->name);
 }
 
 static void do_withdraw(void *arg, unsigned resource)

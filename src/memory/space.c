@@ -169,7 +169,9 @@ int ay_open(const char *name, const ay_options *options, ay_space **out)
         error = ay__private_directory(path);
     struct cluster *cluster = NULL;
     if (!error && name && strncmp(name, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) == 0)
-        error = ay__cluster_open(name, &cluster);
+        error = options->retain
+                    ? ay__fail(-ENOTSUP, "in a cluster it is the machine that retains a permission, not a process")
+                    : ay__cluster_open(name, &cluster);
     if (error)
         return error;
     pthread_mutex_lock(&ay__process.mutex);

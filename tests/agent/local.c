@@ -278,8 +278,9 @@ static void test_what_a_cluster_has_not(void **state)
     assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .take = 1, .of = 2}, &other), -ENOTSUP);
     assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .also = also}, &other), -ENOTSUP);
     assert_int_equal(ay_enter_when(region, NULL, NULL, 0), -ENOTSUP);
-    assert_true(ay_grace(space) > 0);
     ay_space *local;
+    assert_int_equal(ay_open("cluster:c", &(ay_options){.retain = 1}, &local), -ENOTSUP);
+    assert_true(ay_grace(space) > 0);
     ay_region *plain;
     char path[PATH_MAX];
     assert_true(cluster_path("c", "space", path, sizeof path));

@@ -266,6 +266,24 @@ static void test_options_must_agree(void **state)
     end();
 }
 
+/* Somebody started a second agent on a machine (with files of its own, or the lock on them would have kept it out): it is not let in. */
+static void test_one_agent_a_machine(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    world.machine[1].number = 0; /* machine 1 gives itself out as machine 0 */
+    world_kill(&world, 1);
+    world_start(&world, 1);
+    world_want(&world, 2, PERMISSION_EXCLUSIVE);
+    world_run(&world, SECONDS(10));
+    assert_false(agent_is_member(&world.machine[1].agent));
+    assert_true(world_holds(&world, 0));
+    assert_false(world.machine[2].inside);
+    world.machine[1].number = 1;
+    end();
+}
+
 /* What does not make sense is passed over. */
 static void test_nonsense_is_refused(void **state)
 {
@@ -307,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_a_missed_message_is_found),
         cmocka_unit_test(test_everything_restarts),
         cmocka_unit_test(test_options_must_agree),
+        cmocka_unit_test(test_one_agent_a_machine),
         cmocka_unit_test(test_nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,6 +195,7 @@ static void connect_agent(struct world *world, struct machine *machine)
 {
     machine->cursor = world->logged;
     machine->told_cut = false;
+    machine->known_pid = machine->pid;
     agent_connected(&machine->agent, world->now, (struct address){machine->number, machine->pid}, world->machines);
 }
 
@@ -248,8 +249,6 @@ void world_start(struct world *world, unsigned number)
     inherit(world, machine);
     if (!machine->cut)
         connect_agent(world, machine);
-    else
-        machine->told_cut = true;
 }
 
 static void log_left(struct world *world, const struct machine *machine, bool with_its_machine)
@@ -257,7 +256,7 @@ static void log_left(struct world *world, const struct machine *machine, bool wi
     if (world->logged == LOG_MOST)
         abort();
     world->log[world->logged++] = (struct log_entry){
-        .kind = LOGGED_LEFT, .who = {machine->number, machine->pid}, .with_its_machine = with_its_machine};
+        .kind = LOGGED_LEFT, .who = {machine->number, machine->known_pid}, .with_its_machine = with_its_machine};
 }
 
 void world_kill(struct world *world, unsigned number)
@@ -284,10 +283,9 @@ void world_notice_cut(struct world *world, unsigned number)
     if (!machine->cut || machine->told_cut)
         return;
     machine->told_cut = true;
-    if (machine->running) {
-        log_left(world, machine, true);
+    log_left(world, machine, true);
+    if (machine->running)
         agent_cut(&machine->agent, world->now, "no quorum");
-    }
 }
 
 void world_heal(struct world *world, unsigned number)

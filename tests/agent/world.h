@@ -20,8 +20,8 @@ struct machine {
     bool running, stopped, cut; /* the agent's process; cut: from the network */
     bool told_cut;              /* the agent knows */
     struct agent agent;
-    uint32_t pid;
-    size_t cursor; /* in the log */
+    uint32_t pid, known_pid; /* known: to the others */
+    size_t cursor;           /* in the log */
     /* the pages, which outlive the agent */
     struct {
         char name[64];
