@@ -125,6 +125,8 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     at->conditional = at->when || at->spec->take > 0;
     at->cycle = 0;
     at->passage++;
+    if (at->contended)
+        ay__hold_back(at);
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "request");
     if (!at->protocol->enter(at) || (__builtin_expect(at->cluster, 0) && !ay__cluster_permit(region)))

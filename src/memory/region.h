@@ -54,10 +54,12 @@ struct registers {
     _Atomic uint32_t grant; /* which permission it has now; 0: none. The keeper looks at it too */
     uint64_t kept[4];       /* what the protocol keeps from entering to leaving, and beyond */
     /* of the present passage */
-    bool queues; /* on the long way, where it may watch others */
-    bool waited; /* this passage, or if it is over the last */
-    bool calm;   /* it did not have to wait last time */
-    bool asleep; /* `waiting` and so on are public */
+    bool queues;    /* on the long way, where it may watch others */
+    bool waited;    /* this passage, or if it is over the last */
+    bool contended; /* somebody waited when it last left */
+    unsigned ahead; /* how many went before it when it last waited */
+    bool calm;      /* it did not have to wait last time */
+    bool asleep;    /* `waiting` and so on are public */
     int64_t nap_ns;
     bool doubts;        /* this time, ask the second witness about those slept on */
     int64_t doubted_ns; /* when it last did */
@@ -117,8 +119,9 @@ void ay__gather(struct registers *at); /* finds out who the rivals are now */
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
-bool ay__nap(struct registers *at);       /* a while, or until the deadline: false */
-void ay__wake(struct registers *at);      /* those who sleep on register 0 of mine, which has changed */
+bool ay__nap(struct registers *at);  /* a while, or until the deadline: false */
+void ay__wake(struct registers *at); /* those who sleep on register 0 of mine, which has changed */
+void ay__hold_back(struct registers *at);
 void ay__wake_next(struct registers *at); /* likewise, but it has not changed yet */
 void ay__rouse(struct registers *at);     /* wakes those who say that they sleep on a register of mine */
 /* recall.c */

@@ -29,7 +29,7 @@ enum {
     NAP_LEAST_NS = MS / 20,
     NAP_MOST_NS = 16 * MS,
     WITHOUT_WAITV_NS = 2 * MS,
-    LOOKS_EAGER = 120,
+    LOOKS_EAGER = 200,
     LOOKS_PATIENT = 12,
     PAUSES_PATIENT = 64,
     ROUNDS_AWAKE = 20
@@ -104,6 +104,7 @@ static bool needs_waking(struct registers *at, unsigned place)
 void ay__wake(struct registers *at)
 {
     bool needed = false;
+    at->contended = true;
     for (unsigned place = registers_next_rival(at, 0); place < at->places; place = registers_next_rival(at, place + 1))
         needed |= needs_waking(at, place);
     if (needed)
@@ -302,11 +303,22 @@ static bool spin(const struct registers *at, struct watch *watch)
     return false;
 }
 
+/* In strict order: somebody waited when I left, and is now inside, or about to be. To ask again at once would have us hand over for every passage; a moment later, it may have
+ * been through many times. Nobody waits longer for it: I have not asked yet. With more waiting than there are processors, they are handed to anyway. */
+void ay__hold_back(struct registers *at)
+{
+    at->contended = false;
+    if (at->space->overtake == 0 && at->ahead < ay__process.processors && at->deadline != INT64_MIN)
+        for (unsigned pause = 0; pause < PAUSES_PATIENT; pause++)
+            spin_once();
+}
+
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
 {
     *woken = false;
     if (at->deadline == INT64_MIN)
         return give_up(at, at->give_up);
+    at->ahead = watch->ahead;
     if (watch->count > 0 && spin(at, watch))
         return true;
     struct ay__waitv words[2 * WATCH_MOST];
