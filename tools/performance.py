@@ -21,7 +21,7 @@ TEMPLATE = ROOT / "tools/performance.template.md"
 ROWS, INSTRUCTIONS = ROOT / "docs/performance.csv", ROOT / "docs/performance-instructions.csv"
 
 REFERENCE = "robust"
-STRICT, BOUNDED, RETAINED = "courtesy", "courtesy-256", "courtesy-retain"
+STRICT, BOUNDED, RETAINED = "courtesy", "courtesy-64", "courtesy-retain"
 PLACES = (2, 8, 16, 64, 256)
 SECTIONS = {0: "empty", 100: "100 ns", 1000: "1 µs", 10000: "10 µs"}
 
@@ -308,7 +308,7 @@ def figures(run):
                  f"where a robust pthread mutex took {time(run.number('alone-2', REFERENCE, 'median_ns'))}{noisy('alone-2', 'alone-64')}",
         "contended": f"With 8 processes on {run.machine['processors'][0]} processors and 1 µs inside, a passage took "
                      f"{ratio(run.number('contended-8-1000', STRICT, 'ratio'))} times as long as under a robust mutex in strict order, and "
-                     f"{ratio(run.number('contended-8-1000', BOUNDED, 'ratio'))} times with at most 256 overtakings{noisy('contended-8-1000')}",
+                     f"{ratio(run.number('contended-8-1000', BOUNDED, 'ratio'))} times with at most 64 overtakings{noisy('contended-8-1000')}",
         "startup": f"`afteryou run x -- true` took {ratio(run.number('startup', 'afteryou-run', 'ratio'))} times as long as "
                    f"`flock x true`{noisy('startup')}",
     }

@@ -32,6 +32,7 @@ enum {
     LOOKS_EAGER = 200,
     LOOKS_PATIENT = 12,
     PAUSES_PATIENT = 64,
+    YIELDS_MOST = 20,
     ROUNDS_AWAKE = 20
 };
 
@@ -286,12 +287,24 @@ static bool has_changed(const struct registers *at, struct watch *watch)
     return false;
 }
 
+/* As many go before me as there are processors, or more. They run sooner if I give mine away than if I sleep and have to be woken: for a while, so that
+ * whoever waits for long sleeps. True: look again. */
+static bool yield(const struct registers *at, struct watch *watch)
+{
+    for (unsigned times = 0; times < YIELDS_MOST; times++) {
+        if (has_changed(at, watch))
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
 /* Spins while it can help: whoever goes before me may be running, and about to leave, if there are processors for them all. In strict order the
  * next one's haste is everybody's gain; where others may pass, it would only take the line away from them. True: look again. */
 static bool spin(const struct registers *at, struct watch *watch)
 {
     if (watch->ahead >= ay__process.processors)
-        return false;
+        return yield(at, watch);
     const unsigned looks = at->space->overtake ? LOOKS_PATIENT : LOOKS_EAGER;
     const unsigned pauses = at->space->overtake ? PAUSES_PATIENT : 1;
     for (unsigned look = 0; look < looks; look++) {
