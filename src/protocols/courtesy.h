@@ -4,7 +4,7 @@
  * Lamport's general algorithm (region.h) keeps a two-process lock and a flag for every pair of places. Here a process
  * says in its one word that it claims the region, looks once more at everybody, and only then is inside.
  *
- * The word, least significant bits first: state, incarnation, number. States:
+ * The word, least significant bits first: state, incarnation, number, and a bit that is set in every state but IDLE. States:
  *   IDLE      outside; the number is the last one this place drew, kept across deaths
  *   CHOOSING  in the doorway: its number is not known yet
  *   QUEUED    awake, waiting its turn         ASLEEP  the same, asleep or about to be
@@ -28,8 +28,8 @@
  * steps back, goes aside, gives up) stores that first, and then looks for sleepers: one of the two sees the other.
  *
  * Order. With bound B = 0, nobody passes a rival that is before it: first come, first served. With B > 0 who is
- * awake may pass who is ASLEEP, if the fence it will get is at most B above the sleeper's number; since fences
- * grow with every entry, a sleeper is passed at most B times (by each slot).
+ * awake may pass who is ASLEEP, if the fence it will get is less than B above the sleeper's number; since fences grow with every entry, a sleeper is passed
+ * at most B - 1 times so, and once more by one that looked before the sleeper stood in the queue.
  *
  * Conditions. A process whose `when` is false goes ASIDE with the words it saw in its look. As long as no rival's
  * number has changed since, nobody has been inside, and it need not try again: it sleeps, watching them all. Changes of
@@ -40,8 +40,8 @@
  * that conflicts, and every entry changes the number. Invariant C2: a place's number never falls.
  *
  * The express lane, for regions of one slot. If nobody was about last time, a process skips the doorway, stores EXPRESS
- * and looks. If it finds every rival idle, it is inside: whoever begins now will find EXPRESS or INSIDE in its scan.
- * Otherwise it withdraws to the doorway. A scan waits for an EXPRESS to be decided, as it does for a CHOOSING. A
+ * and looks. If it finds every rival idle, aside, or asleep and to be passed, it is inside: whoever of them goes on now stores that first, and will find EXPRESS or
+ * INSIDE in its scan. Otherwise it withdraws to the doorway. A scan waits for an EXPRESS to be decided, as it does for a CHOOSING. A
  * claimant's look may ignore it: the claimant's scan did not find it, so it came later, and will find the claimant and
  * withdraw.
  *
