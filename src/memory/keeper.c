@@ -18,7 +18,7 @@
 
 #include "memory/region.h"
 
-enum { KEEPER_STACK = 64 * 1024, LIST_MOST = 2000 /* the kernel walks 2048 nodes */, PATIENCE_NS = 20 * 1000 * 1000 };
+enum { KEEPER_STACK = 64 * 1024, LIST_MOST = 2000 /* the kernel walks 2048 nodes */, TRY_AGAIN_NS = 200 * 1000 };
 
 static struct robust_list_head head;
 static _Atomic uint32_t keeper_tid; /* 0: not there, or not ready */
@@ -36,12 +36,9 @@ static long futex(_Atomic uint32_t *address, int operation, uint32_t value)
 static bool lock_unless_ending(void)
 {
     while (!atomic_load(&ending)) {
-        struct timespec soon;
-        clock_gettime(CLOCK_MONOTONIC, &soon);
-        soon.tv_sec += (soon.tv_nsec + PATIENCE_NS) / 1000000000;
-        soon.tv_nsec = (soon.tv_nsec + PATIENCE_NS) % 1000000000;
-        if (pthread_mutex_clocklock(&ay__process.mutex, CLOCK_MONOTONIC, &soon) == 0)
+        if (pthread_mutex_trylock(&ay__process.mutex) == 0)
             return true;
+        nanosleep(&(struct timespec){.tv_nsec = TRY_AGAIN_NS}, NULL);
     }
     return false;
 }
@@ -52,14 +49,15 @@ static void rest(void)
     struct ay__waitv words[1 + RETAINED_MOST];
     const uint32_t rung = atomic_load(&bell);
     words[0] = (struct ay__waitv){.value = rung, .address = (uintptr_t)&bell, .flags = WAITV_32_BITS | WAITV_PRIVATE};
+    if (atomic_load(&ay__process.retaining) == 0) {
+        if (!atomic_load(&ending))
+            futex(&bell, FUTEX_WAIT, rung);
+        return;
+    }
     if (!lock_unless_ending())
         return;
     const unsigned count = 1 + ay__recall_words(words + 1);
     pthread_mutex_unlock(&ay__process.mutex);
-    if (count == 1) {
-        futex(&bell, FUTEX_WAIT, rung);
-        return;
-    }
     if (syscall(SYS_futex_waitv, words, count, 0, NULL, 0) > 0 && lock_unless_ending()) {
         ay__recall_all();
         pthread_mutex_unlock(&ay__process.mutex);

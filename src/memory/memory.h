@@ -53,6 +53,7 @@ struct process {
     ay_space *spaces;
     unsigned places; /* claimed now, all spaces */
     unsigned processors;
+    _Atomic unsigned retaining; /* of these places: in spaces with retained permissions */
 };
 extern struct process ay__process;
 

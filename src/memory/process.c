@@ -40,6 +40,7 @@ static void after_fork_in_child(void)
     }
     ay__process.spaces = NULL;
     ay__process.places = 0;
+    atomic_store(&ay__process.retaining, 0);
     ay__keeper_forget();
     pthread_mutex_unlock(&ay__process.mutex);
 }

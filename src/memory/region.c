@@ -39,8 +39,10 @@ static int claim(ay_region *region, ay_space *space)
         begin_registers(region, space);
         region->next = space->regions;
         space->regions = region;
-        if (space->retain)
+        if (space->retain) {
+            atomic_fetch_add(&ay__process.retaining, 1);
             ay__keeper_tell();
+        }
     }
     pthread_mutex_unlock(&ay__process.mutex);
     return error;
@@ -102,6 +104,8 @@ void ay_region_close(ay_region *region)
     pthread_mutex_lock(&ay__process.mutex);
     forget(space, region);
     ay__cluster_region_close(region);
+    if (mine && space->retain)
+        atomic_fetch_sub(&ay__process.retaining, 1);
     if (mine)
         ay__release(space, &region->claim);
     pthread_mutex_unlock(&ay__process.mutex);
