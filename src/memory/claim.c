@@ -200,16 +200,11 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
     return error;
 }
 
-static void wake_all(const _Atomic uint64_t *life)
-{
-    syscall(SYS_futex, life, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 void ay__release(ay_space *space, const struct claim *claim)
 {
     struct hot *hot = ay__claim_hot(claim);
     atomic_store(&hot->life, life_make(life_generation(atomic_load(&hot->life)), 0));
-    wake_all(&hot->life);
+    ay__futex_wake(&hot->life);
     ay__keeper_remove(claim->pages + hot_offset(claim->place));
     unmap(space, claim);
     ay__file_unlock(space->fd, place_byte(space, claim->place));
@@ -238,7 +233,7 @@ bool ay__bury(ay_space *space, unsigned place)
             const uint64_t life = atomic_load(&hot->life);
             if (life_alive(life)) {
                 atomic_store(&hot->life, life_make(life_generation(life), FUTEX_OWNER_DIED));
-                wake_all(&hot->life);
+                ay__futex_wake(&hot->life);
                 buried = true;
             }
             unmap(space, &claim);

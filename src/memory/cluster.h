@@ -32,9 +32,7 @@ void ay__cluster_stop_watching(struct cluster *cluster);
 
 static inline bool ay__cluster_in_time(const ay_region *region)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return now.tv_sec * 1000000000 + now.tv_nsec < atomic_load_explicit(region->deadline, memory_order_relaxed);
+    return ay__coarse_now() < atomic_load_explicit(region->deadline, memory_order_relaxed);
 }
 
 /* The permission by which it last entered still stands. */

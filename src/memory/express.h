@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The express lane of `courtesy`, inlined into ay_enter and ay_leave: a passage that finds nobody in its way, in a few nanoseconds.
+/* The short ways of `courtesy`, inlined: a passage that finds nobody in its way, or has retained its permission, in a few nanoseconds.
  *
- * It runs the same text as the long way (courtesy_express, courtesy_leave). What is saved is the work around it: all that makes a region or a
+ * It runs the same text as the long way (courtesy_express, courtesy_depart, courtesy_again, courtesy_pause). What is saved is the work around it: all that makes a region or a
  * moment special is asked beforehand, and the answer kept in region->lane. No clock is read: nobody is told since when.
  */
 #ifndef AFTERYOU_MEMORY_EXPRESS_H
@@ -23,7 +23,7 @@ __attribute__((always_inline)) static inline bool express_enter(ay_region *regio
     region->lane = LANE_TAKEN;
     if (__builtin_expect(++at->passage % EXPRESS_GATHER == 0, 0)) {
         at->gathered = NEVER_GATHERED;
-        if (at->space->retain)
+        if (at->may_retain)
             region->lane = LANE_RETAIN;
     }
     courtesy_express(&my, at, (struct courtesy_without){0});

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "memory/layout.h"
 
@@ -53,7 +54,7 @@ struct process {
     ay_space *spaces;
     unsigned places; /* claimed now, all spaces */
     unsigned processors;
-    _Atomic unsigned retaining; /* of these places: in spaces with retained permissions */
+    _Atomic unsigned retaining; /* of these places: those that may retain their permissions */
 };
 extern struct process ay__process;
 
@@ -169,6 +170,20 @@ static inline void ay__order_loads(void)
 #else
     atomic_thread_fence(memory_order_acquire);
 #endif
+}
+
+/* All who sleep on a word; how many they were. */
+static inline long ay__futex_wake(const void *address)
+{
+    return syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* CLOCK_MONOTONIC to a few milliseconds, at a few nanoseconds. */
+static inline int64_t ay__coarse_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static inline int64_t ay__now(void)

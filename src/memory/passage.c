@@ -19,14 +19,6 @@ static inline bool is_stranger(const ay_region *region)
     return region->mark != ay__mark.value;
 }
 
-/* To a few milliseconds, at a few nanoseconds. */
-static int64_t coarse_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The number is made anew: this may be a child, with its parent's. */
 static void change_thread(ay_region *region)
 {
@@ -94,7 +86,7 @@ static int entered(ay_region *region)
     else if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     stop_waiting(at);
-    atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : coarse_now(), memory_order_relaxed);
+    atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : ay__coarse_now(), memory_order_relaxed);
     atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self), memory_order_relaxed);
     int result = __builtin_expect(at->news, 0) ? tell(region) : 0;
     if (__builtin_expect(at->cluster, 0) && ay__cluster_tells_death(region))
@@ -104,12 +96,10 @@ static int entered(ay_region *region)
     return result;
 }
 
-/* The long way. */
+/* The long way. Not for strangers. */
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
     struct registers *at = &region->at;
-    if (is_stranger(region))
-        return refuse_stranger();
     if (region_is_inside(region))
         return ay__fail(-EDEADLK, "this region is already entered");
     if (__builtin_expect(ay__thread == 0 || ay__thread != region->thread, 0))
@@ -210,19 +200,17 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
     return result;
 }
 
-/* The long way. */
+/* The long way. Not for strangers. */
 static __attribute__((noinline)) int leave(ay_region *region)
 {
     struct registers *at = &region->at;
-    if (is_stranger(region))
-        return refuse_stranger();
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "not inside");
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "leave");
     at->retains =
-        registers_own(at, COURTESY_GRANT) != 0 || (region->plain && at->space->retain && !at->news &&
-                                                   (region->lane == LANE_RETAIN || (at->calm && !at->recalled)));
+        registers_own(at, COURTESY_GRANT) != 0 ||
+        (region->plain && at->may_retain && !at->news && (region->lane == LANE_RETAIN || (at->calm && !at->recalled)));
     region->lane = LANE_CLOSED;
     annotate_leave(at->spec);
     access_point();

@@ -16,11 +16,6 @@
 
 #include "protocols/courtesy.h"
 
-static long wake(const void *address)
-{
-    return syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 static bool is_retained(word w)
 {
     return courtesy_state(w) == COURTESY_RETAINED;
@@ -37,7 +32,7 @@ void ay__recall(struct registers *at, unsigned place, word seen)
     for (unsigned tries = 0; tries < TRIES; tries++) {
         if (atomic_load(&hot->word) != seen || !life_alive(atomic_load(&hot->life)))
             return;
-        called = called || wake(&hot->recalled) > 0;
+        called = called || ay__futex_wake(&hot->recalled) > 0;
         if (called && atomic_load(&hot->inside))
             return;
         sched_yield();
@@ -68,7 +63,7 @@ static unsigned say_recalled(struct recall_of *recalls)
             struct registers *at = &region->at;
             const word seen = atomic_load(&at->own->word);
             const uint32_t grant = atomic_load(&at->grant);
-            if (!is_retained(seen) || grant == 0)
+            if (!at->may_retain || !is_retained(seen) || grant == 0)
                 continue;
             atomic_store(&at->own->recalled, grant);
             recalls[count++] = (struct recall_of){at, seen};
@@ -85,7 +80,7 @@ static bool take_back(struct recall_of *recall)
     word expected = recall->seen;
     if (!atomic_compare_exchange_strong(&own->word, &expected, courtesy_in(COURTESY_IDLE, recall->seen)))
         return false;
-    wake(&own->word);
+    ay__futex_wake(&own->word);
     return true;
 }
 
@@ -94,7 +89,7 @@ unsigned ay__recall_words(struct ay__waitv *words)
     unsigned count = 0;
     for (const ay_space *space = ay__process.spaces; space; space = space->next)
         for (const ay_region *region = space->regions; region && count < RETAINED_MOST; region = region->next)
-            if (space->retain) {
+            if (region->at.may_retain) {
                 const struct registers *at = &region->at;
                 words[count++] = (struct ay__waitv){.value = atomic_load(&at->own->recalled),
                                                     .address = (uintptr_t)&at->own->recalled,

@@ -39,7 +39,8 @@ static int claim(ay_region *region, ay_space *space)
         begin_registers(region, space);
         region->next = space->regions;
         space->regions = region;
-        if (space->retain) {
+        if (space->retain && atomic_load(&ay__process.retaining) < RETAINED_MOST) {
+            region->at.may_retain = true;
             atomic_fetch_add(&ay__process.retaining, 1);
             ay__keeper_tell();
         }
@@ -104,7 +105,7 @@ void ay_region_close(ay_region *region)
     pthread_mutex_lock(&ay__process.mutex);
     forget(space, region);
     ay__cluster_region_close(region);
-    if (mine && space->retain)
+    if (mine && region->at.may_retain)
         atomic_fetch_sub(&ay__process.retaining, 1);
     if (mine)
         ay__release(space, &region->claim);

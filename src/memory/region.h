@@ -49,6 +49,7 @@ struct registers {
     unsigned oddities;      /* how often `claims` was odd */
     uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
     bool news;              /* somebody died inside, or left such a death behind: see after entering */
+    bool may_retain;        /* its keeper sleeps on its `recalled`: one of RETAINED_MOST of this process */
     bool retains;           /* this time, leaves with its permission if nobody is about */
     bool recalled;          /* ever */
     _Atomic uint32_t grant; /* which permission it has now; 0: none. The keeper looks at it too */

@@ -73,15 +73,10 @@ static bool sleep_on(struct ay__waitv *words, unsigned count, int64_t until)
                    0) == 0;
 }
 
-static long wake(const void *address)
-{
-    return syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 /* Through the mapping that may be written: there the kernel finds it faster. */
 static long wake_own(struct registers *at, unsigned index)
 {
-    return wake(registers_own_word(at, index));
+    return ay__futex_wake(registers_own_word(at, index));
 }
 
 /* Whether it sleeps, in the kernel or on its way there, and I may have to wake it: it sleeps on me, or on several. A sleep that I have ended once
@@ -187,7 +182,7 @@ static void look_after(struct registers *at, unsigned place, uint64_t life_befor
     const struct hot *hot = registers_hot(at, place);
     const uint64_t life = atomic_load(&hot->life);
     if (life != life_before)
-        wake(&hot->life);
+        ay__futex_wake(&hot->life);
     else if (life_alive(life) && at->doubts)
         doubt(at, place);
 }

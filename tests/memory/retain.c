@@ -142,6 +142,37 @@ static void test_exclusion(void)
     CHECK_EQUAL(board->count, MEMBERS * PASSAGES);
 }
 
+/* A process retains no more than its keeper can watch: what is beyond it is a plain region, and nobody waits for it. */
+static void test_many(void)
+{
+    enum { MANY = 103 };
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    static char names[MANY][8];
+    for (int which = 0; which < MANY; which++)
+        snprintf(names[which], sizeof names[which], "%d", which);
+    const pid_t owner = spawn();
+    if (owner == 0) {
+        ay_space *space;
+        CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1}, &space), 0);
+        for (int which = 0; which < MANY; which++)
+            pass(open_region(space, (ay_spec){.name = names[which]}), 3);
+        atomic_store(&board->ready, 1);
+        for (;;)
+            pause();
+    }
+    AWAIT_TRUE(atomic_load(&board->ready));
+    ay_space *space;
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1}, &space), 0);
+    for (int which = 0; which < MANY; which++) {
+        ay_region *region = open_region(space, (ay_spec){.name = names[which]});
+        CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS / 4), 0);
+        ay_region_close(region);
+    }
+    kill_and_reap(owner);
+    ay_close(space);
+}
+
 /* A condition, a child, and a second thread's handle: the short way is for plain passages of its own process only. */
 static bool is_set(void *flag)
 {
@@ -184,6 +215,7 @@ int main(void)
     test_busy_owner();
     test_stopped_and_killed_owner();
     test_exclusion();
+    test_many();
     test_other_ways();
     return 0;
 }
