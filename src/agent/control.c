@@ -7,6 +7,7 @@
  *   place TAB name TAB state TAB mode TAB pid TAB uid TAB milliseconds TAB fence TAB order TAB command
  */
 #include "agent/control.h"
+#include "common/descriptors.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -229,7 +230,7 @@ static void listen_to(struct control *control, struct caller *caller)
 static void accept_caller(struct control *control, int from, enum caller_kind kind)
 {
     const struct timeval patience = {.tv_usec = SEND_MS * 1000};
-    const int fd = accept4(from, NULL, NULL, SOCK_CLOEXEC);
+    const int fd = descriptor_above_standard(accept4(from, NULL, NULL, SOCK_CLOEXEC));
     if (fd < 0)
         return;
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -297,7 +298,7 @@ static int listen_at_path(const char *path, unsigned mode, gid_t group, char *tr
     strcpy(address.sun_path, path);
     if (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
         unlink(path); /* a predecessor's: the lock on the pages says that it is nobody's */
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
         (group == (gid_t)-1 || chown(path, (uid_t)-1, group) == 0) && chmod(path, mode) == 0 && listen(fd, 8) == 0)
         return fd;
@@ -320,7 +321,8 @@ static int listen_at_port(const char *words, char *trouble, size_t room)
         return -1;
     }
     address.sin_port = htons((uint16_t)port);
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
+    const int yes = 1;
+    const int fd = descriptor_above_standard(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
         bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 8) == 0)
         return fd;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the agent tells the machine it runs on: lines of log, systemd, and a file with the last view. */
 #include "agent/journal.h"
+#include "common/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ void journal_notify(const char *message)
     memcpy(address.sun_path, name, strlen(name));
     if (name[0] == '@')
         address.sun_path[0] = '\0';
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return;
     (void)!sendto(fd, message, strlen(message), MSG_NOSIGNAL, (struct sockaddr *)&address,
@@ -84,7 +85,7 @@ bool view_file_keep(struct view_file *file, uint64_t view)
     if (view <= file->reserved)
         return true;
     snprintf(beside, sizeof beside, "%s.new", file->path);
-    const int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    const int fd = descriptor_above_standard(open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (fd < 0)
         return false;
     const bool written = write_whole(fd, view + VIEWS_IN_ADVANCE);

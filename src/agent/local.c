@@ -5,6 +5,7 @@
  * A thread lives for one taking back; its region stays open, for what was contested once will be again.
  */
 #include "agent/local.h"
+#include "common/descriptors.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -203,7 +204,7 @@ struct local *local_open(const char *cluster, struct pages *pages, unsigned mode
     local->waiting_end = &local->waiting;
     local->news_end = &local->news;
     pthread_mutex_init(&local->mutex, NULL);
-    local->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    local->event = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (local->event < 0)
         snprintf(trouble, room, "cannot make an eventfd: %s", strerror(errno));
     else if (ay_open(path, &(ay_options){.mode = mode}, &local->space) < 0)

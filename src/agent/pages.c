@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pages that the agent publishes: P1 to P3 of common/permissions.h, from the side of their one writer. */
 #include "agent/pages.h"
+#include "common/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +87,7 @@ static int open_file(struct pages *pages, const char *path, const struct pages_o
                      size_t room)
 {
     const mode_t mode = 0600 | (options->mode & 0044);
-    pages->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
+    pages->fd = descriptor_above_standard(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode));
     if (pages->fd < 0)
         return fail(trouble, room, "open", path);
     int error = lock(pages->fd, path, trouble, room);

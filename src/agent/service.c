@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent's loop: it waits for the transport, the local processes, its own threads and the clock, and carries out what the agent decides. */
 #include "agent/service.h"
+#include "common/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -328,7 +329,7 @@ static int open_socket(const char *cluster, unsigned mode, gid_t group, char *tr
         return -1;
     }
     unlink(address.sun_path); /* the lock on the pages says that it is nobody's */
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
         (group != (gid_t)-1 && chown(address.sun_path, (uid_t)-1, group) != 0) || chmod(address.sun_path, mode) != 0) {
         snprintf(trouble, room, "cannot make %s: %s", address.sun_path, strerror(errno));
@@ -347,7 +348,7 @@ static int open_signals(void)
     sigaddset(&set, SIGINT);
     pthread_sigmask(SIG_BLOCK, &set, NULL); /* before there are threads, so for all of them */
     signal(SIGPIPE, SIG_IGN);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return descriptor_above_standard(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 static bool open_agent(struct service *service)

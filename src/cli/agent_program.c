@@ -10,6 +10,7 @@
 
 #include "agent/service.h"
 #include "cli/commands.h"
+#include "common/descriptors.h"
 
 enum { WORD_CLUSTER = 256, WORD_PROTOCOL, WORD_LEASE, WORD_GRACE, WORD_MODE, WORD_GROUP, WORD_METRICS, WORD_STATE };
 
@@ -114,6 +115,8 @@ static int take_option(int option, char **words, struct service_options *asked)
 
 int main(int count, char **words)
 {
+    if (!descriptors_fill_standard())
+        return EXIT_USAGE; /* and no word: there may be no stderr */
     struct service_options asked = {
         .lease = 5, .grace = 8, .mode = 0600, .group = (gid_t)-1, .state = "/var/lib/afteryou"};
     optind = 1;

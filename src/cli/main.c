@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "common/descriptors.h"
 
 static const struct {
     const char *name;
@@ -30,6 +31,8 @@ static void print_usage(FILE *out)
 
 int main(int count, char **words)
 {
+    if (!descriptors_fill_standard())
+        return EXIT_USAGE; /* and no word: there may be no stderr */
     if (count < 2) {
         print_usage(stderr);
         return EXIT_USAGE;

@@ -5,6 +5,7 @@
  * elsewhere, wake it. That the agent has died, or begun anew and knows nothing of the demand, is found by asking again from time to time.
  */
 #include "memory/cluster.h"
+#include "common/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ int ay__cluster_open(const char *space, struct cluster **out)
                         CLUSTER_NAME_MOST);
     if (!cluster_path(name, "agent", path, sizeof path))
         return ay__fail(-ERANGE, "the path of cluster '%s' is too long", name);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int fd = descriptor_above_standard(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (fd < 0)
         return ay__fail(-errno,
                         errno == ENOENT ? "no agent of cluster '%s' has run on this machine (%s: %s); "
@@ -113,7 +114,7 @@ static bool demand(ay_region *region, enum demand_kind kind)
     memcpy(demand.name, name->bytes, name->length);
     if (!cluster_path(region->at.space->cluster->name, "socket", address.sun_path, sizeof address.sun_path))
         return false;
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd < 0)
         return true; /* it is asked again */
     const bool sent =

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/descriptors.h"
 #include "memory/cluster.h"
 
 enum { MS = 1000 * 1000, LOOK_MS = 500, STACK = 64 * 1024 };
@@ -113,7 +114,7 @@ int ay_lost(ay_region *region)
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
     if (region->lost)
         return region->lost - 1;
-    const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    const int fd = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (fd < 0)
         return ay__fail(-errno, "cannot make an eventfd: %s", strerror(errno));
     pthread_mutex_lock(&ay__process.mutex);

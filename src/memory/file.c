@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/descriptors.h"
 #include "memory/memory.h"
 #include "memory/protocol.h"
 
@@ -72,7 +73,8 @@ static int open_existing(const char *path, bool reading_only, int *fd, struct he
         return ay__fail(-EISDIR, "%s is a directory", path);
     if (!S_ISREG(status.st_mode)) /* looked at before it is opened: to open a FIFO would let others go on */
         return ay__fail(-EINVAL, "%s is not a file", path);
-    *fd = open(path, (reading_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    const int access = reading_only ? O_RDONLY : O_RDWR;
+    *fd = descriptor_above_standard(open(path, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (*fd < 0)
         return errno == ENOENT ? -ENOENT : ay__fail(-errno, "cannot open %s: %s", path, strerror(errno));
     int error = 0;
@@ -112,7 +114,8 @@ static int create(const char *path, const struct header *header, unsigned mode)
     const char *slash = strrchr(path, '/');
     char directory[PATH_MAX], link[64];
     snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
-    const int fd = open(slash == path ? "/" : directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    const int fd =
+        descriptor_above_standard(open(slash == path ? "/" : directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (fd < 0)
         return ay__fail(-errno, "cannot make %s: %s", path, strerror(errno));
     int error = fill(path, fd, header, mode);
@@ -123,12 +126,11 @@ static int create(const char *path, const struct header *header, unsigned mode)
     return error;
 }
 
-int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode, int *fd,
-                  struct header *found)
+static int open_or_create(const char *path, const struct header *wanted, unsigned mode, int *fd, struct header *found)
 {
     /* Another may make or remove it between the two; each time round, somebody has got on. */
     for (;;) {
-        int error = open_existing(path, reading_only, fd, found);
+        int error = open_existing(path, false, fd, found);
         if (error != -ENOENT)
             return error;
         if (!wanted)
@@ -137,4 +139,18 @@ int ay__file_open(const char *path, bool reading_only, const struct header *want
         if (error && error != -EEXIST)
             return error;
     }
+}
+
+int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode, int *fd,
+                  struct header *found)
+{
+    if (reading_only) {
+        const int error = open_existing(path, true, fd, found);
+        return error == -ENOENT ? ay__fail(-ENOENT, "there is no space %s", path) : error;
+    }
+    struct standard_held held;
+    descriptors_hold_standard(&held);
+    const int error = open_or_create(path, wanted, mode, fd, found);
+    descriptors_let_go(&held);
+    return error;
 }

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/descriptors.h"
 #include "memory/memory.h"
 
 struct process ay__process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -84,7 +85,7 @@ uint64_t ay__process_mark(void)
 static uint64_t read_start_time(void)
 {
     char text[1024];
-    const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    const int fd = descriptor_above_standard(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
     if (fd < 0)
         return 0;
     const ssize_t length = read(fd, text, sizeof text - 1);
@@ -101,7 +102,7 @@ static uint64_t read_start_time(void)
 static void read_command(char *command)
 {
     memset(command, 0, COMMAND_ROOM);
-    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    const int fd = descriptor_above_standard(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
     if (fd < 0)
         return;
     const ssize_t length = read(fd, command, COMMAND_ROOM - 1);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/descriptors.h"
 #include "memory/region.h"
 
 enum { LINE_ROOM = 6 * AY_NAME_MOST + 256 };
@@ -24,7 +25,8 @@ void ay__trace_begin(void)
     const char *path = begun ? NULL : secure_getenv("AFTERYOU_TRACE");
     begun = true;
     if (path && *path) /* a trace that cannot be written is no reason not to run */
-        ay__trace_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+        ay__trace_file =
+            descriptor_above_standard(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
 static void escape(const struct name *name, char *text)

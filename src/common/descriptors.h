@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptors 0, 1 and 2 are the program's, open or not: what it writes there must never reach a file of ours. */
+#ifndef AFTERYOU_COMMON_DESCRIPTORS_H
+#define AFTERYOU_COMMON_DESCRIPTORS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+/* Takes a descriptor as a system call returned it, or -1 and errno. Moves it above stderr if it is not there yet. */
+static inline int descriptor_above_standard(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return moved;
+}
+
+/* While a file is opened that must not even for a moment be one of the three, for another thread may write there just then: what is not open
+ * of them is taken, by what can be neither read nor written. */
+struct standard_held {
+    int fd[STDERR_FILENO + 1];
+    unsigned count;
+};
+
+static inline void descriptors_hold_standard(struct standard_held *held)
+{
+    held->count = 0;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        const int taken = open("/", O_PATH | O_CLOEXEC);
+        if (taken > STDERR_FILENO)
+            close(taken);
+        else if (taken >= 0)
+            held->fd[held->count++] = taken;
+    }
+}
+
+static inline void descriptors_let_go(const struct standard_held *held)
+{
+    for (unsigned which = 0; which < held->count; which++)
+        close(held->fd[which]);
+}
+
+/* A program of ours, first of all: /dev/null for those of 0, 1 and 2 that are not open. False if it cannot be opened. */
+static inline bool descriptors_fill_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    return true;
+}
+
+#endif
