@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/check.h"
+#include "cli/commands.h"
 #include "common/spacetime.h"
 
 void check_describe(const struct check_words *asked, char *text, size_t room)
@@ -280,6 +281,6 @@ int check_report_svg(const char *path, const struct check_words *asked, const st
             return check_report_svg_run(path, asked, &finding->run,
                                         finding->broken ? finding->broken : property_name(property));
     }
-    fprintf(stderr, "afteryou check: nothing is broken, so %s was not drawn\n", path);
+    say("check", "nothing is broken, so %s was not drawn", path);
     return 0;
 }

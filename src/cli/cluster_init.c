@@ -12,11 +12,10 @@ static void warn_of_quorum(const struct cluster_plan *plan)
     if (plan->count % 2 != 0)
         return;
     const unsigned majority = plan->count / 2 + 1, spare = plan->count - majority;
-    fprintf(stderr,
-            "afteryou cluster: warning: %u machines need %u of them for a majority, so the loss of %u stops all, and "
-            "so does "
-            "a cut into halves; %u machines survive the loss of %u\n",
-            plan->count, majority, spare + 1, plan->count + 1, spare + 1);
+    say("cluster",
+        "warning: %u machines need %u of them for a majority, so the loss of %u stops all, and so does a cut into "
+        "halves; %u machines survive the loss of %u",
+        plan->count, majority, spare + 1, plan->count + 1, spare + 1);
 }
 
 static void print_commands(const struct cluster_plan *plan, const char *directory)

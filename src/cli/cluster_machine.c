@@ -76,7 +76,7 @@ int cluster_spawn(char *const *words, bool quiet)
 
 static noreturn void give_up(const char *what)
 {
-    fprintf(stderr, "afteryou cluster: a machine could not be made: %s: %s\n", what, strerror(errno));
+    say("cluster", "a machine could not be made: %s: %s", what, strerror(errno));
     _exit(EXIT_USAGE);
 }
 

@@ -186,7 +186,7 @@ static void take_down(struct trial *trial)
             ;
     const int error = trial_remove(trial->directory);
     if (error)
-        fprintf(stderr, "afteryou cluster: cannot remove %s: %s\n", trial->directory, strerror(-error));
+        say("cluster", "cannot remove %s: %s", trial->directory, strerror(-error));
 }
 
 static int keep_trial(struct trial *trial)

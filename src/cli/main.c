@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command `afteryou`: finds the subcommand and hands over. */
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ int main(int count, char **words)
 {
     if (!descriptors_fill_standard())
         return EXIT_USAGE; /* and no word: there may be no stderr */
+    setlocale(LC_CTYPE, "C.UTF-8"); /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
     if (count < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
@@ -48,6 +50,5 @@ int main(int count, char **words)
     for (size_t at = 0; at < sizeof commands / sizeof *commands; at++)
         if (strcmp(words[1], commands[at].name) == 0)
             return commands[at].run(count - 1, words + 1);
-    fprintf(stderr, "afteryou: no command '%s'; 'afteryou --help' lists them\n", words[1]);
-    return EXIT_USAGE;
+    return usage_error("", "there is no command '%s'; 'afteryou --help' lists them", words[1]);
 }

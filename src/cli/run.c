@@ -18,7 +18,7 @@ static int guardian_died(pid_t guardian, int number)
         fputs("\r\033[K", stderr);
     if (number == SIGKILL) {
         tree_end();
-        fprintf(stderr, "afteryou run: the guardian (pid %d) was killed, and the command with it\n", (int)guardian);
+        say("run", "the guardian (pid %d) was killed, and the command with it", (int)guardian);
     }
     return EXIT_SIGNAL + number;
 }

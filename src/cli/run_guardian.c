@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/commands.h"
 #include "cli/run.h"
 #include "cli/text.h"
 
@@ -37,11 +39,11 @@ struct guardian {
 static noreturn void fail(const char *format, ...)
 {
     va_list arguments;
+    char line[PIPE_BUF];
     va_start(arguments, format);
-    fputs("afteryou run: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    say("run", "%s", line);
     _exit(EXIT_FAILED);
 }
 
@@ -50,11 +52,11 @@ static void tell(const struct guardian *self, const char *format, ...)
     if (!self->asked->verbose)
         return;
     va_list arguments;
+    char line[PIPE_BUF];
     va_start(arguments, format);
-    fprintf(stderr, "afteryou run: %s: ", self->asked->spec.name);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    say("run", "%s: %s", self->asked->spec.name, line);
 }
 
 /* A group of its own: what the terminal, or somebody with kill -9 -GROUP, sends to the job does not reach the guardian. */
@@ -100,7 +102,7 @@ static noreturn void refuse(const struct guardian *self)
     holders_describe(self->asked, holders, sizeof holders);
     if (self->asked->timeout_ms > 0)
         snprintf(within, sizeof within, " within %g s", self->asked->seconds);
-    fprintf(stderr, "afteryou run: '%s' not obtained%s: %s\n", self->asked->spec.name, within, holders);
+    say("run", "'%s' not obtained%s: %s", self->asked->spec.name, within, holders);
     _exit(self->asked->refused);
 }
 
@@ -195,7 +197,7 @@ static void start(struct guardian *self)
     const int error = -self->command;
     if (error == ESRCH) /* the wrapper has died */
         give_up(self, EXIT_FAILED);
-    fprintf(stderr, "afteryou run: cannot run '%s': %s\n", words[0], strerror(error));
+    say("run", "cannot run '%s': %s", words[0], strerror(error));
     give_up(self, error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 }
 
@@ -287,10 +289,8 @@ static void lose(struct guardian *self)
     if (self->kill_at || ay_valid(self->region))
         return;
     self->kill_at = text_now() + (int64_t)ay_grace(self->space) * 1000000 / 2;
-    fprintf(stderr,
-            "afteryou run: '%s' was lost: this machine is cut off from the cluster '%s', or its agent has died; ending "
-            "'%s'\n",
-            self->asked->spec.name, self->asked->cluster, self->asked->command[0]);
+    say("run", "'%s' was lost: this machine is cut off from the cluster '%s', or its agent has died; ending '%s'",
+        self->asked->spec.name, self->asked->cluster, self->asked->command[0]);
     tree_signal(SIGTERM);
     tree_signal(SIGCONT);
 }

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/commands.h"
+
 /* Field 4 of /proc/PID/stat; the name before it may hold anything, a closing bracket too. */
 static pid_t parent_of(const char *pid)
 {
@@ -32,7 +34,7 @@ int tree_signal(int signal)
 {
     DIR *processes = opendir("/proc");
     if (!processes) {
-        fprintf(stderr, "afteryou run: cannot list processes: %s\n", strerror(errno));
+        say("run", "cannot list processes: %s", strerror(errno));
         return 0;
     }
     int count = 0;

@@ -47,8 +47,7 @@ static int run_one(struct simulate_request *request, struct sweep *sweep, FILE *
     sweep->y[sweep->count - 1][curve->count++] = mean;
     sweep->most = mean > sweep->most ? mean : sweep->most;
     if (outcome.verdict != VERDICT_HOLDS) {
-        fprintf(stderr, "afteryou simulate: %s, %u nodes: %s\n", request->how.variant->name, request->how.nodes,
-                outcome.words);
+        say("simulate", "%s, %u nodes: %s", request->how.variant->name, request->how.nodes, outcome.words);
         status = EXIT_VIOLATED;
     }
     measure_close(&outcome.measure);

@@ -138,8 +138,12 @@ static void print_space(const struct sightings *space)
     struct tm local;
     strftime(created, sizeof created, "%Y-%m-%d %H:%M:%S", localtime_r(&(time_t){view->created_s}, &local));
     text_user(view->uid, user, sizeof user);
-    printf("name        %s\npath        %s\nprotocol    %s\nprecedence  %s\novertake    %u\n", space->name, space->path,
-           view->protocol, text_precedence(view->precedence), view->overtake);
+    fputs("name        ", stdout);
+    text_print(stdout, space->name, 0);
+    fputs("\npath        ", stdout);
+    text_print(stdout, space->path, 0);
+    printf("\nprotocol    %s\nprecedence  %s\novertake    %u\n", view->protocol, text_precedence(view->precedence),
+           view->overtake);
     printf("places      %u, %u open now, %u ever used\nowner       %s, mode %04o\ncreated     %s\n", view->places,
            view->alive, view->used, user, view->mode, created);
 }
@@ -165,7 +169,7 @@ static int list_one(const char *name, void *arg)
     struct spaces_words *asked = arg;
     struct sightings space;
     if (sightings_take(name, &space) < 0) {
-        fprintf(stderr, "afteryou spaces: %s\n", ay_message());
+        say("spaces", "%s", ay_message());
         return 0;
     }
     if (asked->json) {
@@ -174,8 +178,11 @@ static int list_one(const char *name, void *arg)
     } else {
         if (!asked->listed)
             printf("%-20s %-10s %-14s %7s %5s  %s\n", "SPACE", "PROTOCOL", "PRECEDENCE", "PLACES", "OPEN", "PATH");
-        printf("%-20s %-10s %-14s %7u %5u  %s\n", name, space.view.protocol, text_precedence(space.view.precedence),
-               space.view.places, space.view.alive, space.path);
+        const size_t columns = text_print(stdout, name, 0);
+        printf("%*s %-10s %-14s %7u %5u  ", columns < 20 ? (int)(20 - columns) : 0, "", space.view.protocol,
+               text_precedence(space.view.precedence), space.view.places, space.view.alive);
+        text_print(stdout, space.path, 0);
+        putchar('\n');
     }
     asked->listed = true;
     sightings_drop(&space);
@@ -192,7 +199,7 @@ static int list(struct spaces_words *asked)
     if (error)
         return usage_error("spaces", "cannot list: %s", strerror(-error));
     if (!asked->listed && !asked->json)
-        fputs("afteryou spaces: there are none yet\n", stderr);
+        say("spaces", "there are none yet");
     return 0;
 }
 

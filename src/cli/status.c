@@ -10,7 +10,7 @@
 
 #include "cli/commands.h"
 
-enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER };
+enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER, EXIT_UNSEEN = 1 };
 
 static const struct option options[] = {
     {"space", required_argument, NULL, 'S'},
@@ -33,7 +33,16 @@ static void print_help(void)
          "      --watch          again every second, until Ctrl-C\n"
          "  -h, --help           this\n"
          "  -V, --version        the version\n\n"
-         "NO_COLOR in the environment: without colours.");
+         "NO_COLOR in the environment: without colours.\n"
+         "Exit code: 0; 1 if nobody has a NAME open; 125 afteryou failed.");
+}
+
+static bool has_name(const struct sighting *item, const char *wanted)
+{
+    for (char **name = item->name; *name; name++)
+        if (strcmp(wanted, *name) == 0)
+            return true;
+    return false;
 }
 
 bool status_is_asked(const struct status_words *asked, const struct sighting *item)
@@ -41,10 +50,32 @@ bool status_is_asked(const struct status_words *asked, const struct sighting *it
     if (!asked->names || !*asked->names)
         return true;
     for (char **wanted = asked->names; *wanted; wanted++)
-        for (char **name = item->name; *name; name++)
-            if (strcmp(*wanted, *name) == 0)
-                return true;
+        if (has_name(item, *wanted))
+            return true;
     return false;
+}
+
+static bool was_seen(const struct status_view *view, const char *name)
+{
+    for (size_t at = 0; at < view->count; at++)
+        for (size_t which = 0; which < view->space[at].count; which++) {
+            const struct sighting *item = &view->space[at].item[which];
+            if ((item->seen.alive || item->seen.state == AY_DEAD_INSIDE) && has_name(item, name))
+                return true;
+        }
+    return false;
+}
+
+/* A name that was asked for and that nobody uses may be a slip of the pen. The exit code. */
+static int tell_of_unseen(const struct status_view *view)
+{
+    int code = 0;
+    for (char **name = view->asked->names; *name; name++)
+        if (!was_seen(view, *name)) {
+            say("status", "nobody has '%s' open: nobody is inside, nobody waits", *name);
+            code = EXIT_UNSEEN;
+        }
+    return code;
 }
 
 static int look_at(const char *space, void *arg)
@@ -141,6 +172,8 @@ int command_status(int count, char **words)
         status_print_json(stdout, &view);
     else
         status_print_table(stdout, &view, 0, 0);
+    const bool written = fflush(stdout) == 0;
+    const int code = written ? tell_of_unseen(&view) : 0;
     status_drop(&view);
-    return fflush(stdout) == 0 ? 0 : usage_error("status", "cannot write: %s", strerror(errno));
+    return written ? code : usage_error("status", "cannot write: %s", strerror(errno));
 }

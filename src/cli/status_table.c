@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands.h"
 #include "cli/status.h"
 #include "cli/text.h"
 
@@ -23,14 +24,6 @@ struct table {
     size_t count;
     size_t width[COLUMNS];
 };
-
-static size_t columns_of(const char *text)
-{
-    size_t columns = 0;
-    for (; *text; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
-}
 
 static void describe_state(const struct sighting *item, char *text)
 {
@@ -83,7 +76,7 @@ static void measure(struct table *table, bool cluster)
     for (size_t column = 0; column < COLUMNS; column++) {
         table->width[column] = strlen(cluster && column == 0 ? MACHINE : titles[column]);
         for (size_t at = 0; at < table->count; at++) {
-            const size_t width = columns_of(table->row[at].cell[column]);
+            const size_t width = text_columns(table->row[at].cell[column]);
             if (width > table->width[column])
                 table->width[column] = width;
         }
@@ -114,7 +107,7 @@ static void print_line(FILE *out, const struct table *table, const char *const *
     size_t used = 0;
     for (size_t column = 0; column < COLUMNS && (!most || used < most); column++) {
         used += text_print(out, cells[column], most ? most - used : 0);
-        const size_t pad = column + 1 < COLUMNS ? table->width[column] - columns_of(cells[column]) + 2 : 0;
+        const size_t pad = column + 1 < COLUMNS ? table->width[column] - text_columns(cells[column]) + 2 : 0;
         for (size_t at = 0; at < pad && (!most || used < most); at++, used++)
             fputc(' ', out);
     }
@@ -138,7 +131,9 @@ static void print_cycles(FILE *out, const struct sightings *space, bool colour)
 {
     size_t from = 0, cycle[CYCLE_MOST], length;
     while ((length = sightings_cycle(space, &from, cycle, CYCLE_MOST)) > 0) {
-        fprintf(out, "%sdeadlock%s in %s: ", colour ? "\033[31m" : "", colour ? "\033[0m" : "", space->name);
+        fprintf(out, "%sdeadlock%s in ", colour ? "\033[31m" : "", colour ? "\033[0m" : "");
+        text_print(out, space->name, 0);
+        fputs(": ", out);
         for (size_t at = 0; at < length; at++) {
             const struct sighting *item = &space->item[cycle[at]];
             fprintf(out, "pid %d waits for '", item->seen.pid);
@@ -152,8 +147,12 @@ static void print_cycles(FILE *out, const struct sightings *space, bool colour)
 static void print_agents(FILE *out, const struct status_view *view)
 {
     fputs("\nagents:", out);
-    for (size_t at = 0; at < view->count; at++)
-        fprintf(out, "%s %s %s", at ? "," : "", view->space[at].name, view->space[at].path);
+    for (size_t at = 0; at < view->count; at++) {
+        fputs(at ? ", " : " ", out);
+        text_print(out, view->space[at].name, 0);
+        fputc(' ', out);
+        text_print(out, view->space[at].path, 0);
+    }
     fputc('\n', out);
 }
 
@@ -161,7 +160,7 @@ void status_print_table(FILE *out, const struct status_view *view, size_t column
 {
     struct table table;
     if (!make(view, &table)) {
-        fputs("afteryou status: out of memory\n", stderr);
+        say("status", "out of memory");
         return;
     }
     const char *heads[COLUMNS];

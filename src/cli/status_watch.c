@@ -36,7 +36,7 @@ static bool draw(const struct status_words *asked, bool screen)
     if (screen)
         draw_screen(seen ? &view : NULL, seen ? NULL : trouble);
     else if (!seen)
-        fprintf(stderr, "afteryou status: %s\n", trouble);
+        say("status", "%s", trouble);
     else if (asked->json)
         status_print_json(stdout, &view);
     else

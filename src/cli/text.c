@@ -6,6 +6,9 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <wchar.h>
+
+#include "common/printable.h"
 
 static const struct {
     const char *name, *letters;
@@ -83,47 +86,48 @@ void text_user(unsigned uid, char *text, size_t room)
         snprintf(text, room, "%u", uid);
 }
 
+/* How many columns of a terminal a printable character takes. */
+static size_t width_of(uint32_t character)
+{
+    const int width = wcwidth((wchar_t)character);
+    return width < 0 ? 1 : (size_t)width; /* the C library does not know it */
+}
+
 size_t text_print(FILE *out, const char *text, size_t most)
 {
     size_t columns = 0;
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        const bool continues = (*at & 0xc0) == 0x80;
-        if (!continues && most && columns == most)
+    for (const char *at = text; *at;) {
+        const size_t length = utf8_length(at);
+        const uint32_t character = length ? utf8_character(at, length) : 0;
+        const bool shown = length && is_printable(character);
+        const size_t width = shown ? width_of(character) : 1;
+        if (most && columns + width > most)
             break;
-        fputc(*at < 0x20 || *at == 0x7f ? '?' : *at, out);
-        columns += !continues;
+        if (out && shown)
+            fwrite(at, 1, length, out);
+        else if (out)
+            fputc('?', out);
+        columns += width;
+        at += length ? length : 1;
     }
     return columns;
 }
 
-/* The length of the UTF-8 character at `at`; 0: none. */
-static size_t character(const unsigned char *at)
+size_t text_columns(const char *text)
 {
-    const size_t length = *at < 0x80                  ? 1
-                          : *at >= 0xc2 && *at < 0xe0 ? 2
-                          : *at >= 0xe0 && *at < 0xf0 ? 3
-                          : *at >= 0xf0 && *at < 0xf5 ? 4
-                                                      : 0;
-    for (size_t more = 1; more < length; more++)
-        if ((at[more] & 0xc0) != 0x80)
-            return 0;
-    if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) || (*at == 0xf0 && at[1] < 0x90) ||
-        (*at == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return length;
+    return text_print(NULL, text, 0);
 }
 
 void text_json(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        const size_t length = character(at);
-        if (length == 0)
-            fputs("\\ufffd", out);
-        else if (*at == '"' || *at == '\\')
+    for (const char *at = text; *at;) {
+        const size_t length = utf8_length(at);
+        const uint32_t character = length ? utf8_character(at, length) : 0xfffd;
+        if (*at == '"' || *at == '\\')
             fprintf(out, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f)
-            fprintf(out, "\\u%04x", *at);
+        else if (!length || !is_printable(character)) /* which are all below U+10000 */
+            fprintf(out, "\\u%04x", character);
         else
             fwrite(at, 1, length, out);
         at += length ? length : 1;
@@ -171,7 +175,5 @@ void text_command(const ay_place *place, char *text, size_t room)
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == ' ')
         text[--length] = '\0';
-    for (size_t at = 0; at < length; at++)
-        if ((unsigned char)text[at] < 0x20 || text[at] == 0x7f)
-            text[at] = '?';
+    make_printable(text);
 }

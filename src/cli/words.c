@@ -3,20 +3,42 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
+#include "common/printable.h"
+
+/* One write(2), and no more than a pipe takes at once: lines of several processes do not mix. */
+static void say_arguments(const char *command, const char *format, va_list arguments)
+{
+    char line[PIPE_BUF];
+    size_t length = (size_t)snprintf(line, sizeof line, "afteryou%s%s: ", *command ? " " : "", command);
+    vsnprintf(line + length, sizeof line - length - 1, format, arguments);
+    make_printable(line);
+    length = strlen(line);
+    line[length++] = '\n';
+    if (write(STDERR_FILENO, line, length) < 0)
+        return; /* nobody is there to be told */
+}
+
+void say(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_arguments(command, format, arguments);
+    va_end(arguments);
+}
 
 int usage_error(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "afteryou %s: ", command);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    say_arguments(command, format, arguments);
     va_end(arguments);
     return EXIT_USAGE;
 }

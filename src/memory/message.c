@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/printable.h"
 #include "memory/memory.h"
 
 static _Thread_local char message[512]; /* counts against the linker's few spare bytes (see memory.h, ay__thread) */
@@ -18,5 +19,6 @@ int ay__fail(int error, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    make_printable(message); /* it may quote names and commands of others */
     return error;
 }

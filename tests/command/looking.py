@@ -49,7 +49,7 @@ class Status(CommandTest):
         self.start("-c", "echo $$ > inside; sleep 60")
         self.number_in("inside")
         self.assertEqual(len(self.status("x").splitlines()), 2)
-        self.assertEqual(len(self.status("y").splitlines()), 1)
+        self.assertEqual(len(self.afteryou("status", "-S", self.space, "y").stdout.splitlines()), 1)
 
     def test_dead_inside(self):
         self.run_it("-c", "kill -9 $$")
