@@ -33,7 +33,7 @@ static void print_usage(FILE *out)
 int main(int count, char **words)
 {
     if (!descriptors_fill_standard())
-        return EXIT_USAGE; /* and no word: there may be no stderr */
+        return EXIT_USAGE;          /* and no word: there may be no stderr */
     setlocale(LC_CTYPE, "C.UTF-8"); /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
     if (count < 2) {
         print_usage(stderr);
