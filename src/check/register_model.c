@@ -61,7 +61,7 @@ static bool advance(const struct register_model *model, struct registers *at)
         process->part = PART_ENTERING;
         __attribute__((fallthrough));
     case PART_ENTERING:
-        my->again = 0;
+        my->again = my->heeds = 0;
         if (my->point == 0 && protocol->enter(my, at) == PASSED) {
             process->part = PART_INSIDE; /* it entered without an access */
             return true;
@@ -215,7 +215,7 @@ static void add_steps(const struct register_model *model, const unsigned char *s
                       unsigned who)
 {
     const struct passage_head *my = model_passage(model, state, who);
-    bool waits = my->watched != 0 || my->again;
+    bool waits = my->watched != 0 || my->again || my->heeds;
     if (!my->watched) {
         const unsigned first = out->count;
         add(model, state, out, who, MOVE_STEP, 0);

@@ -120,6 +120,7 @@ void ay__gather(struct registers *at); /* finds out who the rivals are now */
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
+bool ay__heed(struct registers *at); /* the deadline: false if it has passed */
 bool ay__nap(struct registers *at);  /* a while, or until the deadline: false */
 void ay__wake(struct registers *at); /* those who sleep on register 0 of mine, which has changed */
 void ay__hold_back(struct registers *at);
@@ -350,6 +351,11 @@ static inline bool registers_again(struct registers *at)
 {
     at->waited = true;
     return ay__nap(at);
+}
+
+static inline bool registers_heed(struct registers *at)
+{
+    return at->deadline == INT64_MAX || ay__heed(at);
 }
 
 static inline const _Atomic uint8_t *registers_bit(const struct registers *at, unsigned place, unsigned index)

@@ -167,6 +167,11 @@ static bool give_up(struct registers *at, int reason)
     return false;
 }
 
+bool ay__heed(struct registers *at)
+{
+    return ay__now() < at->deadline || give_up(at, at->give_up);
+}
+
 /* Asks the second witness. True: it was dead. */
 static bool doubt(struct registers *at, unsigned place)
 {
@@ -205,7 +210,13 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
     const int64_t slice = deadlock == DEADLOCK_SEEN && CYCLE_NS < most_ns ? CYCLE_NS : most_ns;
     const int64_t now = ay__now();
     *woken = sleep_on(words, count, at->deadline - now < slice ? at->deadline : now + slice);
-    return ay__now() < at->deadline || give_up(at, at->give_up);
+    return registers_heed(at);
+}
+
+/* What registers_read makes of a word fetched in that life. */
+static uint64_t as_read(const struct registers *at, unsigned index, uint64_t life, uint64_t raw)
+{
+    return life_alive(life) ? raw : at->protocol->dead(index, raw);
 }
 
 static void watch_word(struct ay__waitv *words, unsigned *count, const void *address, uint32_t value)
@@ -225,8 +236,8 @@ static int64_t next_nap(struct registers *at)
 
 bool ay__nap(struct registers *at)
 {
-    if (at->deadline == INT64_MIN || ay__now() >= at->deadline)
-        return give_up(at, at->give_up);
+    if (!registers_heed(at))
+        return false;
     if (at->spins++ < ROUNDS_AWAKE) {
         sched_yield();
         return true;
@@ -252,8 +263,8 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     say_asleep(at, place, index, low_half(seen), false);
     const uint64_t life = atomic_load(&hot->life);
     const uint64_t raw = atomic_load(registers_word(at, place, index));
-    bool again = true, woken;
-    if ((life_alive(life) ? raw : at->protocol->dead(index, raw)) == seen) {
+    bool again, woken;
+    if (as_read(at, index, life, raw) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, &hot->life, life_word(life));
         again = sleep_once(at, words, count, at->protocol->features & FEATURE_SLEEP ? next_nap(at) : DOUBT_NS, &woken);
@@ -262,6 +273,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     } else {
         at->spins = 0;
         at->nap_ns = 0;
+        again = registers_heed(at);
     }
     say_awake(at);
     return again;
@@ -272,7 +284,8 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
 static bool has_changed(const struct registers *at, struct watch *watch)
 {
     for (unsigned which = 0; which < watch->count; which++) {
-        const uint64_t value = atomic_load(&registers_hot(at, watch->place[which])->word);
+        const struct hot *hot = registers_hot(at, watch->place[which]);
+        const uint64_t value = as_read(at, 0, atomic_load(&hot->life), atomic_load(&hot->word));
         if (value == watch->seen[which])
             continue;
         if (at->space->overtake == 0 || !at->protocol->inside(value))
@@ -328,11 +341,11 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         return give_up(at, at->give_up);
     at->ahead = watch->ahead;
     if (watch->count > 0 && spin(at, watch))
-        return true;
+        return registers_heed(at);
     struct ay__waitv words[2 * WATCH_MOST];
     uint64_t lives[WATCH_MOST];
     unsigned count = 0;
-    bool again = true, changed = false;
+    bool again, changed = false;
     const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
     atomic_store_explicit(&at->own_cold->conditional, aside, memory_order_release);
     say_asleep(at, watch->count ? watch->place[0] : at->self, 0, watch->count ? low_half(watch->seen[0]) : 0,
@@ -341,13 +354,15 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         const struct hot *hot = registers_hot(at, watch->place[which]);
         lives[which] = atomic_load(&hot->life);
         const uint64_t raw = atomic_load(&hot->word);
-        changed |= (life_alive(lives[which]) ? raw : at->protocol->dead(0, raw)) != watch->seen[which];
+        changed |= as_read(at, 0, lives[which], raw) != watch->seen[which];
         watch_word(words, &count, &hot->word, low_half(raw));
         watch_word(words, &count, &hot->life, life_word(lives[which]));
     }
     if (count == 0) /* aside, and nobody else there: until somebody comes */
         watch_word(words, &count, &at->own->word, low_half(registers_own(at, 0)));
-    if (!changed) {
+    if (changed) {
+        again = registers_heed(at);
+    } else {
         again = sleep_once(at, words, count, watch->overflow ? NAP_MOST_NS : DOUBT_NS, woken);
         grow_doubtful(at);
         for (unsigned which = 0; which < watch->count; which++)

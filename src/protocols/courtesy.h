@@ -194,6 +194,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
             WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             if (!without.withdrawal)
                 CALL(courtesy_release, &my->release, at, false);
+            HEED(HEAD_OF(my));
             continue;
         }
         if (!registers_conditional(at))

@@ -289,6 +289,8 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
         courtesy_regard(my, at, w, watch, again);
     }
     my->j = 0;
+    if (again)
+        watch_sweep(watch, at, registers_rival);
     PASSAGE_END
 }
 
@@ -332,7 +334,8 @@ static OFTEN enum passage_result courtesy_depart(struct courtesy_departure *my, 
     PASSAGE_END
 }
 
-/* Before sleeping aside: brings the watched words up to date, and tells whether a rival's number has changed. */
+/* Before sleeping aside: brings the watched words up to date, and tells whether a rival's number has changed. One that is no rival any more may have
+ * been inside before it went. */
 struct courtesy_survey {
     PART_HEAD
     place_number j;
@@ -354,6 +357,8 @@ static inline enum passage_result courtesy_survey(struct courtesy_survey *my, st
         watch_add(watch, my->j, w);
     }
     my->j = 0;
+    if (watch_sweep(watch, at, registers_rival))
+        my->changed = 1;
     PASSAGE_END
 }
 

@@ -20,6 +20,7 @@
  *   AWAIT(label, into, R, test)  fetch R into `into` until `test` holds
  *   PAUSE(R, seen)               before a wait of more than one fetch is tried again
  *   AGAIN                        a round of busy waiting was in vain: the next begins, or the passage is given up
+ *   HEED(HEAD_OF(my))            a round was in vain, and the next begins at once: the passage may be given up here
  *   OWN(R), OWN_BIT(R)           what my own R holds: no event, since nobody else can change it
  *   for (EACH_OTHER(my->j))      every other place in use, ascending; EACH_RIVAL: those that may conflict with mine
  *   NONE_ABOVE(limit)            whether a look may be left out: no rival's word is above the limit
@@ -30,7 +31,7 @@
  *   CONDITION(label, into)       into := my `when`
  *   SLEEP(label, HEAD_OF(my), &my->watch, woken)
  *                                sleep until a watched place wakes me; not at all (woken := false) if the word of one
- *                                differs from what was seen. The watch is kept
+ *                                differs from what was seen. The watch is kept. It may be given up here, asleep or not
  *   WAKE(label)                  wake whoever watches me
  *   AWAKE(label, place)          set that place's alarm; AWAIT_ALARM, RESET_ALARM: my own (Lamport's sleep and awake)
  *   RECALL(label, place, &memory, w, barrier)
@@ -71,6 +72,7 @@
  *   int      registers_precedence(at, place)              < 0: its class goes before mine; 0: the same class
  *   unsigned registers_slots(at), registers_overtake(at)  how many may be inside; the bound B
  *   bool     registers_again(at)                          (engines that run) AGAIN; false: give up
+ *   bool     registers_heed(at)                           (engines that run) HEED; false: give up
  *   bool     registers_await_alarm(at)                    (engines that run) false: give up
  *   void     registers_reset_alarm(at)                    (engines that run)
  *   void     registers_awake(at, place)                   set that place's alarm

@@ -18,6 +18,8 @@ struct watch {
     word seen[WATCH_MOST];
 };
 
+struct registers;
+
 struct asked {
     bool unused; /* an engine that runs keeps its own record of requests */
 };
@@ -87,6 +89,17 @@ static inline void watch_drop(struct watch *watch, unsigned place)
     watch->seen[at] = watch->seen[watch->count];
 }
 
+/* Drops those that are not to be kept. True: there were such. */
+static inline bool watch_sweep(struct watch *watch, const struct registers *at,
+                               bool (*keeps)(const struct registers *at, unsigned place))
+{
+    const unsigned before = watch->count;
+    for (unsigned which = watch->count; which-- > 0;)
+        if (!keeps(at, watch->place[which]))
+            watch_drop(watch, watch->place[which]);
+    return watch->count < before;
+}
+
 static inline void watch_add(struct watch *watch, unsigned place, word seen)
 {
     const unsigned at = watch_find(watch, place);
@@ -128,6 +141,12 @@ struct passage_head;
 #define AGAIN                                                                                                          \
     do {                                                                                                               \
         if (!registers_again(at))                                                                                      \
+            return ABANDONED;                                                                                          \
+    } while (0)
+#define HEED(head)                                                                                                     \
+    do {                                                                                                               \
+        (void)(head);                                                                                                  \
+        if (!registers_heed(at))                                                                                       \
             return ABANDONED;                                                                                          \
     } while (0)
 #define SLEEP(label, head, watch, woken)                                                                               \

@@ -16,6 +16,7 @@ struct passage_head {
     uint8_t again : 1;  /* stands at AGAIN */
     uint8_t alarm : 1;  /* somebody said AWAKE */
     uint8_t woken : 1;  /* was asleep, and one of the watched woke it */
+    uint8_t heeds : 1;  /* may be given up before its next access: HEED, SLEEP */
     uint8_t watched;    /* asleep until one of these places wakes it, a bit each; 0: awake */
 };
 
@@ -76,6 +77,18 @@ static inline void watch_drop(struct watch *watch, unsigned place)
 {
     watch->places = (uint8_t)(watch->places & ~(1u << place));
     watch->seen[place] = 0;
+}
+
+/* Drops those that are not to be kept. True: there were such. */
+struct registers;
+static inline bool watch_sweep(struct watch *watch, const struct registers *at,
+                               bool (*keeps)(const struct registers *at, unsigned place))
+{
+    const uint8_t before = watch->places;
+    for (unsigned place = 0; place < WATCH_MOST; place++)
+        if (before >> place & 1 && !keeps(at, place))
+            watch_drop(watch, place);
+    return watch->places != before;
 }
 
 static inline void watch_add(struct watch *watch, unsigned place, word seen)
@@ -181,9 +194,11 @@ struct part_head {
         STOP(label);                                                                                                   \
         (into) = registers_condition(at);                                                                              \
     } while (0)
-#define AGAIN (my->head.again = 1)
+#define AGAIN      (my->head.again = 1)
+#define HEED(head) ((head)->heeds = 1)
 #define SLEEP(label, head, watch, woken)                                                                               \
     do {                                                                                                               \
+        HEED(head);                                                                                                    \
         STOP(label);                                                                                                   \
         if (registers_asleep(at, head, watch, &(woken)))                                                               \
             return STOPPED;                                                                                            \

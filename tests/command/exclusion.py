@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from support import AFTERYOU, CommandTest, wait_until
+from support import AFTERYOU, PATIENCE, CommandTest, wait_until
 
 # Says when it is inside, and when it is about to leave, in one atomic append each.
 JOURNAL = 'echo "in $$ $AFTERYOU_UNITS" >> journal; sleep {0}; echo "out $$ $AFTERYOU_UNITS" >> journal'
@@ -114,6 +114,22 @@ class Exclusion(CommandTest):
         self.assertEqual(result.returncode, 1)
         result = self.run_it("--when", "/no/such/test", "--", "true")
         self.assertEqual((result.returncode, "--when" in result.stderr), (125, True))
+
+    def test_condition_and_limit_after_a_rival_has_gone(self):
+        """The limit of a wait for a condition, or for units, holds though somebody who waited beside it has given up, left, or been killed."""
+        self.file("in").write_text("")
+        units = ["--take", "1", "--of", "1"]
+        holder = self.start(*units, "-c", "echo >> in; sleep 600", name="units")
+        wait_until(lambda: self.file("in").read_text(), "the holder")
+        for name, words in (("x", ["--when", "false"]), ("units", units)):
+            with self.subTest(words=words):
+                first = self.start(*words, "-w", "0.5", "--", "true", name=name)
+                killed = self.start(*words, "-w", "600", "--", "true", name=name)
+                last = self.start(*words, "-w", "1.5", "--", "true", name=name)
+                time.sleep(0.3)
+                self.finish(killed)
+                self.assertEqual((first.wait(timeout=PATIENCE), last.wait(timeout=PATIENCE)), (1, 1))
+        self.finish(holder)
 
 
 if __name__ == "__main__":
