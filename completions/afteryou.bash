@@ -24,7 +24,7 @@ _afteryou_value() {
 
 _afteryou_run="-x --exclusive -s --shared -m --mode -k --slots --take --of --also --when --priority -n --nonblock -w --wait
     -E --conflict-exit-code -c --command -o --close -S --space --protocol --cluster -v --verbose -h --help -V --version"
-_afteryou_status="-S --space --cluster --json --watch -h --help -V --version"
+_afteryou_status="-S --space --cluster --json --watch -v --verbose -h --help -V --version"
 _afteryou_spaces_options="--places --protocol --precedence --overtake --retain --mode --json -h --help -V --version"
 
 _afteryou_cluster="--nodes --name --directory --token --force --down -h --help -V --version"

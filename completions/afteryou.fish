@@ -53,6 +53,7 @@ complete -c afteryou -n $status_ -s S -l space -x -a '(__afteryou_spaces)' -d Sp
 complete -c afteryou -n $status_ -l cluster -x -a '(__afteryou_clusters)' -d 'All machines'
 complete -c afteryou -n $status_ -l json -d 'For programs'
 complete -c afteryou -n $status_ -l watch -d 'Again every second'
+complete -c afteryou -n $status_ -s v -l verbose -d 'How processes wait here'
 
 complete -c afteryou -f -n $spaces -a 'list create show remove repair (__afteryou_spaces)'
 complete -c afteryou -n $spaces -l places -x -d 'Open regions at once'

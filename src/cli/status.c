@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "common/waitv.h"
 
 enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER, EXIT_UNSEEN = 1 };
 
@@ -16,6 +17,7 @@ static const struct option options[] = {
     {"space", required_argument, NULL, 'S'},
     {"json", no_argument, NULL, WORD_JSON},
     {"watch", no_argument, NULL, WORD_WATCH},
+    {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
     {"cluster", required_argument, NULL, WORD_CLUSTER},
@@ -31,6 +33,7 @@ static void print_help(void)
          "      --cluster NAME   all machines of this cluster, by its agent on this one\n"
          "      --json           one JSON object, on one line; \"schema\" is its version\n"
          "      --watch          again every second, until Ctrl-C\n"
+         "  -v, --verbose        also how processes wait on this machine\n"
          "  -h, --help           this\n"
          "  -V, --version        the version\n\n"
          "NO_COLOR in the environment: without colours.\n"
@@ -131,7 +134,7 @@ static int parse(int count, char **words, struct status_words *asked)
 {
     *asked = (struct status_words){0};
     optind = 1;
-    for (int option; (option = getopt_long(count, words, ":S:hV", options, NULL)) != -1;)
+    for (int option; (option = getopt_long(count, words, ":S:vhV", options, NULL)) != -1;)
         switch (option) {
         case 'S':
             asked->space = optarg;
@@ -145,6 +148,9 @@ static int parse(int count, char **words, struct status_words *asked)
         case WORD_WATCH:
             asked->watch = true;
             break;
+        case 'v':
+            asked->verbose = true;
+            break;
         default:
             return common_option("status", option, words, print_help);
         }
@@ -154,6 +160,17 @@ static int parse(int count, char **words, struct status_words *asked)
     const char *no_colour = getenv("NO_COLOR");
     asked->colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
     return 0;
+}
+
+static void print_waiting(void)
+{
+    const int refusal = waitv_refusal();
+    if (refusal)
+        printf("waits: on one word at a time, for futex_waitv(2) is refused here (%s): a death is noticed up to 64 ms "
+               "late, and permissions are not retained\n",
+               strerror(refusal));
+    else
+        puts("waits: by futex_waitv(2)");
 }
 
 int command_status(int count, char **words)
@@ -172,6 +189,8 @@ int command_status(int count, char **words)
         status_print_json(stdout, &view);
     else
         status_print_table(stdout, &view, 0, 0);
+    if (asked.verbose && !asked.json)
+        print_waiting();
     const bool written = fflush(stdout) == 0;
     const int code = written ? tell_of_unseen(&view) : 0;
     status_drop(&view);

@@ -13,7 +13,7 @@ struct status_words {
     const char *space; /* NULL: all of the user's */
     const char *
         cluster; /* NULL: of one machine; else each sightings is a machine, and its path the state of the agent there */
-    bool json, watch, colour;
+    bool json, watch, colour, verbose;
     char **names; /* of regions, NULL-ended; none: all */
 };
 

@@ -124,7 +124,7 @@ static bool demand(ay_region *region, enum demand_kind kind)
     return sent || (error != ECONNREFUSED && error != ENOENT && error != EACCES);
 }
 
-enum { WITHOUT_WAITV_MS = 2 };
+enum { DEAF_MS = 16 }; /* to the second word, where the kernel watches one only */
 
 /* Until one of two words is not what it was, or until then. */
 static void sleep_on(const void *first, uint32_t seen_first, const void *second, uint32_t seen_second, int64_t until)
@@ -133,15 +133,7 @@ static void sleep_on(const void *first, uint32_t seen_first, const void *second,
         {.value = seen_first, .address = (uintptr_t)first, .flags = WAITV_32_BITS},
         {.value = seen_second, .address = (uintptr_t)second, .flags = WAITV_32_BITS},
     };
-    const struct timespec time = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
-    if (syscall(SYS_futex_waitv, words, 2, 0, &time, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS)
-        return;
-    int64_t left = until - ay__now();
-    if (left > (int64_t)WITHOUT_WAITV_MS * MS)
-        left = (int64_t)WITHOUT_WAITV_MS * MS;
-    const struct timespec nap = {.tv_nsec = left};
-    if (left > 0)
-        syscall(SYS_futex, first, FUTEX_WAIT, seen_first, &nap, NULL, 0);
+    ay__futex_sleep(words, 2, (int64_t)DEAF_MS * MS, until);
 }
 
 struct wait {

@@ -18,7 +18,12 @@
 
 #include "memory/region.h"
 
-enum { KEEPER_STACK = 64 * 1024, LIST_MOST = 2000 /* the kernel walks 2048 nodes */, TRY_AGAIN_NS = 200 * 1000 };
+enum {
+    KEEPER_STACK = 64 * 1024,
+    LIST_MOST = 2000 /* the kernel walks 2048 nodes */,
+    TRY_AGAIN_NS = 200 * 1000,
+    LOOK_AGAIN_NS = 64 * 1000 * 1000
+};
 
 static struct robust_list_head head;
 static _Atomic uint32_t keeper_tid; /* 0: not there, or not ready */
@@ -43,7 +48,9 @@ static bool lock_unless_ending(void)
     return false;
 }
 
-/* Sleeps until the bell is rung, or a rival asks for a permission that this process retains (recall.c): that is then taken back. */
+/* Sleeps until the bell is rung, or a rival asks for a permission that this process retains
+ * (recall.c): that is then taken back. If rivals can no longer be heard (the program has forbidden
+ * itself futex_waitv), all is taken back, now and again; nothing new is retained then. */
 static void rest(void)
 {
     struct ay__waitv words[1 + RETAINED_MOST];
@@ -58,7 +65,9 @@ static void rest(void)
         return;
     const unsigned count = 1 + ay__recall_words(words + 1);
     pthread_mutex_unlock(&ay__process.mutex);
-    if (syscall(SYS_futex_waitv, words, count, 0, NULL, 0) > 0 && lock_unless_ending()) {
+    const bool hears = ay__futex_several();
+    const int64_t until = hears ? INT64_MAX : ay__now() + LOOK_AGAIN_NS;
+    if ((ay__futex_sleep(words, hears ? count : 1, LOOK_AGAIN_NS, until) > 0 || !hears) && lock_unless_ending()) {
         ay__recall_all();
         pthread_mutex_unlock(&ay__process.mutex);
     }

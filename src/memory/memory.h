@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "memory/futex.h"
 #include "memory/layout.h"
 
 struct protocol;
@@ -76,18 +77,6 @@ void ay__keeper_remove(char *node);
 void ay__keeper_tell(void);   /* there are more or fewer places that retain */
 void ay__keeper_end(void);    /* once no place is left */
 void ay__keeper_forget(void); /* in a child after fork: the thread is not there */
-
-/* What futex_waitv(2) takes. */
-struct ay__waitv {
-    uint64_t value;
-    uint64_t address;
-    uint32_t flags;
-    uint32_t reserved;
-};
-enum { WAITV_32_BITS = 2, WAITV_PRIVATE = 128 };
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
 
 /* recall.c */
 int ay__recall_begin(void); /* before a space is opened that retains */
@@ -170,12 +159,6 @@ static inline void ay__order_loads(void)
 #else
     atomic_thread_fence(memory_order_acquire);
 #endif
-}
-
-/* All who sleep on a word; how many they were. */
-static inline long ay__futex_wake(const void *address)
-{
-    return syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* CLOCK_MONOTONIC to a few milliseconds, at a few nanoseconds. */

@@ -208,9 +208,9 @@ static __attribute__((noinline)) int leave(ay_region *region)
         return ay__fail(-EPERM, "not inside");
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "leave");
-    at->retains =
-        registers_own(at, COURTESY_GRANT) != 0 ||
-        (region->plain && at->may_retain && !at->news && (region->lane == LANE_RETAIN || (at->calm && !at->recalled)));
+    at->retains = registers_own(at, COURTESY_GRANT) != 0 ||
+                  (region->plain && at->may_retain && !at->news &&
+                   (region->lane == LANE_RETAIN || (at->calm && !at->recalled)) && ay__futex_several());
     region->lane = LANE_CLOSED;
     annotate_leave(at->spec);
     access_point();

@@ -45,8 +45,7 @@ int ay__recall_begin(void)
     if (can < 0 || !(can & MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0)
         return ay__fail(-ENOTSUP, "the kernel has no membarrier(2) that retained permissions need");
-    if (syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) < 0 && errno == ENOSYS)
-        return ay__fail(-ENOTSUP, "the kernel has no futex_waitv(2) that retained permissions need (Linux 5.16)");
+    ay__futex_probe();
     return 0;
 }
 

@@ -39,7 +39,7 @@ static int claim(ay_region *region, ay_space *space)
         begin_registers(region, space);
         region->next = space->regions;
         space->regions = region;
-        if (space->retain && atomic_load(&ay__process.retaining) < RETAINED_MOST) {
+        if (space->retain && ay__futex_several() && atomic_load(&ay__process.retaining) < RETAINED_MOST) {
             region->at.may_retain = true;
             atomic_fetch_add(&ay__process.retaining, 1);
             ay__keeper_tell();

@@ -28,15 +28,14 @@ enum {
     CYCLE_NS = 40 * MS,
     NAP_LEAST_NS = MS / 20,
     NAP_MOST_NS = 16 * MS,
-    WITHOUT_WAITV_NS = 2 * MS,
+    DEAF_NS = 2 * MS,
+    DEAF_SHARE = 8,
     LOOKS_EAGER = 200,
     LOOKS_PATIENT = 12,
     PAUSES_PATIENT = 64,
     YIELDS_MOST = 20,
     ROUNDS_AWAKE = 20
 };
-
-static _Atomic bool without_waitv; /* the kernel is older than 5.16, or something forbids the call */
 
 static uint32_t low_half(uint64_t value)
 {
@@ -46,31 +45,6 @@ static uint32_t low_half(uint64_t value)
 static struct timespec timespec_at(int64_t ns)
 {
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-}
-
-/* Sleeps until one of the words differs or is woken, or until then; whatever the cause, the caller looks again. True: woken. */
-static bool sleep_on(struct ay__waitv *words, unsigned count, int64_t until)
-{
-    if (!atomic_load_explicit(&without_waitv, memory_order_relaxed)) {
-        const struct timespec time = timespec_at(until);
-        const bool woken = syscall(SYS_futex_waitv, words, count, 0, &time, CLOCK_MONOTONIC) >= 0;
-        if (woken || errno != ENOSYS)
-            return woken;
-        atomic_store_explicit(&without_waitv, true, memory_order_relaxed);
-    }
-    for (unsigned at = 1; at < count; at++) {
-        const _Atomic uint32_t *watched = (const _Atomic uint32_t *)(uintptr_t)words[at].address;
-        if (atomic_load(watched) != (uint32_t)words[at].value)
-            return true;
-    }
-    int64_t left = until - ay__now();
-    if (count > 1 && left > WITHOUT_WAITV_NS) /* the others are not watched by the kernel: look up often */
-        left = WITHOUT_WAITV_NS;
-    if (left <= 0)
-        return false;
-    const struct timespec time = timespec_at(left);
-    return syscall(SYS_futex, (void *)(uintptr_t)words[0].address, FUTEX_WAIT, (uint32_t)words[0].value, &time, NULL,
-                   0) == 0;
 }
 
 /* Through the mapping that may be written: there the kernel finds it faster. */
@@ -201,6 +175,15 @@ static void grow_doubtful(struct registers *at)
         at->doubted_ns = now;
 }
 
+/* How long to be deaf to deaths, where the kernel watches one word only: longer, if many go before
+ * me, or if I have waited for long. */
+static int64_t deafness(const struct registers *at, int64_t now)
+{
+    const int64_t waited = now - atomic_load_explicit(&at->own_cold->since_ns, memory_order_relaxed);
+    const int64_t by_crowd = (int64_t)at->ahead * DEAF_NS;
+    return by_crowd > waited / DEAF_SHARE ? by_crowd : waited / DEAF_SHARE;
+}
+
 /* One sleep on words that were seen so: true to look again, false to give up. */
 static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned count, int64_t most_ns, bool *woken)
 {
@@ -209,7 +192,8 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
         return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
     const int64_t slice = deadlock == DEADLOCK_SEEN && CYCLE_NS < most_ns ? CYCLE_NS : most_ns;
     const int64_t now = ay__now();
-    *woken = sleep_on(words, count, at->deadline - now < slice ? at->deadline : now + slice);
+    const int64_t until = at->deadline - now < slice ? at->deadline : now + slice;
+    *woken = ay__futex_sleep(words, count, deafness(at, now), until) >= 0;
     return registers_heed(at);
 }
 

@@ -1,15 +1,33 @@
 # SPDX-License-Identifier: MIT
 """`status` and `spaces`: what they show, and that looking disturbs nobody."""
+import ctypes
+import errno
 import hashlib
 import json
 import os
 import pathlib
 import pwd
 import signal
+import struct
 import subprocess
 import unittest
 
 from support import AFTERYOU, CommandTest, wait_until
+
+FUTEX_WAITV = 449
+
+
+def refuse_waitv():
+    """In the child: a seccomp filter answers futex_waitv with EPERM, as older profiles of containers do."""
+    pr_set_seccomp, pr_set_no_new_privs, filter_mode = 22, 38, 2
+    load, equal, give = 0x20, 0x15, 0x06
+    answer, allow = 0x00050000 | errno.EPERM, 0x7FFF0000
+    steps = [(load, 0, 0, 0), (equal, 0, 1, FUTEX_WAITV), (give, 0, 0, answer), (give, 0, 0, allow)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(pr_set_no_new_privs, 1, 0, 0, 0) or libc.prctl(pr_set_seccomp, filter_mode, program):
+        raise OSError(ctypes.get_errno(), "no seccomp filter")
 
 
 class Status(CommandTest):
@@ -50,6 +68,15 @@ class Status(CommandTest):
         self.number_in("inside")
         self.assertEqual(len(self.status("x").splitlines()), 2)
         self.assertEqual(len(self.afteryou("status", "-S", self.space, "y").stdout.splitlines()), 1)
+
+    def test_how_this_machine_waits(self):
+        self.run_it("--", "true")
+        self.assertIn("waits: by futex_waitv(2)\n", self.status("-v"))
+        self.assertNotIn("waits:", self.status())
+        refused = subprocess.run([AFTERYOU, "status", "-v", "-S", self.space], preexec_fn=refuse_waitv,
+                                 capture_output=True, text=True, check=True)
+        self.assertIn("waits: on one word at a time", refused.stdout)
+        self.assertIn(os.strerror(errno.EPERM), refused.stdout)
 
     def test_dead_inside(self):
         self.run_it("-c", "kill -9 $$")
