@@ -4,7 +4,7 @@
 _afteryou_spaces() { afteryou spaces 2>/dev/null | awk 'NR > 1 {print $1}'; }
 _afteryou_regions() { afteryou status 2>/dev/null | awk 'NR > 1 {print $2}' | sort -u; }
 _afteryou_protocols="courtesy bakery region forks clock races pair"
-_afteryou_clusters() { ls "${AFTERYOU_CLUSTERS:-/dev/shm/afteryou-cluster}" 2>/dev/null; }
+_afteryou_clusters() { ls "${AFTERYOU_CLUSTERS:-/run/afteryou}" 2>/dev/null; }
 
 # _afteryou_value OPTION: what may follow it; fails if nothing does.
 _afteryou_value() {

@@ -2,7 +2,7 @@
 # fish completion for afteryou(1).
 
 function __afteryou_clusters
-    set -q AFTERYOU_CLUSTERS; or set -l AFTERYOU_CLUSTERS /dev/shm/afteryou-cluster
+    set -q AFTERYOU_CLUSTERS; or set -l AFTERYOU_CLUSTERS /run/afteryou
     command ls $AFTERYOU_CLUSTERS 2>/dev/null
 end
 

@@ -16,8 +16,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "afteryou.h"
@@ -287,27 +285,6 @@ int64_t control_tick(struct control *control)
 
 /* ---- the sockets ---- */
 
-static int listen_at_path(const char *path, unsigned mode, gid_t group, char *trouble, size_t room)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat status;
-    if (strlen(path) >= sizeof address.sun_path) {
-        snprintf(trouble, room, "%s is longer than the path of a socket can be", path);
-        return -1;
-    }
-    strcpy(address.sun_path, path);
-    if (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
-        unlink(path); /* a predecessor's: the lock on the pages says that it is nobody's */
-    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-        (group == (gid_t)-1 || chown(path, (uid_t)-1, group) == 0) && chmod(path, mode) == 0 && listen(fd, 8) == 0)
-        return fd;
-    snprintf(trouble, room, "cannot listen at %s: %s", path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 /* "127.0.0.1:9464": loopback only, for there is no password. */
 static int listen_at_port(const char *words, char *trouble, size_t room)
 {
@@ -332,31 +309,37 @@ static int listen_at_port(const char *words, char *trouble, size_t room)
     return -1;
 }
 
-static int listen_for_metrics(const struct service_options *options, char *trouble, size_t room)
+static int listening(int fd, char *trouble, size_t room)
 {
-    char path[PATH_MAX];
-    if (options->metrics && !strchr(options->metrics, '/'))
-        return listen_at_port(options->metrics, trouble, room);
-    if (!options->metrics && !cluster_path(options->cluster, "metrics", path, sizeof path))
-        return -1;
-    return listen_at_path(options->metrics ? options->metrics : path, options->mode, options->group, trouble, room);
+    if (fd < 0 || listen(fd, 8) == 0)
+        return fd;
+    snprintf(trouble, room, "cannot listen for callers: %s", strerror(errno));
+    close(fd);
+    return -1;
 }
 
-struct control *control_open(const struct service_options *options, struct agent *agent, struct transport *transport,
-                             char *trouble, size_t room)
+static int listen_for_metrics(const char *where, const struct directory *directory, char *trouble, size_t room)
 {
-    char path[PATH_MAX];
+    if (!where)
+        return listening(directory_socket(directory, "metrics", SOCK_STREAM, trouble, room), trouble, room);
+    if (strchr(where, '/'))
+        return listening(directory_socket_at(directory, where, SOCK_STREAM, trouble, room), trouble, room);
+    return listen_at_port(where, trouble, room);
+}
+
+struct control *control_open(const struct service_options *options, const struct directory *directory,
+                             struct agent *agent, struct transport *transport, char *trouble, size_t room)
+{
     struct control *control = calloc(1, sizeof *control);
-    if (!control || !cluster_path(options->cluster, "control", path, sizeof path)) {
+    if (!control) {
         snprintf(trouble, room, "out of memory");
-        free(control);
         return NULL;
     }
     control->cluster = options->cluster;
     control->agent = agent;
     control->transport = transport;
-    control->status = listen_at_path(path, options->mode, options->group, trouble, room);
-    control->metrics = control->status < 0 ? -1 : listen_for_metrics(options, trouble, room);
+    control->status = listening(directory_socket(directory, "control", SOCK_STREAM, trouble, room), trouble, room);
+    control->metrics = control->status < 0 ? -1 : listen_for_metrics(options->metrics, directory, trouble, room);
     if (control->metrics >= 0)
         return control;
     if (control->status >= 0)

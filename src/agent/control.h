@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include "agent/agent.h"
+#include "agent/directory.h"
 #include "agent/service.h"
 #include "agent/transport.h"
 
@@ -14,8 +15,8 @@ enum { CONTROL_FDS_MOST = 2 + 32 };
 struct control;
 
 /* NULL: `trouble` says why. */
-struct control *control_open(const struct service_options *options, struct agent *agent, struct transport *transport,
-                             char *trouble, size_t room);
+struct control *control_open(const struct service_options *options, const struct directory *directory,
+                             struct agent *agent, struct transport *transport, char *trouble, size_t room);
 unsigned control_fds(const struct control *control, struct pollfd *fds);
 void control_dispatch(struct control *control, const struct pollfd *fds, unsigned count);
 /* Ends questions that were not answered by all; the time (CLOCK_BOOTTIME) at which it wants to be called again. */

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "afteryou.h"
@@ -190,14 +189,26 @@ int local_fd(const struct local *local)
     return local->event;
 }
 
-struct local *local_open(const char *cluster, struct pages *pages, unsigned mode, gid_t group, char *trouble,
-                         size_t room)
+/* The space, which is this agent's: made, or a predecessor's. */
+static bool open_space(struct local *local, const struct directory *directory, char *trouble, size_t room)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s/space", directory->path);
+    if (ay_open(path, &(ay_options){.mode = directory->mode}, &local->space) < 0) {
+        snprintf(trouble, room, "%s", ay_message());
+        return false;
+    }
+    const int fd = directory_file(directory, "space", O_RDWR, directory->mode, trouble, room);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+struct local *local_open(const struct directory *directory, struct pages *pages, char *trouble, size_t room)
+{
     struct local *local = calloc(1, sizeof *local);
-    if (!local || !cluster_path(cluster, "space", path, sizeof path)) {
+    if (!local) {
         snprintf(trouble, room, "out of memory");
-        free(local);
         return NULL;
     }
     local->pages = pages;
@@ -207,11 +218,7 @@ struct local *local_open(const char *cluster, struct pages *pages, unsigned mode
     local->event = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (local->event < 0)
         snprintf(trouble, room, "cannot make an eventfd: %s", strerror(errno));
-    else if (ay_open(path, &(ay_options){.mode = mode}, &local->space) < 0)
-        snprintf(trouble, room, "%s", ay_message());
-    else if ((group != (gid_t)-1 && chown(path, (uid_t)-1, group) != 0) || chmod(path, mode) != 0)
-        snprintf(trouble, room, "cannot set the group and mode of %s: %s", path, strerror(errno));
-    else
+    else if (open_space(local, directory, trouble, room))
         return local;
     if (local->event >= 0)
         close(local->event);

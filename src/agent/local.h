@@ -20,8 +20,7 @@ struct local_news {
 };
 
 /* NULL: `trouble` says why. */
-struct local *local_open(const char *cluster, struct pages *pages, unsigned mode, gid_t group, char *trouble,
-                         size_t room);
+struct local *local_open(const struct directory *directory, struct pages *pages, char *trouble, size_t room);
 /* Readable when there is news. */
 int local_fd(const struct local *local);
 bool local_next(struct local *local, struct local_news *news);

@@ -1,62 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* The pages that the agent publishes: P1 to P3 of common/permissions.h, from the side of their one writer. */
 #include "agent/pages.h"
-#include "common/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum { LOCK_TRIES = 40, LOCK_AGAIN_US = 25 * 1000, TICK_NS = 10 * 1000 * 1000 };
 
-static int fail(char *trouble, size_t room, const char *what, const char *path)
+static int fail(const struct directory *directory, const char *what, char *trouble, size_t room)
 {
     const int error = errno ? errno : EIO;
-    snprintf(trouble, room, "cannot %s %s: %s", what, path, strerror(error));
+    snprintf(trouble, room, "cannot %s %s/agent: %s", what, directory->path, strerror(error));
     return -error;
 }
 
-/* Whoever may use the space may look into the directory. */
-static int make_directory(const char *path, const struct pages_options *options, char *trouble, size_t room)
-{
-    const mode_t mode = 0700 | (options->mode & 0040 ? 0050 : 0) | (options->mode & 0004 ? 0005 : 0);
-    if (mkdir(path, mode) != 0 && errno != EEXIST)
-        return fail(trouble, room, "make", path);
-    if (options->group != (gid_t)-1 && chown(path, (uid_t)-1, options->group) != 0)
-        return fail(trouble, room, "change the group of", path);
-    if (chmod(path, mode) != 0)
-        return fail(trouble, room, "set the mode of", path);
-    return 0;
-}
-
-static int make_directories(const char *cluster, const struct pages_options *options, char *trouble, size_t room)
-{
-    char path[PATH_MAX], above[PATH_MAX];
-    if (!cluster_path(cluster, "", path, sizeof path) || !cluster_path("", "", above, sizeof above)) {
-        snprintf(trouble, room, "the path of the cluster '%s' is too long", cluster);
-        return -ENAMETOOLONG;
-    }
-    if (mkdir(above, 0755) != 0 && errno != EEXIST)
-        return fail(trouble, room, "make", above);
-    return make_directory(path, options, trouble, room);
-}
-
-static int lock(int fd, const char *path, char *trouble, size_t room)
+static int lock(int fd, const struct directory *directory, char *trouble, size_t room)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     for (int tries = 0; tries < LOCK_TRIES; tries++) { /* a predecessor that was killed may not be gone yet */
         if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
             return 0;
         if (errno != EAGAIN && errno != EACCES)
-            return fail(trouble, room, "lock", path);
+            return fail(directory, "lock", trouble, room);
         usleep(LOCK_AGAIN_US);
     }
-    snprintf(trouble, room, "another agent of this cluster runs on this machine (it has locked %s)", path);
+    snprintf(trouble, room, "another agent of this cluster runs on this machine (it has locked %s/agent)",
+             directory->path);
     return -EBUSY;
 }
 
@@ -83,37 +57,30 @@ void pages_announce(struct pages *pages)
     memcpy(pages->map->magic, PERMISSIONS_MAGIC, sizeof pages->map->magic);
 }
 
-static int open_file(struct pages *pages, const char *path, const struct pages_options *options, char *trouble,
-                     size_t room)
+static int map_file(struct pages *pages, const struct directory *directory, char *trouble, size_t room)
 {
-    const mode_t mode = 0600 | (options->mode & 0044);
-    pages->fd = descriptor_above_standard(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode));
+    const mode_t mode = 0600 | (directory->mode & 0044);
+    pages->fd = directory_file(directory, "agent", O_RDWR | O_CREAT, mode, trouble, room);
     if (pages->fd < 0)
-        return fail(trouble, room, "open", path);
-    int error = lock(pages->fd, path, trouble, room);
+        return pages->fd;
+    const int error = lock(pages->fd, directory, trouble, room);
     if (error)
         return error;
-    if (fchmod(pages->fd, mode) != 0 || fchown(pages->fd, (uid_t)-1, options->group) != 0)
-        return fail(trouble, room, "set the mode of", path);
     errno = posix_fallocate(pages->fd, 0, sizeof *pages->map);
     if (errno)
-        return fail(trouble, room, "allocate", path);
+        return fail(directory, "allocate", trouble, room);
     void *map = mmap(NULL, sizeof *pages->map, PROT_READ | PROT_WRITE, MAP_SHARED, pages->fd, 0);
     if (map == MAP_FAILED)
-        return fail(trouble, room, "map", path);
+        return fail(directory, "map", trouble, room);
     pages->map = map;
     return 0;
 }
 
-int pages_open(struct pages *pages, const struct pages_options *options, char *trouble, size_t room)
+int pages_open(struct pages *pages, const struct directory *directory, const struct pages_options *options,
+               char *trouble, size_t room)
 {
-    char path[PATH_MAX];
     *pages = (struct pages){.fd = -1};
-    int error = make_directories(options->cluster, options, trouble, room);
-    if (!error && !cluster_path(options->cluster, "agent", path, sizeof path))
-        error = -ENAMETOOLONG;
-    if (!error)
-        error = open_file(pages, path, options, trouble, room);
+    const int error = map_file(pages, directory, trouble, room);
     if (error) {
         pages_close(pages);
         return error;

@@ -3,8 +3,7 @@
 #ifndef AFTERYOU_AGENT_PAGES_H
 #define AFTERYOU_AGENT_PAGES_H
 
-#include <sys/types.h>
-
+#include "agent/directory.h"
 #include "common/permissions.h"
 
 struct pages {
@@ -14,13 +13,12 @@ struct pages {
 
 struct pages_options {
     const char *cluster, *protocol;
-    unsigned mode; /* of the space: whoever may use it may read the pages */
-    gid_t group;   /* (gid_t)-1: as it comes */
     int64_t lease, grace;
 };
 
-/* Makes the cluster's directory and file, or takes over those of a predecessor. 0, or a negative errno, and what is wrong in `trouble`. */
-int pages_open(struct pages *pages, const struct pages_options *options, char *trouble, size_t room);
+/* Makes them, or takes over those of a predecessor. 0, or a negative errno, and what is wrong in `trouble`. */
+int pages_open(struct pages *pages, const struct directory *directory, const struct pages_options *options,
+               char *trouble, size_t room);
 void pages_close(struct pages *pages);
 /* From now on local processes take it for what it is: the space is there. */
 void pages_announce(struct pages *pages);

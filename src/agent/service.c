@@ -4,7 +4,6 @@
 #include "common/descriptors.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,12 +12,11 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
 #include "agent/control.h"
+#include "agent/directory.h"
 #include "agent/journal.h"
 #include "agent/local.h"
 #include "agent/pages.h"
@@ -31,6 +29,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 125, MS = 1000 * 1000, DEMANDS_AT_ONCE = 64 };
 struct service {
     const struct service_options *options;
     struct agent agent;
+    struct directory directory;
     struct pages pages;
     struct local *local;
     struct transport *transport;
@@ -321,25 +320,6 @@ static void inherit(struct service *service)
     }
 }
 
-static int open_socket(const char *cluster, unsigned mode, gid_t group, char *trouble, size_t room)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (!cluster_path(cluster, "socket", address.sun_path, sizeof address.sun_path)) {
-        snprintf(trouble, room, "the path of the cluster's socket is longer than a socket's can be");
-        return -1;
-    }
-    unlink(address.sun_path); /* the lock on the pages says that it is nobody's */
-    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        (group != (gid_t)-1 && chown(address.sun_path, (uid_t)-1, group) != 0) || chmod(address.sun_path, mode) != 0) {
-        snprintf(trouble, room, "cannot make %s: %s", address.sun_path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 static int open_signals(void)
 {
     sigset_t set;
@@ -383,11 +363,9 @@ static bool open_pages(struct service *service, char *trouble, size_t room)
 {
     const struct pages_options options = {.cluster = service->options->cluster,
                                           .protocol = service->agent.options.protocol->name,
-                                          .mode = service->options->mode,
-                                          .group = service->options->group,
                                           .lease = service->agent.options.lease,
                                           .grace = service->agent.options.grace};
-    return pages_open(&service->pages, &options, trouble, room) == 0;
+    return pages_open(&service->pages, &service->directory, &options, trouble, room) == 0;
 }
 
 /* False: `trouble` says why. */
@@ -404,18 +382,20 @@ static bool open_all(struct service *service, char *trouble, size_t room)
     if (!service->transport || !view_file_open(&service->view_file, asked->state, asked->cluster, trouble, room))
         return false;
     snprintf(trouble, room, "out of memory");
-    if (!open_agent(service) || !open_pages(service, trouble, room))
+    if (!open_agent(service) ||
+        directory_open(&service->directory, asked->cluster, asked->mode, asked->group, trouble, room) < 0 ||
+        !open_pages(service, trouble, room))
         return false;
     service->agent.known_view = service->view_file.reserved;
-    service->local = local_open(asked->cluster, &service->pages, asked->mode, asked->group, trouble, room);
+    service->local = local_open(&service->directory, &service->pages, trouble, room);
     if (!service->local)
         return false;
     inherit(service);
     pages_announce(&service->pages);
-    service->socket = open_socket(asked->cluster, asked->mode, asked->group, trouble, room);
+    service->socket = directory_socket(&service->directory, "socket", SOCK_DGRAM, trouble, room);
     if (service->socket < 0)
         return false;
-    service->control = control_open(asked, &service->agent, service->transport, trouble, room);
+    service->control = control_open(asked, &service->directory, &service->agent, service->transport, trouble, room);
     return service->control != NULL;
 }
 

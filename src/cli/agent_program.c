@@ -46,7 +46,7 @@ static void print_help(void)
          "  -v, --verbose          log every permission\n"
          "  -h, --help             this\n"
          "  -V, --version          the version\n\n"
-         "AFTERYOU_CLUSTERS in the environment: the directory of all clusters, instead of /dev/shm/afteryou-cluster.\n"
+         "AFTERYOU_CLUSTERS in the environment: the directory of all clusters, instead of /run/afteryou.\n"
          "Ends at SIGTERM and SIGINT, with 0; 125 if it cannot run.");
 }
 

@@ -6,6 +6,9 @@
  *   DIRECTORY/NAME/socket   datagrams (struct demand) to the agent
  *   DIRECTORY/NAME/control  a stream: who is inside and who waits, on all machines
  *
+ * DIRECTORY is root's, or of the one user whose agent it is, and nobody else can write in it. A local process believes an agent that is root's or its own user's, and no
+ * other: who else could write the pages could let everybody in (common/trusted.h).
+ *
  * A permission says in which mode this machine may enter a resource now. Whoever has entered the region of the space, finds the permission
  * sufficient and the deadline still to come, is inside the cluster's region. A permission is withdrawn while the agent itself is inside the region of the
  * space, so nobody is in it who would not know; or at once, if the machine has lost it: then the passages begun under it are lost.
@@ -28,7 +31,7 @@
 #include <time.h>
 
 #define PERMISSIONS_MAGIC    "ay-agent"
-#define CLUSTERS_DIRECTORY   "/dev/shm/afteryou-cluster"
+#define CLUSTERS_DIRECTORY   "/run/afteryou"
 #define CLUSTERS_ENVIRONMENT "AFTERYOU_CLUSTERS"
 #define CLUSTER_PREFIX       "cluster:"
 
@@ -128,12 +131,16 @@ static inline bool cluster_name_is_good(const char *name)
     return length >= 1 && length <= CLUSTER_NAME_MOST && name[0] != '.' && !strchr(name, '/');
 }
 
+static inline const char *clusters_directory(void)
+{
+    const char *directory = secure_getenv(CLUSTERS_ENVIRONMENT);
+    return directory && *directory ? directory : CLUSTERS_DIRECTORY;
+}
+
 /* DIRECTORY/NAME/FILE: false if it does not fit. `file` may be "". */
 static inline bool cluster_path(const char *name, const char *file, char *path, size_t room)
 {
-    const char *directory = secure_getenv(CLUSTERS_ENVIRONMENT);
-    const int length = snprintf(path, room, "%s/%s%s%s", directory && *directory ? directory : CLUSTERS_DIRECTORY, name,
-                                *file ? "/" : "", file);
+    const int length = snprintf(path, room, "%s/%s%s%s", clusters_directory(), name, *file ? "/" : "", file);
     return length > 0 && (size_t)length < room;
 }
 

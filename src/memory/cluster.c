@@ -6,6 +6,7 @@
  */
 #include "memory/cluster.h"
 #include "common/descriptors.h"
+#include "common/trusted.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,22 +25,43 @@ enum {
     AGENT_DEAD_MS = 10000 /* an agent that is not there may be started again so long */
 };
 
+#define NO_AGENT_YET "no agent of cluster '%s' has run on this machine (%s: %s); start one: afteryou agent --cluster"
+
+/* The descriptor of a file of the cluster, if only root or this user can have written it; or a negative errno. */
+static int open_trusted(const char *name, const char *file)
+{
+    char directory[PATH_MAX], trouble[PATH_MAX + 128];
+    const struct trust trust = {.user = geteuid(), .trouble = trouble, .room = sizeof trouble};
+    struct stat status;
+    if (!cluster_path(name, "", directory, sizeof directory))
+        return ay__fail(-ERANGE, "the path of cluster '%s' is too long", name);
+    const int above = trusted_directory(&trust, directory);
+    if (above == -ENOENT)
+        return ay__fail(-ENOENT, NO_AGENT_YET, name, directory, strerror(ENOENT));
+    if (above < 0)
+        return ay__fail(above, "cluster '%s': %s", name, trouble);
+    int fd = descriptor_above_standard(openat(above, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    int error = fd < 0 || fstat(fd, &status) != 0 ? -errno : 0;
+    if (error)
+        error = ay__fail(error, error == -ENOENT ? NO_AGENT_YET : "cluster '%s': cannot open %s: %s", name, directory,
+                         strerror(-error));
+    else if (!trusted_status(&trust, &status, file, false))
+        error = ay__fail(-EACCES, "cluster '%s': in %s, %s", name, directory, trouble);
+    close(above);
+    if (error && fd >= 0)
+        close(fd);
+    return error ? error : fd;
+}
+
 int ay__cluster_open(const char *space, struct cluster **out)
 {
     const char *name = space + strlen(CLUSTER_PREFIX);
-    char path[PATH_MAX];
     if (!cluster_name_is_good(name))
         return ay__fail(-EINVAL, "'%s' is no name of a cluster: 1 to %d bytes, no slash, no dot at its beginning", name,
                         CLUSTER_NAME_MOST);
-    if (!cluster_path(name, "agent", path, sizeof path))
-        return ay__fail(-ERANGE, "the path of cluster '%s' is too long", name);
-    const int fd = descriptor_above_standard(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    const int fd = open_trusted(name, "agent");
     if (fd < 0)
-        return ay__fail(-errno,
-                        errno == ENOENT ? "no agent of cluster '%s' has run on this machine (%s: %s); "
-                                          "start one: afteryou agent --cluster"
-                                        : "cluster '%s': cannot open %s: %s",
-                        name, path, strerror(errno));
+        return fd;
     struct stat status;
     struct cluster *cluster = calloc(1, sizeof *cluster);
     void *pages = MAP_FAILED;
@@ -52,11 +74,22 @@ int ay__cluster_open(const char *space, struct cluster **out)
         if (pages != MAP_FAILED)
             munmap(pages, sizeof(struct permissions));
         free(cluster);
-        return ay__fail(cluster ? -EPROTONOSUPPORT : -ENOMEM, "%s is not of an agent of this version", path);
+        return ay__fail(cluster ? -EPROTONOSUPPORT : -ENOMEM, "the agent of cluster '%s' is not of this version", name);
     }
     cluster->pages = pages;
     strcpy(cluster->name, name);
     *out = cluster;
+    return 0;
+}
+
+int ay__cluster_check_space(const struct cluster *cluster, int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return ay__fail(-errno, "cannot look at the space of cluster '%s': %s", cluster->name, strerror(errno));
+    if (status.st_uid != 0 && status.st_uid != geteuid())
+        return ay__fail(-EACCES, "the space of cluster '%s' belongs to user %u, and only root and user %u are trusted",
+                        cluster->name, status.st_uid, geteuid());
     return 0;
 }
 

@@ -20,7 +20,8 @@ struct cluster {
 };
 
 /* cluster.c */
-int ay__cluster_open(const char *name, struct cluster **out); /* "cluster:NAME" */
+int ay__cluster_open(const char *name, struct cluster **out);       /* "cluster:NAME" */
+int ay__cluster_check_space(const struct cluster *cluster, int fd); /* whether it is the agent's */
 void ay__cluster_close(struct cluster *cluster);
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster); /* refuses what a cluster hasn't got */
 bool ay__cluster_wait(ay_region *region);                                      /* false: given up, for at.reason */

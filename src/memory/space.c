@@ -134,7 +134,9 @@ static int open_locked(const char *path, const ay_options *options, struct clust
     error = ay__file_open(path, false, &wanted, options->mode ? options->mode : DEFAULT_MODE, &fd, &found);
     if (error)
         return error;
-    error = compare(path, options, &found);
+    error = cluster ? ay__cluster_check_space(cluster, fd) : 0;
+    if (!error)
+        error = compare(path, options, &found);
     if (!error && found.retain)
         error = ay__recall_begin();
     ay_space *space = error ? NULL : make_space(path, fd, &found);

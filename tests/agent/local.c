@@ -21,6 +21,7 @@
 enum { LEASE_MS = 60000, WAIT_MS = 20000 };
 #define MS INT64_C(1000000)
 
+static struct directory own;
 static struct pages pages;
 static int agent_socket = -1;
 static char directory[] = "/dev/shm/afteryou-test-XXXXXX";
@@ -66,18 +67,15 @@ static void forget_demands(void)
 static int set_up(void **state)
 {
     (void)state;
-    char path[PATH_MAX], trouble[512];
-    const struct pages_options options = {.cluster = "c",
-                                          .protocol = "token",
-                                          .mode = 0600,
-                                          .group = (gid_t)-1,
-                                          .lease = LEASE_MS * MS,
-                                          .grace = 2 * LEASE_MS * MS};
+    char path[PATH_MAX], trouble[PATH_MAX + 256];
+    const struct pages_options options = {
+        .cluster = "c", .protocol = "token", .lease = LEASE_MS * MS, .grace = 2 * LEASE_MS * MS};
     strcpy(directory, "/dev/shm/afteryou-test-XXXXXX");
     assert_non_null(mkdtemp(directory));
     setenv(CLUSTERS_ENVIRONMENT, directory, 1);
     assert_int_equal(ay_open("cluster:c", NULL, &space), -ENOENT);
-    assert_int_equal(pages_open(&pages, &options, trouble, sizeof trouble), 0);
+    assert_int_equal(directory_open(&own, "c", 0600, (gid_t)-1, trouble, sizeof trouble), 0);
+    assert_int_equal(pages_open(&pages, &own, &options, trouble, sizeof trouble), 0);
     assert_true(cluster_path("c", "space", path, sizeof path));
     assert_int_equal(ay_open("cluster:c", NULL, &space), -EPROTONOSUPPORT); /* not announced yet */
     assert_int_equal(ay_open(path, NULL, &space), 0);
@@ -97,6 +95,7 @@ static int tear_down(void **state)
     char path[PATH_MAX];
     ay_close(space);
     pages_close(&pages);
+    directory_close(&own);
     close(agent_socket);
     for (size_t at = 0; at < sizeof files / sizeof *files; at++)
         if (cluster_path("c", files[at], path, sizeof path) && (*files[at] ? unlink(path) : rmdir(path)) != 0)
@@ -234,11 +233,11 @@ static void test_too_weak_a_permission(void **state)
     (void)state;
     int result = 1;
     unsigned index;
-    char trouble[256];
+    char trouble[PATH_MAX + 256];
     pages_add(&pages, 0, "thing", 5);
     pages_grant(&pages, 0, PERMISSION_SHARED, 0, 7, 0);
     static struct local *local; /* lasts as long as the process, as the agent's does */
-    local = local_open("c", &pages, 0600, (gid_t)-1, trouble, sizeof trouble);
+    local = local_open(&own, &pages, trouble, sizeof trouble);
     assert_non_null(local);
     const pthread_t thread = begin_to_enter(&result);
     assert_int_equal(next_demand(&index).kind, DEMAND_MORE);

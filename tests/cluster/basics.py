@@ -4,7 +4,7 @@ import json
 import subprocess
 import unittest
 
-from machines import skip_unless_possible, wait_until
+from machines import AFTERYOU, skip_unless_possible, wait_until
 from support import CONFLICT, ClusterTest, Holder
 
 
@@ -139,11 +139,23 @@ class Basics(ClusterTest):
 
     def test_metrics(self):
         a = self.cluster.machines[0]
-        shown = a.run("curl", "-s", "--unix-socket", f"/dev/shm/afteryou-cluster/{self.cluster.name}/metrics", "http://localhost/metrics")
+        shown = a.run("curl", "-s", "--unix-socket", f"/run/afteryou/{self.cluster.name}/metrics", "http://localhost/metrics")
         if shown.returncode == 127:
             self.skipTest("needs curl")
         self.assertRegex(shown.stdout, r"(?m)^# TYPE afteryou_\w+ (counter|gauge)$")
         self.assertRegex(shown.stdout, r"(?m)^afteryou_\w*quor\w*(\{.*\})? 1$")
+
+    def test_a_directory_of_another_user_is_refused(self):
+        a = self.cluster.machines[0]
+        a.run("sh", "-c", "mkdir /dev/shm/theirs && chown 4711 /dev/shm/theirs")
+        theirs = ("env", "AFTERYOU_CLUSTERS=/dev/shm/theirs")
+        shown = a.run(*theirs, AFTERYOU, "agent", "--cluster", self.cluster.name, *self.cluster.agent_options, "--state", "/run/other")
+        self.assertEqual(shown.returncode, 125)
+        self.assertIn("/dev/shm/theirs belongs to user 4711", shown.stderr)
+        for words in (("run", "x", "--cluster", self.cluster.name, "--", "true"), ("status", "--cluster", self.cluster.name)):
+            shown = a.run(*theirs, AFTERYOU, *words)
+            self.assertEqual(shown.returncode, 125, shown.stderr)
+            self.assertIn("/dev/shm/theirs belongs to user 4711", shown.stderr)
 
     def test_a_second_agent_is_refused(self):
         a = self.cluster.machines[0]

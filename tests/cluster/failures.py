@@ -3,7 +3,7 @@
 import signal
 import unittest
 
-from machines import AFTERYOU, skip_unless_possible, wait_until
+from machines import AFTERYOU, STATE, skip_unless_possible, wait_until
 from support import LOST, ClusterTest, Holder
 
 
@@ -138,7 +138,7 @@ class Failures(ClusterTest):
         a, b, c = self.cluster.machines
         c.agent.end()
         for words in (("--lease", "2.5", "--grace", "4"), (*self.agent_options, "--protocol", "token")):
-            shown = c.run(AFTERYOU, "agent", "--cluster", self.cluster.name, "--state", "/run/afteryou", *words)
+            shown = c.run(AFTERYOU, "agent", "--cluster", self.cluster.name, "--state", STATE, *words)
             self.assertEqual(shown.returncode, 125, shown.stderr)
             self.assertRegex(shown.stderr, "lease|protocol")
         fence = max(self.assert_enters(a), self.assert_enters(b))

@@ -19,6 +19,7 @@ import time
 AFTERYOU = os.environ["AFTERYOU"]
 PATIENCE = int(os.environ.get("PATIENCE", "90"))  # seconds; a loaded machine is no failure
 TOKEN_MS = 500
+STATE = "/var/lib/corosync/afteryou"  # outlives a machine's power
 SKIPPED = 77
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -114,15 +115,14 @@ hostname "$2"
 ip link set dev lo up
 ip address add "$3/24" dev eth0
 ip link set dev eth0 up
-mount --bind "$1/$2/run" /run
+mount -t tmpfs -o mode=755 tmpfs /run
 """
     REAP = "while :; do sleep 1000 & wait $!; done"
 
     def __init__(self, cluster, name, address):
         self.cluster, self.name, self.address = cluster, name, address
         self.directory = cluster.directory / name
-        for below in ("run", "var"):
-            (self.directory / below).mkdir(parents=True, exist_ok=True)
+        (self.directory / "var").mkdir(parents=True, exist_ok=True)
         self.corosync = self.agent = self.holder = self.first = None
         self.power_on()
 
@@ -162,7 +162,7 @@ mount --bind "$1/$2/run" /run
         self.corosync = self._service("corosync", "corosync", "-f")
 
     def start_agent(self):
-        self.agent = self._service("agent", AFTERYOU, "agent", "--cluster", self.cluster.name, "--state", "/run/afteryou",
+        self.agent = self._service("agent", AFTERYOU, "agent", "--cluster", self.cluster.name, "--state", STATE,
                                    *self.cluster.agent_options)
 
     def cut(self):
