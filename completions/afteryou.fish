@@ -1,73 +1,140 @@
 # SPDX-License-Identifier: MIT
-# fish completion for afteryou(1).
+# fish completion for afteryou(1). Which options there are, and which take a value, is asked of --help.
+
+# COMMAND: a line for each option: the option, a tab, what its value is called, a tab, what it is for.
+function __afteryou_options
+    afteryou $argv[1] --help 2>/dev/null | awk '/^ +-/ {
+        sub(/^ +/, ""); about = $0; if (!sub(/.*  +/, "", about)) about = ""
+        sub(/  .*/, ""); gsub(/,/, " "); value = ""
+        count = split($0, word, " ")
+        for (at = 1; at <= count; at++) if (word[at] !~ /^-/) value = word[at]
+        for (at = 1; at <= count; at++) if (word[at] ~ /^-/) print word[at] "\t" value "\t" about
+    }'
+end
+
+function __afteryou_takes_value # COMMAND OPTION
+    __afteryou_options $argv[1] | string match -qr -- "^$argv[2]\t[^\t]"
+end
+
+function __afteryou_spaces
+    afteryou spaces --json 2>/dev/null | grep -oE '"name":"[^"\\\\]*"' | cut -d'"' -f4
+end
+
+function __afteryou_regions
+    afteryou status --json 2>/dev/null | grep -oE '"names":\["[^"\\\\]*"' | cut -d'"' -f4 | sort -u
+end
 
 function __afteryou_clusters
     set -q AFTERYOU_CLUSTERS; or set -l AFTERYOU_CLUSTERS /run/afteryou
     command ls $AFTERYOU_CLUSTERS 2>/dev/null
 end
 
-function __afteryou_spaces
-    afteryou spaces 2>/dev/null | awk 'NR > 1 {print $1}'
+function __afteryou_values # COMMAND OPTION
+    switch "$argv[1] $argv[2]"
+        case 'run -m' 'run --mode'
+            printf '%s\n' exclusive shared protected-write concurrent-write concurrent-read null
+        case 'agent --protocol'
+            printf '%s\n' carvalho-roucairol ricart-agrawala lamport token
+        case '* --protocol'
+            printf '%s\n' courtesy bakery region forks clock races pair
+        case 'check --precedence'
+            printf '%s\n' in-order writers-first priority
+        case '* --precedence'
+            printf '%s\n' in-order writers-first readers-first by-priority
+        case 'check --modes'
+            printf '%s\n' exclusive shared both
+        case 'check --property'
+            printf '%s\n' exclusion progress lockout reliability order overtaking
+        case 'simulate --network'
+            printf '%s\n' any fifo agreed
+        case 'simulate --detector'
+            printf '%s\n' right wrong
+        case 'status --sort'
+            printf '%s\n' region since pid user
+        case '* -S' '* --space'
+            __afteryou_spaces
+        case '* --also'
+            __afteryou_regions
+        case '* --cluster'
+            __afteryou_clusters
+        case 'agent --group'
+            __fish_complete_groups
+        case '* --svg' '* --csv' '* --trace' '* --metrics'
+            __fish_complete_path (commandline -ct | string replace -r '^--[^=]*=' '')
+        case '* --directory' '* --state'
+            __fish_complete_directories (commandline -ct | string replace -r '^--[^=]*=' '')
+    end
 end
-function __afteryou_regions
-    afteryou status 2>/dev/null | awk 'NR > 1 {print $2}' | sort -u
+
+function __afteryou_words # COMMAND POSITIONAL…
+    switch "$argv[1] "(count $argv)
+        case 'run 1' 'status *'
+            __afteryou_regions
+        case 'flock 1' 'audit 1'
+            __fish_complete_path (commandline -ct)
+        case 'spaces 1'
+            printf '%s\n' list create show remove repair
+        case 'spaces *'
+            __afteryou_spaces
+        case 'check 1' 'simulate 1'
+            afteryou $argv[1] --list 2>/dev/null | awk '{print $1}'
+        case 'cluster 1'
+            printf '%s\n' init try
+        case 'cluster 2'
+            test "$argv[2]" != try; or printf '%s\n' exec cut heal
+        case 'cluster *'
+            test "$argv[2]" != try; or printf '%s\n' a b c
+    end
 end
-set -l protocols courtesy bakery region forks clock races pair
-set -l run '__fish_seen_subcommand_from run'
-set -l status_ '__fish_seen_subcommand_from status'
-set -l spaces '__fish_seen_subcommand_from spaces'
-set -l cluster '__fish_seen_subcommand_from cluster'
 
-complete -c afteryou -f -n __fish_use_subcommand -a 'run status spaces agent cluster check simulate audit'
-complete -c afteryou -s h -l help -d Help
-complete -c afteryou -s V -l version -d 'The version'
-
-# The options of these are many: they are asked for.
-for command in agent check simulate audit
-    complete -c afteryou -n "__fish_seen_subcommand_from $command" \
-        -a "(afteryou $command --help 2>/dev/null | string match -ra -- '(?<=[ ,])--?[a-zA-Z][a-z-]*')"
+function __afteryou_command_next # COMMAND HOW-MANY-POSITIONAL
+    contains -- "$argv[1] $argv[2]" 'run 1' 'flock 1' 'cluster 3'
 end
 
-complete -c afteryou -n $run -a '(__afteryou_regions)'
-complete -c afteryou -n $run -s x -l exclusive -d Alone
-complete -c afteryou -n $run -s s -l shared -d 'With other readers'
-complete -c afteryou -n $run -s m -l mode -x -a 'exclusive shared protected-write concurrent-write concurrent-read null'
-complete -c afteryou -n $run -s k -l slots -x -d 'How many inside at once'
-complete -c afteryou -n $run -l take -x -d 'Units to hold'
-complete -c afteryou -n $run -l of -x -d 'Units there are'
-complete -c afteryou -n $run -l also -x -a '(__afteryou_regions)' -d 'This region too'
-complete -c afteryou -n $run -l when -x -d 'Only when this shell test succeeds'
-complete -c afteryou -n $run -l priority -x -d 'The greater first'
-complete -c afteryou -n $run -s n -l nonblock -d 'Do not wait'
-complete -c afteryou -n $run -s w -l wait -x -d 'Seconds to wait'
-complete -c afteryou -n $run -s E -l conflict-exit-code -x -d 'Exit code when not obtained'
-complete -c afteryou -n $run -s c -l command -x -d 'A line for the shell'
-complete -c afteryou -n $run -s o -l close -d 'Hold for the command alone'
-complete -c afteryou -n $run -s S -l space -x -a '(__afteryou_spaces)' -d Space
-complete -c afteryou -n $run -l protocol -x -a "$protocols" -d 'Protocol of a new space'
-complete -c afteryou -n $run -l cluster -x -a '(__afteryou_clusters)' -d 'Many machines'
-complete -c afteryou -n $run -s v -l verbose -d 'Tell what happens'
+function __afteryou_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l command $words[2]
+    if test (count $words) = 1
+        afteryou --help 2>/dev/null | awk '/^  [a-z]/ {name = $1; sub(/^ *[^ ]+ +/, ""); print name "\t" $0}'
+        printf '%s\n' --help --version
+        return
+    end
+    set -l pending
+    set -l ended
+    set -l positional
+    for at in (seq 3 (count $words))
+        set -l word $words[$at]
+        if test -n "$pending"
+            set pending
+        else if test "$word" = --; and test -z "$ended"
+            set ended 1
+        else if string match -qr -- '^--.*=' $word; and test -z "$ended"
+            continue
+        else if string match -qr -- '^--.' $word; and test -z "$ended"
+            __afteryou_takes_value $command $word; and set pending $word
+        else if string match -qr -- '^-.' $word; and test -z "$ended"
+            set -l letter -(string sub -s -1 -- $word)
+            __afteryou_takes_value $command $letter; and set pending $letter
+        else if __afteryou_command_next $command (count $positional)
+            complete -C (string join ' ' -- (string escape -- $words[$at..-1]) $current)
+            return
+        else
+            set -a positional $word
+        end
+    end
+    if test -n "$pending"
+        __afteryou_values $command $pending
+    else if string match -qr -- '^--.*=' $current; and test -z "$ended"
+        set -l option (string replace -r '=.*' '' -- $current)
+        printf '%s\n' $option=(__afteryou_values $command $option)
+    else if string match -q -- '-*' $current; and test -z "$ended"
+        __afteryou_options $command | awk -F'\t' '{print $1 "\t" $3}'
+    else if __afteryou_command_next $command (count $positional)
+        complete -C "$current"
+    else
+        __afteryou_words $command $positional
+    end
+end
 
-complete -c afteryou -f -n $status_ -a '(__afteryou_regions)'
-complete -c afteryou -n $status_ -s S -l space -x -a '(__afteryou_spaces)' -d Space
-complete -c afteryou -n $status_ -l cluster -x -a '(__afteryou_clusters)' -d 'All machines'
-complete -c afteryou -n $status_ -l json -d 'For programs'
-complete -c afteryou -n $status_ -l watch -d 'Again every second'
-complete -c afteryou -n $status_ -s v -l verbose -d 'How processes wait here'
-
-complete -c afteryou -f -n $spaces -a 'list create show remove repair (__afteryou_spaces)'
-complete -c afteryou -n $spaces -l places -x -d 'Open regions at once'
-complete -c afteryou -n $spaces -l protocol -x -a "$protocols"
-complete -c afteryou -n $spaces -l precedence -x -a 'in-order writers-first readers-first by-priority'
-complete -c afteryou -n $spaces -l overtake -x -d 'How often a sleeper may be passed'
-complete -c afteryou -n $spaces -l retain -d 'Who was inside last goes in again at next to no cost'
-complete -c afteryou -n $spaces -l mode -x -d 'Permissions, octal'
-complete -c afteryou -n $spaces -l json -d 'For programs'
-
-complete -c afteryou -f -n $cluster -a 'init try exec cut heal'
-complete -c afteryou -n $cluster -l nodes -x -d 'The machines, or how many'
-complete -c afteryou -n $cluster -l name -x -d 'Of the cluster'
-complete -c afteryou -n $cluster -l directory -x -a '(__fish_complete_directories)' -d 'Where to write'
-complete -c afteryou -n $cluster -l token -x -d 'Milliseconds for a silent machine'
-complete -c afteryou -n $cluster -l force -d 'Write over files'
-complete -c afteryou -n $cluster -l down -d 'End the trial'
+complete -c afteryou -f -a '(__afteryou_complete)'

@@ -12,6 +12,7 @@ enum { EXIT_HOLDS = 0, EXIT_VIOLATED = 1, EXIT_LIMIT = 2, EXIT_USAGE = 125 };
 
 int command_agent(int count, char **words);
 int command_check(int count, char **words);
+int command_flock(int count, char **words);
 int command_run(int count, char **words);
 int command_spaces(int count, char **words);
 int command_status(int count, char **words);

@@ -13,6 +13,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"run", command_run, "run a command inside a region"},
+    {"flock", command_flock, "flock(1), word for word, with a queue"},
     {"status", command_status, "who is inside, who waits for whom"},
     {"spaces", command_spaces, "list, create, show, remove, repair spaces"},
     {"agent", command_agent, "stand on this machine for the others of a cluster"},
@@ -35,6 +36,9 @@ int main(int count, char **words)
     if (!descriptors_fill_standard())
         return EXIT_USAGE;          /* and no word: there may be no stderr */
     setlocale(LC_CTYPE, "C.UTF-8"); /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
+    if (count > 0 &&
+        strcmp(basename(words[0]), "flock") == 0) /* a link of that name, first in the PATH of old scripts */
+        return command_flock(count, words);
     if (count < 2) {
         print_usage(stderr);
         return EXIT_USAGE;

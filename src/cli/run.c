@@ -57,12 +57,8 @@ static int wait_for_guardian(pid_t guardian)
     }
 }
 
-int command_run(int count, char **words)
+int run_command(const struct run_words *asked)
 {
-    struct run_words asked;
-    const int status = run_words_parse(count, words, &asked);
-    if (status)
-        return status < 0 ? 0 : status;
     struct inheritance inherited = {.group = getpgrp()};
     const pid_t self = getpid();
     signals_take(&inherited);
@@ -72,6 +68,15 @@ int command_run(int count, char **words)
     if (child < 0)
         return usage_error("run", "cannot fork: %s", strerror(errno));
     if (child == 0)
-        guardian(&asked, self, &inherited);
+        guardian(asked, self, &inherited);
     return wait_for_guardian(child);
+}
+
+int command_run(int count, char **words)
+{
+    struct run_words asked;
+    const int status = run_words_parse(count, words, &asked);
+    if (status)
+        return status < 0 ? 0 : status;
+    return run_command(&asked);
 }

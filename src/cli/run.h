@@ -45,7 +45,10 @@ struct run_words {
     double seconds; /* as it was said */
     int refused;    /* the exit code when not obtained */
     const char *when;
-    bool close; /* hold for the command alone */
+    int lock;           /* the file of `afteryou flock`, locked too once inside; -1: none */
+    int lock_operation; /* LOCK_EX or LOCK_SH */
+    bool close;         /* hold for the command alone */
+    bool quiet;         /* no word when not obtained */
     bool verbose;
     char **command; /* NULL-ended */
 };
@@ -59,6 +62,16 @@ struct inheritance {
 
 /* run_words.c. 0; negative: done, with success (--help); or an exit code, after one line on stderr. */
 int run_words_parse(int count, char **words, struct run_words *asked);
+
+/* Options that flock has, too. 0, or EXIT_USAGE after a line that begins with the command. */
+int run_parse_wait(const char *command, const char *text, struct run_words *asked);
+void run_use_shell(char *line, struct run_words *asked);
+
+/* run.c: runs it all; the exit code. */
+int run_command(const struct run_words *asked);
+
+/* run_lock.c: the lock of asked->lock, in what is left of the time: 0, or the exit code, after a word about it. */
+int lock_obtain(const struct run_words *asked, int64_t asked_ns);
 
 /* run_guardian.c: the whole life of the guardian. The signals that pass on are blocked. */
 noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struct inheritance *inherited);

@@ -99,6 +99,8 @@ static int enter(struct guardian *self, struct condition *condition)
 static noreturn void refuse(const struct guardian *self)
 {
     char holders[TEXT_ROOM], within[64] = "";
+    if (self->asked->quiet)
+        _exit(self->asked->refused);
     holders_describe(self->asked, holders, sizeof holders);
     if (self->asked->timeout_ms > 0)
         snprintf(within, sizeof within, " within %g s", self->asked->seconds);
@@ -128,10 +130,11 @@ static void pass_the_queue(struct guardian *self)
     self->entered_ns = text_now();
 }
 
-/* Nothing was begun, so nothing is half done. */
+/* Nothing was begun, so nothing is half done. But a death that we were told of would be forgotten; so the next one is told of ours. */
 static noreturn void give_up(const struct guardian *self, int code)
 {
-    ay_leave(self->region);
+    if (!self->after_death)
+        ay_leave(self->region);
     _exit(code);
 }
 
@@ -341,6 +344,8 @@ noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struc
     begin(&self);
     open_region(&self);
     pass_the_queue(&self);
+    if (asked->lock >= 0 && (self.code = lock_obtain(asked, self.asked_ns)))
+        give_up(&self, self.code);
     take_signals(&self);
     set_environment(&self);
     if (asked->cluster && lost_watch(self.region) < 0)

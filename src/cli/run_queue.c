@@ -81,7 +81,7 @@ static void *show(void *arg)
 
 struct queue_display *queue_display_start(const struct run_words *asked, pid_t group)
 {
-    if (asked->timeout_ms == 0 || !isatty(STDERR_FILENO))
+    if (asked->timeout_ms == 0 || asked->quiet || !isatty(STDERR_FILENO))
         return NULL;
     struct queue_display *display = calloc(1, sizeof *display);
     if (!display)

@@ -21,15 +21,20 @@ static const struct option options[] = {
     {"of", required_argument, NULL, WORD_OF},
     {"also", required_argument, NULL, WORD_ALSO},
     {"nonblock", no_argument, NULL, 'n'},
+    {"nb", no_argument, NULL, 'n'},
     {"wait", required_argument, NULL, 'w'},
+    {"timeout", required_argument, NULL, 'w'},
     {"conflict-exit-code", required_argument, NULL, 'E'},
     {"when", required_argument, NULL, WORD_WHEN},
     {"priority", required_argument, NULL, WORD_PRIORITY},
     {"command", required_argument, NULL, 'c'},
     {"close", no_argument, NULL, 'o'},
+    {"no-fork", no_argument, NULL, 'F'},
+    {"unlock", no_argument, NULL, 'u'},
     {"space", required_argument, NULL, 'S'},
     {"cluster", required_argument, NULL, WORD_CLUSTER},
     {"protocol", required_argument, NULL, WORD_PROTOCOL},
+    {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -44,7 +49,7 @@ static void print_help(void)
          "The region is held until the command and everything it started is gone. If this program is killed,\n"
          "they are killed with it.\n\n"
          "How it is entered:\n"
-         "  -x, --exclusive      alone (the default)\n"
+         "  -x, -e, --exclusive  alone (the default)\n"
          "  -s, --shared         together with others that are shared: readers\n"
          "  -m, --mode MODE      exclusive, shared, protected-write, concurrent-write, concurrent-read, null\n"
          "  -k, --slots SLOTS    at most so many inside at once\n"
@@ -54,12 +59,14 @@ static void print_help(void)
          "      --when TEST      only when the shell command TEST succeeds; it is run while inside\n"
          "      --priority P     the greater first, in a space by priority\n\n"
          "How long to wait:\n"
-         "  -n, --nonblock       not at all\n"
-         "  -w, --wait SECONDS   so long at most, as in 2.5\n"
-         "  -E, --conflict-exit-code CODE   exit code when not obtained (default: 1)\n\n"
+         "  -n, --nb, --nonblock            not at all\n"
+         "  -w, --wait, --timeout SECONDS   so long at most, as in 2.5\n"
+         "  -E, --conflict-exit-code CODE   exit code when not obtained (default: 1), and no word about it\n"
+         "  -q, --quiet          no word when not obtained: the exit code tells\n\n"
          "What is run:\n"
          "  -c, --command LINE   a line for the shell ($SHELL, or /bin/sh)\n"
-         "  -o, --close          hold for the command alone, not for what it leaves running\n\n"
+         "  -o, --close          hold for the command alone, not for what it leaves running\n"
+         "  -F, --no-fork        flock(1)'s; nothing changes: signals reach the command anyway\n\n"
          "Where:\n"
          "  -S, --space SPACE    another space than 'default': a name, or a path\n"
          "      --protocol P     of a space that is made now (default: courtesy)\n"
@@ -73,14 +80,14 @@ static void print_help(void)
          "ended.");
 }
 
-static int parse_wait(const char *text, struct run_words *asked)
+int run_parse_wait(const char *command, const char *text, struct run_words *asked)
 {
     char *end;
     asked->seconds = strtod(text, &end);
     if (end == text || *end || !(asked->seconds >= 0))
-        return usage_error("run", "-w takes seconds, as in 2.5, not '%s'", text);
+        return usage_error(command, "-w takes seconds, as in 2.5, not '%s'", text);
     if (asked->seconds > INT_MAX / 1000)
-        return usage_error("run", "-w takes at most %d seconds, not '%s'", INT_MAX / 1000, text);
+        return usage_error(command, "-w takes at most %d seconds, not '%s'", INT_MAX / 1000, text);
     asked->timeout_ms = (int)(asked->seconds * 1000);
     if (asked->timeout_ms == 0 && asked->seconds > 0)
         asked->timeout_ms = 1;
@@ -113,6 +120,7 @@ static int parse_code(const char *text, struct run_words *asked)
     if (!parse_number(text, 0, 255, &code))
         return usage_error("run", "-E takes an exit code from 0 to 255, not '%s'", text);
     asked->refused = (int)code;
+    asked->quiet = true; /* who asks for a code of its own looks at it */
     return 0;
 }
 
@@ -128,7 +136,7 @@ static int add_also(const char *name, struct run_words *asked)
     return 0;
 }
 
-static int use_shell(char *line, struct run_words *asked)
+void run_use_shell(char *line, struct run_words *asked)
 {
     static char plain_shell[] = "/bin/sh", minus_c[] = "-c";
     static char *words[] = {plain_shell, minus_c, NULL, NULL};
@@ -137,7 +145,6 @@ static int use_shell(char *line, struct run_words *asked)
         words[0] = shell;
     words[2] = line;
     asked->command = words;
-    return 0;
 }
 
 static int use_cluster(const char *name, struct run_words *asked)
@@ -179,6 +186,11 @@ static bool take_plain(int option, struct run_words *asked)
     case 'v':
         asked->verbose = true;
         return true;
+    case 'q':
+        asked->quiet = true;
+        return true;
+    case 'F': /* the wrapper passes on what it gets, so whoever started it reaches the command */
+        return true;
     case 'S':
         asked->space = optarg;
         return true;
@@ -207,15 +219,19 @@ static int take_option(int option, char **words, struct run_words *asked)
     case WORD_ALSO:
         return add_also(optarg, asked);
     case 'w':
-        return parse_wait(optarg, asked);
+        return run_parse_wait("run", optarg, asked);
     case 'E':
         return parse_code(optarg, asked);
     case WORD_PRIORITY:
         return parse_priority(optarg, asked);
     case 'c':
-        return use_shell(optarg, asked);
+        run_use_shell(optarg, asked);
+        return 0;
     case WORD_CLUSTER:
         return use_cluster(optarg, asked);
+    case 'u':
+        return usage_error("run", "there is nothing to unlock: a region is left when its command has ended "
+                                  "('afteryou flock -u NUMBER' is for an open descriptor)");
     default:
         return take_plain(option, asked) ? 0 : common_option("run", option, words, print_help);
     }
@@ -240,6 +256,9 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
         error = check_name("a name of --also", *also);
     if (error)
         return error;
+    if ((!asked->command || !*asked->command) && asked->spec.name[strspn(asked->spec.name, "0123456789")] == '\0')
+        return usage_error("run", "no command given for '%s'; if it is an open descriptor: 'afteryou flock %s'",
+                           asked->spec.name, asked->spec.name);
     if (!asked->command || !*asked->command)
         return usage_error("run", "no command given for '%s'; 'afteryou run --help' tells more", asked->spec.name);
     if (no_wait && waits)
@@ -258,10 +277,10 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
 int run_words_parse(int count, char **words, struct run_words *asked)
 {
     bool no_wait = false, waits = false, ended = false;
-    *asked = (struct run_words){.timeout_ms = -1, .refused = EXIT_REFUSED};
+    *asked = (struct run_words){.timeout_ms = -1, .refused = EXIT_REFUSED, .lock = -1};
     optind = 1;
     while (!ended) {
-        const int option = getopt_long(count, words, "+:sxem:k:nw:E:c:oS:vhV", options, NULL);
+        const int option = getopt_long(count, words, "+:sxem:k:nw:E:c:oFuS:qvhV", options, NULL);
         if (option == -1) {
             ended = optind >= count || asked->spec.name || strcmp(words[optind - 1], "--") == 0;
             if (optind < count && !asked->spec.name)
@@ -274,6 +293,7 @@ int run_words_parse(int count, char **words, struct run_words *asked)
         if (status)
             return status;
     }
+    asked->quiet &= !asked->verbose;
     if (no_wait)
         asked->timeout_ms = waits ? asked->timeout_ms : 0;
     if (optind < count && asked->command)
