@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Deadlock: a cycle of threads, each asleep on a place of the next. All waits are public, so whoever falls asleep can see it.
+/* Deadlock: a cycle of threads, each asleep on a place of the next. All waits are public, so
+ * whoever closes a cycle can see it.
  *
- * From the place slept on, the walk goes to its thread, from there to the place where that thread is asleep, and so on, until a thread is found
- * awake (no deadlock) or it is the one that walks (a cycle). A sleep counts only while the register slept on is as the sleeper saw it: one that
- * was woken but has not run yet still says that it sleeps.
+ * From the place slept on, the walk goes to its thread, from there to the place where that thread
+ * is asleep, and so on, until a thread is found awake (no deadlock) or it is the one that walks (a
+ * cycle). A sleep counts only while the register slept on is as the sleeper saw it: one that was
+ * woken but has not run yet still says that it sleeps.
  *
- * One walk is no proof, for others run meanwhile. But a sleep carries the number of its passage, and who is inside has a fence: if two walks find
- * the same, then what they found lasted from the first to the second, and was a cycle at the moment between.
+ * Who walks: a thread that is inside somewhere, when it falls asleep elsewhere. Each sleeps on one
+ * that goes before it in the queue, or is inside; so a cycle has somebody in it who is inside one
+ * region and asleep in another. Of these, the last to fall asleep sees the others asleep. Whoever
+ * waits and holds nothing does not walk, however many there are; but it may fall asleep later, or
+ * have been passed on to another word without looking again. So a walk that ends at one that waits
+ * is not over: the one asleep on an old word is woken, so that it says what it sleeps on now, and
+ * the walk is made again in a while. One that ends at a thread that is inside and awake is over:
+ * that thread walks itself, should it fall asleep.
  *
- * One yields: the sleeper with the greatest place; the others only if it has not done so for some time (it may be stopped). A wait with an end
- * yields last: it would come to its end.
+ * One walk is no proof, for others run meanwhile. But a sleep carries the number of its passage,
+ * and who is inside has a fence: if two walks find the same, then what they found lasted from the
+ * first to the second, and was a cycle at the moment between.
+ *
+ * One yields: the sleeper with the greatest place; the others only if it has not done so for some
+ * time (it may be stopped). A wait with an end yields last: it would come to its end.
  */
 #include "memory/region.h"
 
@@ -23,7 +35,8 @@ struct walk {
     unsigned greatest; /* place */
 };
 
-/* The place that `place` sleeps on, or at->places: its register is as it was seen. */
+/* The place that `place` sleeps on, or at->places: none, or its register is not as it was seen.
+ * Then the sleeper is woken. */
 static unsigned slept_on(const struct registers *at, unsigned place)
 {
     const struct hot *hot = registers_hot(at, place);
@@ -33,14 +46,19 @@ static unsigned slept_on(const struct registers *at, unsigned place)
     if (on >= at->places || on == place || index > WORDS_MOST || (index && at->place_size <= 2 * PAGE) ||
         atomic_load(&ay__cold(at->space, place)->conditional) || ay__cold(at->space, place)->spec.slots != 1)
         return at->places; /* one of several may make room: no edge */
-    if ((uint32_t)atomic_load(registers_word(at, on, index)) != atomic_load(&hot->seen))
-        return at->places;
-    return on;
+    if ((uint32_t)atomic_load(registers_word(at, on, index)) == atomic_load(&hot->seen))
+        return on;
+    if (place != at->self)
+        ay__futex_wake(registers_word(at, on, index));
+    return at->places;
 }
 
-/* Where `thread` is asleep; at->places: nowhere. */
-static unsigned find_sleep(const struct registers *at, uint64_t thread)
+/* Where `thread`, which has the place `on`, is asleep; at->places: nowhere. Most are asleep where
+ * they were found: in the queue. */
+static unsigned find_sleep(const struct registers *at, unsigned on, uint64_t thread)
 {
+    if (atomic_load(&registers_hot(at, on)->asleep) != 0)
+        return on;
     for (unsigned place = 0; place < at->places; place++) {
         const struct hot *hot = registers_hot(at, place);
         const uint64_t life = atomic_load(&hot->life);
@@ -58,35 +76,53 @@ static void note(struct walk *found, uint64_t value)
     found->signature = (found->signature ^ value) * HASH_PRIME;
 }
 
-static bool walk(const struct registers *at, struct walk *found)
+/* What one walk finds. DEADLOCK_UNCLEAR: it ended at one that waits. */
+static enum deadlock walk(const struct registers *at, struct walk *found)
 {
     const uint64_t me = atomic_load(&at->own_cold->thread);
     unsigned sleeper = at->self;
+    enum deadlock end = DEADLOCK_NONE; /* should the next sleep be none */
     *found = (struct walk){0};
     for (unsigned steps = 0; steps <= at->places; steps++) {
         const unsigned on = slept_on(at, sleeper);
         if (on >= at->places || !life_alive(atomic_load(&registers_hot(at, on)->life)))
-            return false;
+            return end;
         note(found, atomic_load(&registers_hot(at, sleeper)->asleep));
         note(found, ay__fence(at->space, on) << 16 | on);
         if (sleeper > found->greatest)
             found->greatest = sleeper;
         const uint64_t thread = atomic_load(&ay__cold(at->space, on)->thread);
         if (thread == me)
-            return true;
-        sleeper = find_sleep(at, thread);
+            return DEADLOCK_SEEN;
+        end = atomic_load(&registers_hot(at, on)->inside) ? DEADLOCK_NONE : DEADLOCK_UNCLEAR;
+        sleeper = find_sleep(at, on, thread);
         if (sleeper >= at->places)
-            return false;
+            return end;
     }
-    return false; /* a cycle that I am not part of: its own members will find it */
+    return DEADLOCK_UNCLEAR; /* a cycle that I am not part of, or one that changes as I walk */
+}
+
+/* Whether this thread is inside another region of the space. If somebody else has the mutex:
+ * perhaps. */
+static bool holds(const struct registers *at)
+{
+    const uint64_t me = atomic_load(&at->own_cold->thread);
+    bool found = false;
+    if (pthread_mutex_trylock(&ay__process.mutex) != 0)
+        return true;
+    for (const ay_region *region = at->space->regions; region && !found; region = region->next)
+        found = &region->at != at && region_is_inside(region) && atomic_load(&region->at.own_cold->thread) == me;
+    pthread_mutex_unlock(&ay__process.mutex);
+    return found;
 }
 
 enum deadlock ay__deadlock(struct registers *at)
 {
     struct walk found;
-    if (!walk(at, &found)) {
+    const enum deadlock end = holds(at) ? walk(at, &found) : DEADLOCK_NONE;
+    if (end != DEADLOCK_SEEN) {
         at->cycle = 0;
-        return DEADLOCK_NONE;
+        return end;
     }
     const int64_t now = ay__now();
     if (at->cycle != (found.signature | 1)) {

@@ -62,8 +62,10 @@ struct registers {
     bool calm;      /* it did not have to wait last time */
     bool asleep;    /* `waiting` and so on are public */
     int64_t nap_ns;
-    bool doubts;        /* this time, ask the second witness about those slept on */
-    int64_t doubted_ns; /* when it last did */
+    int64_t unclear_ns; /* how long until it walks again (deadlock.c); 0: no need */
+    int64_t doubted_ns; /* when it last doubted the lives of those slept on; or when it fell asleep */
+    unsigned doubts;    /* how often it has, this passage */
+    unsigned sharing;   /* how many then slept on the same place, and will look up before me */
     int reason;         /* why it was given up: a negative errno */
     int give_up;        /* -EBUSY, -ETIMEDOUT: what to say when time is over */
     unsigned spins;
@@ -134,7 +136,7 @@ bool ay__condition(struct registers *at);    /* my `when`, and enough free units
 void ay__units_choose(struct registers *at); /* inside, and alone there */
 void ay__units_give_back(struct registers *at);
 /* deadlock.c */
-enum deadlock { DEADLOCK_NONE, DEADLOCK_SEEN, DEADLOCK_YIELD };
+enum deadlock { DEADLOCK_NONE, DEADLOCK_UNCLEAR, DEADLOCK_SEEN, DEADLOCK_YIELD };
 enum deadlock ay__deadlock(struct registers *at); /* I say that I am asleep */
 
 enum { SPINS_MOST = 200 };

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting: how a passage sleeps until another's register changes or its owner dies, and how it is woken.
+/* Waiting: how a passage sleeps until another's register changes or its owner dies, and how it is
+ * woken.
  *
- * A sleeper sleeps, by futex, on the low half of each register it watches (the half in which every change of state shows)
- * and on the life beside it. Futexes need no right to write.
+ * A sleeper sleeps, by futex, on the low half of each register it watches (the half in which every
+ * change of state shows) and on the life beside it. Futexes need no right to write.
  *
- * No wake-up is lost (for AWAIT; protocols with FEATURE_SLEEP carry their own argument). The sleeper stores `asleep`, and then
- * fetches the register again; the writer stores the register, and then fetches everybody's `asleep`. Both pairs are sequentially consistent.
- * So either the sleeper sees the new value and does not sleep, or the writer sees the sleeper and wakes it; and if it
- * does so before the sleeper is in the kernel, the kernel finds that the register differs from what was seen. The writer need
- * not look at once: it looks before it sleeps itself, when it is inside, and when it has left, and between these it runs on.
+ * No wake-up is lost (for AWAIT; protocols with FEATURE_SLEEP carry their own argument). The
+ * sleeper stores `asleep`, and then fetches the register again; the writer stores the register, and
+ * then fetches everybody's `asleep`. Both pairs are sequentially consistent. So either the sleeper
+ * sees the new value and does not sleep, or the writer sees the sleeper and wakes it; and if it
+ * does so before the sleeper is in the kernel, the kernel finds that the register differs from what
+ * was seen. The writer need not look at once: it looks before it sleeps itself, when it is inside,
+ * and when it has left, and between these it runs on.
  *
- * The kernel wakes one sleeper of a life that ends; that one wakes the others, before anything else. Should it be killed
- * before it has, the others look up by themselves after DOUBT_NS. This is also when they ask the second witness: a place that says it is
- * alive, whose claim nobody holds, is buried (claim.c).
+ * The kernel wakes one sleeper of a life that ends; that one wakes the others, before anything
+ * else. Should it be killed or stopped before it has, another looks up by itself. This is also when
+ * the second witness is asked: a place that says it is alive, whose claim nobody holds, is buried
+ * (claim.c). One is enough for this, so who has others before it in the queue, or asleep on the
+ * same place, looks up the less often the more they are (patience); and all do so less often with
+ * time. A thousand that wait look up a few times a second, all together.
  */
 #include <errno.h>
 #include <sched.h>
@@ -25,7 +31,9 @@
 enum {
     MS = 1000 * 1000,
     DOUBT_NS = 250 * MS,
+    DOUBTS_MOST = 3, /* the time between two doubts is doubled so often */
     CYCLE_NS = 40 * MS,
+    UNCLEAR_MOST_NS = 1000 * MS,
     NAP_LEAST_NS = MS / 20,
     NAP_MOST_NS = 16 * MS,
     DEAF_NS = 2 * MS,
@@ -103,6 +111,8 @@ static void say_asleep(struct registers *at, unsigned place, unsigned index, uin
 {
     if (!at->asleep) {
         at->asleep = true;
+        at->unclear_ns = 0;
+        at->doubts = at->sharing = 0;
         at->doubted_ns = ay__now();
         atomic_store(&at->own_cold->since_ns, at->doubted_ns);
         atomic_store(&at->own_cold->waiting, 1);
@@ -156,23 +166,61 @@ static bool doubt(struct registers *at, unsigned place)
 }
 
 /* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously long. */
-static void look_after(struct registers *at, unsigned place, uint64_t life_before)
+static void look_after(struct registers *at, unsigned place, uint64_t life_before, bool doubts)
 {
     const struct hot *hot = registers_hot(at, place);
     const uint64_t life = atomic_load(&hot->life);
     if (life != life_before)
         ay__futex_wake(&hot->life);
-    else if (life_alive(life) && at->doubts)
+    else if (life_alive(life) && doubts)
         doubt(at, place);
 }
 
+/* How long before it doubts again. */
+static int64_t patience(const struct registers *at)
+{
+    const unsigned others = at->ahead > at->sharing + 1 ? at->ahead - 1 : at->sharing;
+    return ((int64_t)DOUBT_NS << (at->doubts < DOUBTS_MOST ? at->doubts : DOUBTS_MOST)) * (1 + (int64_t)others);
+}
+
+/* How many at lesser places sleep on the same one: they will notice before me. */
+static unsigned count_sharing(struct registers *at)
+{
+    const uint64_t on = atomic_load(&at->own->asleep) & UINT16_MAX;
+    unsigned count = 0;
+    for (unsigned place = 0; place < at->self; place++) {
+        const struct hot *hot = registers_hot(at, place);
+        count += (atomic_load(&hot->asleep) & UINT16_MAX) == on && life_alive(atomic_load(&hot->life));
+    }
+    return count;
+}
+
 /* Whether to doubt the lives of those slept on, this time. */
-static void grow_doubtful(struct registers *at)
+static bool grow_doubtful(struct registers *at)
 {
     const int64_t now = ay__now();
-    at->doubts = now - at->doubted_ns >= DOUBT_NS;
-    if (at->doubts)
-        at->doubted_ns = now;
+    if (now - at->doubted_ns < patience(at))
+        return false;
+    at->doubted_ns = now;
+    at->doubts++;
+    at->sharing = count_sharing(at);
+    return true;
+}
+
+/* When to look up at the latest, whatever happens. */
+static int64_t look_up_at(struct registers *at, enum deadlock deadlock, int64_t most_ns)
+{
+    const int64_t now = ay__now(), doubt_at = at->doubted_ns + patience(at);
+    at->unclear_ns = at->unclear_ns ? 2 * at->unclear_ns : CYCLE_NS;
+    if (deadlock != DEADLOCK_UNCLEAR)
+        at->unclear_ns = 0;
+    else if (at->unclear_ns > UNCLEAR_MOST_NS)
+        at->unclear_ns = UNCLEAR_MOST_NS;
+    const int64_t walk_ns = deadlock == DEADLOCK_SEEN ? CYCLE_NS : at->unclear_ns;
+    if (walk_ns && walk_ns < most_ns)
+        most_ns = walk_ns;
+    const int64_t until = doubt_at - now < most_ns ? doubt_at : now + most_ns;
+    return until < at->deadline ? until : at->deadline;
 }
 
 /* How long to be deaf to deaths, where the kernel watches one word only: longer, if many go before
@@ -190,10 +238,8 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
     const enum deadlock deadlock = ay__deadlock(at);
     if (deadlock == DEADLOCK_YIELD && !doubt(at, (unsigned)(atomic_load(&at->own->asleep) & UINT16_MAX) - 1))
         return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
-    const int64_t slice = deadlock == DEADLOCK_SEEN && CYCLE_NS < most_ns ? CYCLE_NS : most_ns;
-    const int64_t now = ay__now();
-    const int64_t until = at->deadline - now < slice ? at->deadline : now + slice;
-    *woken = ay__futex_sleep(words, count, deafness(at, now), until) >= 0;
+    const int64_t until = look_up_at(at, deadlock, most_ns);
+    *woken = ay__futex_sleep(words, count, deafness(at, ay__now()), until) >= 0;
     return registers_heed(at);
 }
 
@@ -251,9 +297,8 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     if (as_read(at, index, life, raw) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, &hot->life, life_word(life));
-        again = sleep_once(at, words, count, at->protocol->features & FEATURE_SLEEP ? next_nap(at) : DOUBT_NS, &woken);
-        grow_doubtful(at);
-        look_after(at, place, life);
+        again = sleep_once(at, words, count, at->protocol->features & FEATURE_SLEEP ? next_nap(at) : INT64_MAX, &woken);
+        look_after(at, place, life, grow_doubtful(at));
     } else {
         at->spins = 0;
         at->nap_ns = 0;
@@ -347,10 +392,13 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     if (changed) {
         again = registers_heed(at);
     } else {
-        again = sleep_once(at, words, count, watch->overflow ? NAP_MOST_NS : DOUBT_NS, woken);
-        grow_doubtful(at);
-        for (unsigned which = 0; which < watch->count; which++)
-            look_after(at, watch->place[which], lives[which]);
+        bool doubts;
+        do { /* if its doubts were unfounded, it sleeps on: should a word have changed, the kernel says so at once */
+            again = sleep_once(at, words, count, watch->overflow ? NAP_MOST_NS : INT64_MAX, woken);
+            doubts = grow_doubtful(at);
+            for (unsigned which = 0; which < watch->count; which++)
+                look_after(at, watch->place[which], lives[which], doubts);
+        } while (again && doubts);
     }
     say_awake(at);
     at->spins = 0;

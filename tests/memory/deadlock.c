@@ -96,6 +96,74 @@ static void test_no_cycle(void)
     ay_close(space);
 }
 
+struct queue_board {
+    _Atomic bool second_goes_on;
+    _Atomic int told;
+};
+
+static void note_result(struct queue_board *board, int result)
+{
+    if (result == -EDEADLK)
+        atomic_fetch_add(&board->told, 1);
+    else
+        CHECK_EQUAL(result, 0);
+}
+
+static int has_waiting(const ay_place *place, void *count)
+{
+    *(int *)count += place->alive && place->state == AY_WAITING;
+    return 0;
+}
+
+static int count_waiting(void)
+{
+    int count = 0;
+    CHECK_EQUAL(ay_look(test_space, NULL, has_waiting, &count), 0);
+    return count;
+}
+
+/* The first is inside x; the second waits for it; `between` others wait, who hold nothing; the last
+ * has y, and waits for x behind them. The second gets in, and wants y: a cycle, which goes through
+ * those that hold nothing, and through sleeps that began when it was not there yet. */
+static void test_queue(unsigned overtake, int between)
+{
+    unlink(test_space);
+    struct queue_board *board = shared_memory(sizeof *board);
+    const ay_options options = {.overtake = overtake};
+    ay_space *space;
+    CHECK_EQUAL(ay_open(test_space, &options, &space), 0);
+    ay_region *x = open_region(space, (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_enter(x), 0);
+    pid_t pids[2 + MOST];
+    for (int me = 0; me < between + 2; me++) {
+        pids[me] = spawn();
+        if (pids[me] == 0) {
+            ay_space *mine = open_space(NULL);
+            ay_region *want = open_region(mine, (ay_spec){.name = "x"});
+            ay_region *other = open_region(mine, (ay_spec){.name = "y"});
+            if (me == between + 1)
+                CHECK_EQUAL(ay_enter(other), 0);
+            const int result = ay_enter(want);
+            note_result(board, result);
+            if (me == 0) {
+                AWAIT_TRUE(atomic_load(&board->second_goes_on));
+                note_result(board, ay_enter(other));
+            }
+            ay_close(mine);
+            _exit(0);
+        }
+        AWAIT_TRUE(count_waiting() == me + 1);
+    }
+    sleep_ms(100); /* so that they are asleep indeed */
+    CHECK_EQUAL(ay_leave(x), 0);
+    AWAIT_TRUE(count_waiting() == between + 1);
+    atomic_store(&board->second_goes_on, true);
+    for (int me = 0; me < between + 2; me++)
+        expect_success(pids[me]);
+    CHECK(atomic_load(&board->told) >= 1);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("deadlock");
@@ -104,5 +172,9 @@ int main(void)
     test_ring(3, true);
     test_oneself();
     test_no_cycle();
+    for (int between = 0; between <= MOST; between += MOST) {
+        test_queue(0, between);
+        test_queue(64, between);
+    }
     return 0;
 }
