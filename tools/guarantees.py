@@ -147,9 +147,13 @@ ROWS = [
         Row("courtesy-without-raise -n 2 --fences", "exclusion", note="fences must grow"),
         Row("courtesy-retain -n 2 --aborts --tso"),
         Row("courtesy-retain -n 2 --fences"),
+        Row("courtesy-retain -n 2 --fences --overtake 2"),
+        Row("courtesy-retain -n 2 --fences --overtake 3"),
+        Row("courtesy-retain -n 2 --fences --overtake 4", quick=SLOW),
         Row("courtesy-retain -n 2 --no-reduction --passages 3 --tso", quick=SLOW),
         Row("courtesy-retain-without-recall -n 2", "exclusion"),
         Row("courtesy-retain-without-barrier -n 2 --tso", "exclusion", note="membarrier, in the place of the owner's fence"),
+        Row("courtesy-retain-without-retained -n 2 --fences --overtake 3", "exclusion", note="a fence twice"),
     ]),
 ]
 

@@ -58,6 +58,7 @@ const struct register_protocol *const register_protocols[] = {
     &model_courtesy_retain,
     &model_courtesy_retain_without_recall,
     &model_courtesy_retain_without_barrier,
+    &model_courtesy_retain_without_retained,
     NULL,
 };
 

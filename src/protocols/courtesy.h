@@ -122,7 +122,7 @@ static inline enum passage_result courtesy_claim(struct courtesy_claim *my, stru
     PASSAGE_BEGIN
     WRITE(claim, W(registers_self(at)), courtesy_in(COURTESY_CLAIMS, registers_own(at, 0)));
     for (;;) {
-        CALL(courtesy_look, &my->look, at, watch, my->again);
+        CALL(courtesy_look, &my->look, at, watch, my->again, without);
         if (courtesy_judge(&my->look, at, without) != COURTESY_LOOK_AGAIN)
             break;
         memset(&my->look, 0, sizeof my->look);

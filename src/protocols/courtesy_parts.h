@@ -18,6 +18,7 @@ struct courtesy_without {
     bool raise;       /* keeps its number when it enters */
     bool recall;      /* goes in again though its permission was recalled */
     bool barrier;     /* the keeper recalls without a barrier in the owner's threads */
+    bool retained;    /* enters once a rival that it saw inside has retained its permission */
 };
 
 #define W(process) (process), 0
@@ -238,8 +239,17 @@ struct courtesy_look {
 
 /* Who claims or is inside counts against me if it was so in my first look after I claimed; whoever claimed later saw my claim,
  * and has counted me. `watch` keeps the words of those that count (with a `when`, in the first look, those of all
- * rivals). One that was seen to claim and is now inside still counts: it may be the same passage. */
-static inline bool courtesy_counts(struct watch *watch, unsigned j, word w, bool again)
+ * rivals). One that was seen to claim and is now inside, or that was inside and retains its permission, still counts: it may be the same passage. */
+static inline bool courtesy_still(word seen, word w, struct courtesy_without without)
+{
+    const enum courtesy_state was = courtesy_state(seen), is = courtesy_state(w);
+    if (without.retained && is == COURTESY_RETAINED)
+        return false;
+    return (was == COURTESY_CLAIMS && is == COURTESY_INSIDE) ||
+           ((was == COURTESY_CLAIMS || was == COURTESY_INSIDE) && is == COURTESY_RETAINED);
+}
+
+static inline bool courtesy_counts(struct watch *watch, unsigned j, word w, bool again, struct courtesy_without without)
 {
     const bool claims = courtesy_state(w) == COURTESY_CLAIMS || courtesy_state(w) == COURTESY_INSIDE ||
                         courtesy_state(w) == COURTESY_RETAINED;
@@ -248,7 +258,7 @@ static inline bool courtesy_counts(struct watch *watch, unsigned j, word w, bool
     if (!watch_has(watch, j))
         return false;
     const word seen = watch_seen(watch, j);
-    if (claims && (seen == w || (courtesy_state(seen) == COURTESY_CLAIMS && courtesy_state(w) == COURTESY_INSIDE))) {
+    if (claims && (seen == w || courtesy_still(seen, w, without))) {
         watch_add(watch, j, w);
         return true;
     }
@@ -258,13 +268,13 @@ static inline bool courtesy_counts(struct watch *watch, unsigned j, word w, bool
 }
 
 static inline void courtesy_regard(struct courtesy_look *my, struct registers *at, word w, struct watch *watch,
-                                   bool again)
+                                   bool again, struct courtesy_without without)
 {
     if (courtesy_number(w) >= my->most)
         my->most = (word)(courtesy_number(w) + 1u);
     if (courtesy_state(w) == COURTESY_IDLE && !again && !registers_conditional(at))
         return;
-    const bool counts = courtesy_counts(watch, my->j, w, again), before = courtesy_before_me(at, my->j, w);
+    const bool counts = courtesy_counts(watch, my->j, w, again, without), before = courtesy_before_me(at, my->j, w);
     if (!again && (counts || registers_conditional(at)))
         watch_add(watch, my->j, w);
     if (counts) {
@@ -277,7 +287,7 @@ static inline void courtesy_regard(struct courtesy_look *my, struct registers *a
 }
 
 static inline enum passage_result courtesy_look(struct courtesy_look *my, struct registers *at, struct watch *watch,
-                                                bool again)
+                                                bool again, struct courtesy_without without)
 {
     word w = 0;
     PASSAGE_BEGIN
@@ -286,7 +296,7 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
         READ(look, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
-        courtesy_regard(my, at, w, watch, again);
+        courtesy_regard(my, at, w, watch, again, without);
     }
     my->j = 0;
     if (again)

@@ -18,6 +18,7 @@ MODEL_PASSAGE(enter_without_bound, courtesy, WITHOUT(bound))
 MODEL_PASSAGE(enter_without_raise, courtesy, WITHOUT(raise))
 MODEL_PASSAGE(enter_without_recall, courtesy, WITHOUT(recall))
 MODEL_PASSAGE(enter_without_barrier, courtesy, WITHOUT(barrier))
+MODEL_PASSAGE(enter_without_retained, courtesy, WITHOUT(retained))
 MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
 MODEL_PASSAGE(hold, courtesy, courtesy_hold(my, at))
 MODEL_PASSAGE(give_back, courtesy, courtesy_give_back(my, at))
@@ -270,3 +271,5 @@ COURTESY_RETAIN(model_courtesy_retain_without_recall, "courtesy-retain-without-r
                 "goes in again though it was recalled", enter_without_recall, "exclusion")
 COURTESY_RETAIN(model_courtesy_retain_without_barrier, "courtesy-retain-without-barrier",
                 "recalls without a barrier in the owner's threads (TSO)", enter_without_barrier, "exclusion")
+COURTESY_RETAIN(model_courtesy_retain_without_retained, "courtesy-retain-without-retained",
+                "enters once a rival that it saw inside has retained its permission", enter_without_retained, "fence")
