@@ -220,7 +220,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
     watch_clear(&my->watch);
     WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, my->claim.look.most, without));
     memset(&my->claim.look, 0, sizeof my->claim.look);
-inside:
+inside:;
     PASSAGE_END
 }
 
