@@ -111,6 +111,7 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     at->reason = reason;
     at->spins = 0;
     at->nap_ns = 0;
+    at->unheard = AT_NOBODY;
     at->waited = false;
     at->conditional = at->when || at->spec->take > 0;
     at->cycle = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall: how a retained permission is taken back, by the keeper of its owner (protocols/courtesy_retain.h).
+/* Recall: how a retained permission is taken back, by the keeper of its owner
+ * (protocols/courtesy_retain.h).
  *
- * A rival wakes the keeper by the `recalled` of the owner's place, a word that only the keeper writes. Should the keeper not be asleep on it just then, the rival
- * tries again: either the keeper is at work, and will see that the word is RETAINED, or it is on its way to sleep. The keeper takes back all that
- * its process retains: which of it was meant it need not know.
+ * A rival wakes the keeper by the `recalled` of the owner's place, a word that only the keeper
+ * writes. Should the keeper not be asleep on it just then, the rival tries again: either the keeper
+ * is at work, and will see that the word is RETAINED, or it is on its way to sleep. The keeper
+ * takes back all that its process retains: which of it was meant it need not know.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,22 +22,42 @@ static bool is_retained(word w)
     return courtesy_state(w) == COURTESY_RETAINED;
 }
 
-/* Comes back once the word is another, or the owner is seen inside, or after some time: whoever is kept out then sleeps until the owner leaves, and calls
- * again when it looks again. */
+static bool is_settled(const struct hot *hot, word seen)
+{
+    return atomic_load(&hot->word) != seen || !life_alive(atomic_load(&hot->life));
+}
+
+/* Calls until the keeper has heard it, or it is of no use any more: a moment at most, for one that
+ * is stopped hears nothing. The processor is not given away meanwhile: it may be long until one
+ * gets it back. */
+static bool call(const struct hot *hot, word seen)
+{
+    enum { CALLS = 50, PAUSES = 20 };
+    for (unsigned calls = 0; calls < CALLS && !is_settled(hot, seen); calls++) {
+        if (ay__futex_wake(&hot->recalled) > 0)
+            return true;
+        for (unsigned pause = 0; pause < PAUSES; pause++)
+            spin_once();
+    }
+    return false;
+}
+
+/* Comes back soon, whatever the owner does: it never waits for one that does not run. If the word
+ * is the same then, the rival sleeps on it, or gives up. The keeper wakes it when it takes the
+ * permission back; so does the owner when it leaves. */
 void ay__recall(struct registers *at, unsigned place, word seen)
 {
-    enum { TRIES = 2000 };
+    enum { ANSWER_NS = 1000 * 1000 };
     const struct hot *hot = registers_hot(at, place);
-    bool called = false;
     at->waited = true;
-    for (unsigned tries = 0; tries < TRIES; tries++) {
-        if (atomic_load(&hot->word) != seen || !life_alive(atomic_load(&hot->life)))
-            return;
-        called = called || ay__futex_wake(&hot->recalled) > 0;
-        if (called && atomic_load(&hot->inside))
-            return;
-        sched_yield();
-    }
+    const bool heard = call(hot, seen);
+    at->unheard = heard ? AT_NOBODY : place;
+    if (!heard || at->deadline != INT64_MIN || atomic_load(&hot->inside))
+        return;
+    /* A keeper that has heard is not stopped, and answers at once: who only tries waits for
+     * that. */
+    struct ay__waitv answer = {.value = (uint32_t)seen, .address = (uintptr_t)&hot->word, .flags = WAITV_32_BITS};
+    ay__futex_sleep(&answer, 1, 0, ay__now() + ANSWER_NS);
 }
 
 int ay__recall_begin(void)

@@ -3,6 +3,8 @@
 #ifndef AFTERYOU_MEMORY_REGION_H
 #define AFTERYOU_MEMORY_REGION_H
 
+#include <limits.h>
+
 #include "memory/access.h"
 #include "memory/memory.h"
 #include "memory/protocol.h"
@@ -69,6 +71,7 @@ struct registers {
     int reason;         /* why it was given up: a negative errno */
     int give_up;        /* -EBUSY, -ETIMEDOUT: what to say when time is over */
     unsigned spins;
+    unsigned unheard; /* the place whose keeper did not hear a recall; AT_NOBODY: none. recall.c */
     uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
     int64_t cycle_ns; /* since when */
     uint32_t passage; /* its number */
@@ -80,6 +83,7 @@ struct registers {
 };
 
 #define NEVER_GATHERED UINT64_MAX
+#define AT_NOBODY      UINT_MAX
 
 /* The short ways (express.h): region->lane is the thread that may take the express lane; or that thread and LANE_RETAINED, by exclusive or: it may go in
  * again; or one of these. */

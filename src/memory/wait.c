@@ -363,6 +363,14 @@ void ay__hold_back(struct registers *at)
             spin_once();
 }
 
+/* Short, if not all that matters is watched; and if it is the one I sleep on that did not hear my recall, which I must repeat. */
+static int64_t longest_sleep(struct registers *at, const struct watch *watch)
+{
+    if (watch->overflow)
+        return NAP_MOST_NS;
+    return watch->count == 1 && watch->place[0] == at->unheard ? next_nap(at) : INT64_MAX;
+}
+
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
 {
     *woken = false;
@@ -394,7 +402,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     } else {
         bool doubts;
         do { /* if its doubts were unfounded, it sleeps on: should a word have changed, the kernel says so at once */
-            again = sleep_once(at, words, count, watch->overflow ? NAP_MOST_NS : INT64_MAX, woken);
+            again = sleep_once(at, words, count, longest_sleep(at, watch), woken);
             doubts = grow_doubtful(at);
             for (unsigned which = 0; which < watch->count; which++)
                 look_after(at, watch->place[which], lives[which], doubts);

@@ -109,6 +109,57 @@ static void test_stopped_and_killed_owner(void)
     ay_close(space);
 }
 
+/* Whatever the owner does, who only tries comes back at once, and a deadline holds: on a busy machine
+ * too, where one that gives its processor away gets it back late. The owner is stopped and goes on,
+ * again and again. */
+static void test_stopped_owner_on_a_busy_machine(void)
+{
+    enum { LOAD = 4, ROUNDS = 10, TRIES = 3, LIMIT_MS = 20 * 1000 };
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    pid_t load[LOAD];
+    const pid_t owner = spawn();
+    if (owner == 0) {
+        ay_space *space;
+        ay_region *region = open_retaining(&space);
+        for (;;) {
+            pass(region, 3);
+            atomic_fetch_add(&board->passages, 3);
+            sleep_ms(1);
+        }
+    }
+    AWAIT_TRUE(atomic_load(&board->passages) > 0);
+    ay_space *space;
+    ay_region *region = open_retaining(&space);
+    for (int which = 0; which < LOAD; which++) {
+        load[which] = spawn();
+        while (load[which] == 0)
+            ;
+    }
+    int64_t spent = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        const int before = atomic_load(&board->passages);
+        AWAIT_TRUE(atomic_load(&board->passages) > before + 3); /* the permission is its own */
+        CHECK_EQUAL(kill(owner, SIGSTOP), 0);
+        const int64_t begin = now_ms();
+        for (int time = 0; time < TRIES; time++) {
+            const int result = time % 2 ? ay_enter_for(region, 5) : ay_try(region);
+            CHECK(result == 0 || result == (time % 2 ? -ETIMEDOUT : -EBUSY));
+            if (result == 0)
+                CHECK_EQUAL(ay_leave(region), 0);
+        }
+        spent += now_ms() - begin;
+        CHECK_EQUAL(kill(owner, SIGCONT), 0);
+    }
+    CHECK(spent < LIMIT_MS);
+    CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), 0);
+    CHECK_EQUAL(ay_leave(region), 0);
+    for (int which = 0; which < LOAD; which++)
+        kill_and_reap(load[which]);
+    kill_and_reap(owner);
+    ay_close(space);
+}
+
 /* Permissions go back and forth all the time: nothing is lost, and fences grow. */
 static void test_exclusion(void)
 {
@@ -214,6 +265,7 @@ int main(void)
     test_idle_owner();
     test_busy_owner();
     test_stopped_and_killed_owner();
+    test_stopped_owner_on_a_busy_machine();
     test_exclusion();
     test_many();
     test_other_ways();
