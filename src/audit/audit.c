@@ -9,7 +9,9 @@
  * - where none are (shared memory): a leaving happened before the conflicting entries that follow it. Entering and
  *   leaving are recorded from inside, so their order in the file is the order in which they happened.
  *
- * The dead are ordered by the notice of their death, which is no message: their sections are judged by overlap alone.
+ * The dead are ordered by the notice of their death, which is no message: their sections are judged by overlap alone. What they
+ * stood for is judged on: a leaving that happened before the section of one that then died must have happened before the next entry
+ * too.
  */
 #include "audit/audit.h"
 
@@ -61,6 +63,10 @@ static void judge_message(struct judge *judge, const struct record *record, size
     if (!letter)
         audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s receives message %" PRIu64 " before it is sent",
                    record->line, name_of(judge, index), record->message);
+    else if (letter->to != TRACE_NONE && letter->to != record->process)
+        audit_find(judge, PROPERTY_RUN, index, letter->send,
+                   "line %u: %s receives message %" PRIu64 ", which line %u sent to somebody else", record->line,
+                   name_of(judge, index), record->message, line_of(judge, letter->send));
     else if (!letter->to_come)
         audit_find(judge, PROPERTY_RUN, index, letter->send,
                    "line %u: %s receives message %" PRIu64 " once more than line %u sent it", record->line,
@@ -72,9 +78,10 @@ static void judge_message(struct judge *judge, const struct record *record, size
 static void judge_record(struct judge *judge, const struct record *record, size_t index)
 {
     clocks_tick(&judge->clocks, record->process);
-    if (judge->dead[record->process] && record->kind != RECORD_JOINED) {
-        audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s does something after its death", record->line,
-                   name_of(judge, index));
+    const enum life life = judge->lives[record->process];
+    if (life != LIFE_UP && record->kind != RECORD_JOINED && record->kind != RECORD_DIED) {
+        audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s does something after %s", record->line,
+                   name_of(judge, index), life == LIFE_DEAD ? "its death" : "it was told that it is out");
         return;
     }
     switch ((enum record_kind)record->kind) {
@@ -96,9 +103,8 @@ static void judge_record(struct judge *judge, const struct record *record, size_
     case RECORD_LOST:
         audit_gone(judge, record);
         break;
-    default: /* joined: it remembers nothing, so nothing of its earlier life happened before what it does from here on */
-        judge->dead[record->process] = false;
-        clocks_forget(&judge->clocks, record->process);
+    default:
+        audit_joined(judge, record, index);
     }
 }
 
@@ -122,8 +128,8 @@ static bool judge_open(struct judge *judge)
     const uint32_t processes = judge->trace->processes.count, regions = judge->trace->regions.count;
     judge->passages = calloc((size_t)processes * regions + 1, sizeof *judge->passages);
     judge->regions = calloc((size_t)regions + 1, sizeof *judge->regions);
-    judge->dead = calloc(processes, sizeof *judge->dead);
-    if (!clocks_open(&judge->clocks, processes) || !judge->passages || !judge->regions || !judge->dead)
+    judge->lives = calloc(processes, sizeof *judge->lives);
+    if (!clocks_open(&judge->clocks, processes) || !judge->passages || !judge->regions || !judge->lives)
         return false;
     for (uint32_t i = 0; i < regions; i++) {
         judge->regions[i].busy = calloc(processes, sizeof *judge->regions[i].busy);
@@ -143,11 +149,15 @@ static void judge_close(struct judge *judge)
             free(judge->regions[i].handed[mode]);
         }
     }
-    for (size_t i = 0; judge->passages && i < (size_t)processes * regions; i++)
+    for (size_t i = 0; judge->passages && i < (size_t)processes * regions; i++) {
+        for (unsigned mode = 0; judge->passages[i].covered && mode < TRACE_MODES; mode++)
+            free(judge->passages[i].covered[mode].list);
+        free(judge->passages[i].covered);
         free(judge->passages[i].request_clock);
+    }
     free(judge->passages);
     free(judge->regions);
-    free(judge->dead);
+    free(judge->lives);
     clocks_close(&judge->clocks);
 }
 

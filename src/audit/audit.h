@@ -20,7 +20,7 @@ enum property {
 struct finding {
     bool found;
     size_t record, other; /* the offending pair, as indices into the trace; the same twice: one alone */
-    char words[256];
+    char words[1024];     /* long names are cut */
 };
 
 struct audit {

@@ -113,7 +113,8 @@ bool clocks_send(struct clocks *clocks, const struct record *record, size_t inde
     if (2 * ++clocks->letters_count > clocks->letters_room && !letters_grow(clocks))
         return false;
     struct letter *letter = &clocks->letters[slot_of(clocks->letters, clocks->letters_room, record->message)];
-    *letter = (struct letter){.number = record->message + 1, .to_come = record->copies, .send = index};
+    *letter =
+        (struct letter){.number = record->message + 1, .to_come = record->copies, .to = record->to, .send = index};
     if (record->copies == 0)
         return true;
     letter->clock = clock_new(clocks);

@@ -9,6 +9,7 @@ struct letter {
     uint64_t number;  /* the message's, plus one; 0: an empty slot */
     uint32_t *clock;  /* the sender's at the send; NULL: all copies received */
     uint32_t to_come; /* copies not yet received */
+    uint32_t to;      /* the only one who may receive it; TRACE_NONE: anybody */
     size_t send;      /* the record */
 };
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* JSON_OTHER: valid, but none of the first three (a fraction, a negative or too great a number, null, an array or an
+ * object). */
 enum json_kind { JSON_STRING, JSON_NUMBER, JSON_TRUTH, JSON_OTHER };
 
 struct json_pair {
@@ -16,14 +18,16 @@ struct json_pair {
     enum json_kind kind;
 };
 
-enum { JSON_PAIRS_MOST = 24 };
+enum { JSON_PAIRS_MOST = 24, JSON_DEPTH_MOST = 64 };
 
 struct json_line {
     struct json_pair pairs[JSON_PAIRS_MOST];
     unsigned count;
 };
 
-/* NULL, or what is wrong. Changes `text`, and points into it. Nested values are passed over as JSON_OTHER. */
+/* NULL, or what is wrong. Changes `text`, and points into it. The last of two members of one name counts. */
 const char *json_read(char *text, struct json_line *line);
+/* The member of that name, or NULL. */
+const struct json_pair *json_find(const struct json_line *line, const char *key);
 
 #endif

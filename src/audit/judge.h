@@ -7,16 +7,7 @@
 #include "audit/clocks.h"
 
 enum status { STATUS_OUTSIDE, STATUS_WAITING, STATUS_INSIDE };
-
-/* One process in one region. */
-struct passage {
-    enum status status;
-    uint8_t mode;
-    size_t request, enter;   /* records */
-    uint32_t asked;          /* its own clock at the request */
-    uint32_t *request_clock; /* the whole clock at the request, once it ever waited */
-    uint32_t seat;           /* where it stands in the region's list of the busy */
-};
+enum life { LIFE_UP, LIFE_LOST /* was told that it is out */, LIFE_DEAD };
 
 struct leaving {
     uint32_t process, clock;
@@ -26,6 +17,18 @@ struct leaving {
 struct leavings {
     struct leaving *list;
     uint32_t count, room;
+};
+
+/* One process in one region. */
+struct passage {
+    enum status status;
+    uint8_t mode;
+    uint32_t slots, units;    /* as in the record */
+    struct leavings *covered; /* one a mode, once needed: leavings that this one's own will stand for */
+    size_t request, enter;    /* records */
+    uint32_t asked;           /* its own clock at the request */
+    uint32_t *request_clock;  /* the whole clock at the request, once it ever waited */
+    uint32_t seat;            /* where it stands in the region's list of the busy */
 };
 
 struct region {
@@ -43,7 +46,7 @@ struct judge {
     struct clocks clocks;
     struct passage *passages; /* processes × regions */
     struct region *regions;
-    bool *dead;
+    uint8_t *lives; /* enum life */
     bool failed;
 };
 
@@ -71,5 +74,6 @@ void audit_request(struct judge *judge, const struct record *record, size_t inde
 void audit_enter(struct judge *judge, const struct record *record, size_t index);
 void audit_leave(struct judge *judge, const struct record *record, size_t index);
 void audit_gone(struct judge *judge, const struct record *record);
+void audit_joined(struct judge *judge, const struct record *record, size_t index);
 
 #endif

@@ -42,34 +42,110 @@ void audit_request(struct judge *judge, const struct record *record, size_t inde
     memcpy(passage->request_clock, clocks_of(&judge->clocks, record->process), processes * sizeof(uint32_t));
     passage->asked = passage->request_clock[record->process];
     passage->status = STATUS_WAITING;
-    passage->mode = record->mode;
+    passage->mode = record->mode == TRACE_MODE_NOT_GIVEN ? 0 : record->mode;
+    passage->slots = record->slots;
+    passage->units = TRACE_NONE;
     passage->request = index;
     sit(judge, record->process, record->region);
 }
 
-/* Safety, as it happened; and Fairness: nobody waits whose request happened before this one's. */
+/* The least unit that stands in both lists; -1: none. */
+static int64_t common_unit(const char *mine, const char *theirs)
+{
+    while (*mine && *theirs) {
+        char *mine_end, *theirs_end;
+        const long my_unit = strtol(mine, &mine_end, 10), their_unit = strtol(theirs, &theirs_end, 10);
+        if (my_unit == their_unit)
+            return my_unit;
+        if (my_unit < their_unit)
+            mine = mine_end + (*mine_end == ',');
+        else
+            theirs = theirs_end + (*theirs_end == ',');
+    }
+    return -1;
+}
+
+static void judge_units(struct judge *judge, size_t index, const struct passage *mine, const struct passage *theirs)
+{
+    char *const *units = judge->trace->units.text;
+    const int64_t unit = common_unit(units[mine->units], units[theirs->units]);
+    if (unit >= 0)
+        audit_find(judge, PROPERTY_SAFETY, index, theirs->enter,
+                   "line %u: %s enters with unit %" PRId64 ", which %s holds since line %u", line_of(judge, index),
+                   name_of(judge, index), unit, name_of(judge, theirs->enter), line_of(judge, theirs->enter));
+}
+
+static void judge_fairness(struct judge *judge, size_t index, const struct passage *mine, const struct passage *theirs)
+{
+    judge->audit->overtaken++;
+    if (judge->audit->fairness_judged)
+        audit_find(judge, PROPERTY_FAIRNESS, index, theirs->request,
+                   "line %u: %s enters before %s, whose request (line %u) happened before its own (line %u)",
+                   line_of(judge, index), name_of(judge, index), name_of(judge, theirs->request),
+                   line_of(judge, theirs->request), line_of(judge, mine->request));
+}
+
+/* Safety, as it happened: fewer than `slots` others that conflict are inside, and no unit is held twice. Fairness: nobody
+ * waits whose request happened before this one's. */
 static void judge_against_busy(struct judge *judge, const struct record *record, size_t index)
 {
-    const struct passage *mine = passage_of(judge, record->process, record->region);
+    const struct passage *mine = passage_of(judge, record->process, record->region), *last = NULL;
     const struct region *region = &judge->regions[record->region];
+    uint32_t inside = 0;
     for (uint32_t i = 0; i < region->busy_count; i++) {
         const uint32_t other = region->busy[i];
         const struct passage *theirs = passage_of(judge, other, record->region);
         if (other == record->process || !trace_conflict(mine->mode, theirs->mode))
             continue;
-        if (theirs->status == STATUS_INSIDE)
-            audit_find(judge, PROPERTY_SAFETY, index, theirs->enter,
-                       "line %u: %s enters while %s is inside, since line %u", record->line, name_of(judge, index),
-                       name_of(judge, theirs->enter), line_of(judge, theirs->enter));
-        else if (mine->request_clock[other] >= theirs->asked) {
-            judge->audit->overtaken++;
-            if (judge->audit->fairness_judged)
-                audit_find(judge, PROPERTY_FAIRNESS, index, theirs->request,
-                           "line %u: %s enters before %s, whose request (line %u) happened before its own (line %u)",
-                           record->line, name_of(judge, index), name_of(judge, theirs->request),
-                           line_of(judge, theirs->request), line_of(judge, mine->request));
+        if (theirs->status != STATUS_INSIDE) {
+            if (mine->request_clock[other] >= theirs->asked)
+                judge_fairness(judge, index, mine, theirs);
+        } else if (theirs->units == TRACE_NONE) {
+            inside++;
+            last = !last || theirs->enter > last->enter ? theirs : last;
+        } else if (mine->units != TRACE_NONE) {
+            judge_units(judge, index, mine, theirs);
         }
     }
+    if (inside >= mine->slots && mine->units == TRACE_NONE && mine->slots == 1)
+        audit_find(judge, PROPERTY_SAFETY, index, last->enter, "line %u: %s enters while %s is inside, since line %u",
+                   record->line, name_of(judge, index), name_of(judge, last->enter), line_of(judge, last->enter));
+    else if (inside >= mine->slots && mine->units == TRACE_NONE)
+        audit_find(
+            judge, PROPERTY_SAFETY, index, last->enter,
+            "line %u: %s enters while %u others are inside, of which %s came last, in line %u, and there are %u slots",
+            record->line, name_of(judge, index), inside, name_of(judge, last->enter), line_of(judge, last->enter),
+            mine->slots);
+}
+
+static bool leavings_add(struct leavings *to, struct leaving leaving)
+{
+    if (to->count == to->room) {
+        const uint32_t room = to->room ? 2 * to->room : 4;
+        struct leaving *list = realloc(to->list, room * sizeof *list);
+        if (!list)
+            return false;
+        to->list = list;
+        to->room = room;
+    }
+    to->list[to->count++] = leaving;
+    return true;
+}
+
+static void leavings_forget(struct leavings *left, uint32_t process)
+{
+    for (uint32_t at = 0; at < left->count; at++)
+        if (left->list[at].process == process)
+            left->list[at--] = left->list[--left->count];
+}
+
+static bool leavings_move(struct leavings *to, struct leavings *from)
+{
+    for (uint32_t i = 0; i < from->count; i++)
+        if (!leavings_add(to, from->list[i]))
+            return false;
+    from->count = 0;
+    return true;
 }
 
 /* Every leaving in a mode that is no stronger than `mode` is settled by an entry in it: what conflicts with it later
@@ -80,6 +156,14 @@ static bool covers(unsigned mode, unsigned weaker)
         if (trace_conflict(weaker, other) && !trace_conflict(mode, other))
             return false;
     return true;
+}
+
+/* They are settled by this passage's own leaving; should it die instead, they are judged on. */
+static bool cover(struct passage *passage, struct region *region, unsigned mode)
+{
+    if (!passage->covered)
+        passage->covered = calloc(TRACE_MODES, sizeof *passage->covered);
+    return passage->covered && leavings_move(&passage->covered[mode], &region->left[mode]);
 }
 
 /* Safety, by causality: every conflicting leaving happened before this entry. */
@@ -98,18 +182,24 @@ static void judge_against_left(struct judge *judge, const struct record *record,
                            "line %u: %s enters, and nothing orders this after %s's leaving (line %u)", record->line,
                            name_of(judge, index), name_of(judge, leaving->record), line_of(judge, leaving->record));
         }
-        if (covers(mode, other))
-            region->left[other].count = 0;
+        if (covers(mode, other) && region->left[other].count > 0)
+            judge->failed |= !cover(passage_of(judge, record->process, record->region), region, other);
         if (region->handed[other])
             clocks_merge(&judge->clocks, clock, region->handed[other]);
     }
+}
+
+/* Several may be inside at once for want of neither mode: their entries have no order that fences or clocks could follow. */
+static bool has_company(const struct passage *passage)
+{
+    return passage->slots > 1 || passage->units != TRACE_NONE;
 }
 
 static void judge_fence(struct judge *judge, const struct record *record, size_t index)
 {
     struct region *region = &judge->regions[record->region];
     const unsigned mode = passage_of(judge, record->process, record->region)->mode;
-    if (!record->fence)
+    if (!record->fence || has_company(passage_of(judge, record->process, record->region)))
         return;
     for (unsigned other = 0; other < TRACE_MODES; other++)
         if (trace_conflict(mode, other) && record->fence <= region->fence[other])
@@ -131,6 +221,13 @@ void audit_enter(struct judge *judge, const struct record *record, size_t index)
                    "line %u: %s enters without a request", record->line, name_of(judge, index));
         return;
     }
+    if (record->mode != TRACE_MODE_NOT_GIVEN && record->mode != passage->mode)
+        audit_find(judge, PROPERTY_RUN, index, passage->request,
+                   "line %u: %s enters in mode %s, and requested mode %s in line %u", record->line,
+                   name_of(judge, index), trace_mode_name(record->mode), trace_mode_name(passage->mode),
+                   line_of(judge, passage->request));
+    passage->slots = record->slots > passage->slots ? record->slots : passage->slots;
+    passage->units = record->units;
     judge->audit->entries++;
     judge_against_busy(judge, record, index);
     judge_against_left(judge, record, index);
@@ -142,21 +239,9 @@ void audit_enter(struct judge *judge, const struct record *record, size_t index)
 static void remember_leaving(struct judge *judge, const struct record *record, size_t index, unsigned mode)
 {
     struct leavings *left = &judge->regions[record->region].left[mode];
-    for (uint32_t i = 0; i < left->count; i++)
-        if (left->list[i].process == record->process)
-            left->list[i--] = left->list[--left->count];
-    if (left->count == left->room) {
-        const uint32_t room = left->room ? 2 * left->room : 4;
-        struct leaving *list = realloc(left->list, room * sizeof *list);
-        if (!list) {
-            judge->failed = true;
-            return;
-        }
-        left->list = list;
-        left->room = room;
-    }
     const uint32_t clock = clocks_of(&judge->clocks, record->process)[record->process];
-    left->list[left->count++] = (struct leaving){record->process, clock, index};
+    leavings_forget(left, record->process);
+    judge->failed |= !leavings_add(left, (struct leaving){record->process, clock, index});
 }
 
 /* Shared memory: what comes after this leaving in the file comes after it. */
@@ -184,24 +269,54 @@ void audit_leave(struct judge *judge, const struct record *record, size_t index)
     rise(judge, record->process, record->region);
     if (record->kind != RECORD_LEAVE)
         return;
+    for (unsigned mode = 0; passage->covered && mode < TRACE_MODES; mode++)
+        passage->covered[mode].count = 0;
+    if (has_company(passage))
+        return;
     if (judge->trace->messages)
         remember_leaving(judge, record, index, passage->mode);
     else
         hand_over(judge, record, passage->mode);
 }
 
-/* It died, or was told that it is out: its passages end, and the notice orders what it did before. */
+/* One that is gone is ordered by the notice of it: nobody need hear of its leavings. */
+static void forget_leavings(struct judge *judge, uint32_t region, uint32_t process)
+{
+    struct region *there = &judge->regions[region];
+    for (unsigned mode = 0; mode < TRACE_MODES; mode++) {
+        leavings_forget(&there->left[mode], process);
+        for (uint32_t seat = 0; seat < there->busy_count; seat++) {
+            const struct passage *passage = passage_of(judge, there->busy[seat], region);
+            if (passage->covered)
+                leavings_forget(&passage->covered[mode], process);
+        }
+    }
+}
+
+/* It died, or was told that it is out: its passages end, and what its leavings would have stood for is judged on. */
 void audit_gone(struct judge *judge, const struct record *record)
 {
     for (uint32_t i = 0; i < judge->trace->regions.count; i++) {
-        if (passage_of(judge, record->process, i)->status != STATUS_OUTSIDE)
+        struct passage *passage = passage_of(judge, record->process, i);
+        if (passage->status != STATUS_OUTSIDE)
             rise(judge, record->process, i);
-        for (unsigned mode = 0; mode < TRACE_MODES; mode++) {
-            struct leavings *left = &judge->regions[i].left[mode];
-            for (uint32_t at = 0; at < left->count; at++)
-                if (left->list[at].process == record->process)
-                    left->list[at--] = left->list[--left->count];
-        }
+        for (unsigned mode = 0; passage->covered && mode < TRACE_MODES; mode++)
+            judge->failed |= !leavings_move(&judge->regions[i].left[mode], &passage->covered[mode]);
+        forget_leavings(judge, i, record->process);
     }
-    judge->dead[record->process] = record->kind == RECORD_DIED;
+    judge->lives[record->process] = record->kind == RECORD_DIED ? LIFE_DEAD : LIFE_LOST;
+}
+
+/* It remembers nothing, so nothing of its earlier life happened before what it does from here on. */
+void audit_joined(struct judge *judge, const struct record *record, size_t index)
+{
+    for (uint32_t i = 0; i < judge->trace->regions.count; i++) {
+        const struct passage *passage = passage_of(judge, record->process, i);
+        if (passage->status != STATUS_OUTSIDE)
+            audit_find(judge, PROPERTY_RUN, index, passage->status == STATUS_INSIDE ? passage->enter : passage->request,
+                       "line %u: %s joins while it is %s", record->line, name_of(judge, index),
+                       passage->status == STATUS_INSIDE ? "inside" : "waiting");
+    }
+    judge->lives[record->process] = LIFE_UP;
+    clocks_forget(&judge->clocks, record->process);
 }

@@ -98,26 +98,70 @@ void trace_close(struct trace *trace)
 {
     names_close(&trace->processes);
     names_close(&trace->regions);
+    names_close(&trace->units);
     free(trace->records);
     *trace = (struct trace){0};
 }
 
-static const struct json_pair *member(const struct json_line *line, const char *key, enum json_kind kind)
+/* The members that a trace knows, and what is said of one that is of another kind than it must be. */
+#define TEXT(key)                                                                                                      \
+    {                                                                                                                  \
+        key, JSON_STRING, "its \"" key "\" is no string"                                                               \
+    }
+#define NUMBER(key)                                                                                                    \
+    {                                                                                                                  \
+        key, JSON_NUMBER, "its \"" key "\" is no whole number from 0 to 2^64-1"                                        \
+    }
+#define TRUTH(key)                                                                                                     \
+    {                                                                                                                  \
+        key, JSON_TRUTH, "its \"" key "\" is neither true nor false"                                                   \
+    }
+static const struct {
+    const char *key;
+    enum json_kind kind;
+    const char *wrong;
+} known[] = {TEXT("trace"), NUMBER("version"), TEXT("protocol"), TRUTH("fair"), NUMBER("at"),     TEXT("process"),
+             TEXT("event"), TEXT("space"),     TEXT("region"),   TEXT("mode"),  NUMBER("fence"),  NUMBER("slots"),
+             TEXT("units"), NUMBER("message"), TEXT("kind"),     TEXT("to"),    NUMBER("copies"), TRUTH("rest")};
+#undef TEXT
+#undef NUMBER
+#undef TRUTH
+
+static const char *judge_kinds(const struct json_line *line)
 {
-    for (unsigned i = 0; i < line->count; i++)
-        if (strcmp(line->pairs[i].key, key) == 0 && line->pairs[i].kind == kind)
-            return &line->pairs[i];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct json_pair *pair = json_find(line, known[i].key);
+        if (pair && pair->kind != known[i].kind)
+            return known[i].wrong;
+    }
     return NULL;
 }
 
-static const char *read_header(struct trace *trace, const struct json_line *line)
+static const char *text_of(const struct json_line *line, const char *key)
 {
-    const struct json_pair *version = member(line, "version", JSON_NUMBER), *fair = member(line, "fair", JSON_TRUTH),
-                           *protocol = member(line, "protocol", JSON_STRING);
-    if (!version || version->number != 1)
+    const struct json_pair *pair = json_find(line, key);
+    return pair ? pair->text : NULL;
+}
+
+static uint64_t number_of(const struct json_line *line, const char *key, uint64_t otherwise)
+{
+    const struct json_pair *pair = json_find(line, key);
+    return pair ? pair->number : otherwise;
+}
+
+static const char *read_header(struct trace *trace, const struct json_line *line, uint32_t number)
+{
+    if (strcmp(text_of(line, "trace"), "afteryou") != 0)
+        return "it is the header of something else: its \"trace\" is not \"afteryou\"";
+    if (number != 1)
+        return "a header stands in the first line, or nowhere: are these two traces, one after the other?";
+    if (json_find(line, "event"))
+        return "it is a header and an event at once";
+    if (number_of(line, "version", 0) != 1)
         return "its version is not 1, the only one this auditor knows";
-    trace->fair = fair && fair->number;
-    snprintf(trace->protocol, sizeof trace->protocol, "%s", protocol ? protocol->text : "");
+    const char *protocol = text_of(line, "protocol");
+    trace->fair = number_of(line, "fair", false);
+    snprintf(trace->protocol, sizeof trace->protocol, "%s", protocol ? protocol : "");
     return NULL;
 }
 
@@ -126,56 +170,102 @@ static bool concerns_region(unsigned kind)
     return kind <= RECORD_ABANDON;
 }
 
+/* The number of a name within its space: two spaces have nothing in common. */
+static uint32_t name_within(struct names *names, const char *space, const char *name)
+{
+    if (!space)
+        return names_find(names, name);
+    char *whole;
+    if (asprintf(&whole, "%s:%s", space, name) < 0)
+        return TRACE_NONE;
+    const uint32_t number = names_find(names, whole);
+    free(whole);
+    return number;
+}
+
+static uint8_t read_mode(const char *mode)
+{
+    uint8_t number = 0;
+    while (mode && number < TRACE_MODES && strcmp(mode, modes[number]) != 0)
+        number++;
+    return mode ? number : TRACE_MODE_NOT_GIVEN;
+}
+
+/* "0,3,17": numbers that grow, so that two lists are quickly compared. */
+static bool are_units(const char *text)
+{
+    for (uint64_t before = 0, first = 1;; first = 0, text++) {
+        uint64_t unit = 0;
+        if (*text < '0' || *text > '9')
+            return false;
+        for (; *text >= '0' && *text <= '9' && unit < UINT32_MAX; text++)
+            unit = unit * 10 + (uint64_t)(*text - '0');
+        if (!first && unit <= before)
+            return false;
+        before = unit;
+        if (*text != ',')
+            return *text == '\0';
+    }
+}
+
+/* The members of an event that concerns a region. */
+static const char *read_passage(struct trace *trace, const struct json_line *line, struct record *record)
+{
+    const char *region = text_of(line, "region"), *mode = text_of(line, "mode"), *units = text_of(line, "units");
+    const uint64_t slots = number_of(line, "slots", 1);
+    record->mode = read_mode(mode);
+    if (mode && record->mode == TRACE_MODES)
+        return "its \"mode\" is none of the six";
+    if (slots < 1 || slots > UINT32_MAX)
+        return "its \"slots\" are not from 1 to 2^32-1";
+    if (units && !are_units(units))
+        return "its \"units\" are not numbers that grow, with commas between them";
+    record->slots = (uint32_t)slots;
+    record->fence = number_of(line, "fence", 0);
+    record->region = name_within(&trace->regions, text_of(line, "space"), region ? region : "");
+    record->units = units ? names_find(&trace->units, units) : TRACE_NONE;
+    return record->region == TRACE_NONE || (units && record->units == TRACE_NONE) ? "there is no memory for it" : NULL;
+}
+
+static const char *read_message(struct trace *trace, const struct json_line *line, struct record *record)
+{
+    const char *kind = text_of(line, "kind"), *to = text_of(line, "to");
+    const uint64_t copies = number_of(line, "copies", 1);
+    if (!json_find(line, "message"))
+        return "it has no \"message\" number";
+    if (number_of(line, "message", 0) == UINT64_MAX)
+        return "its \"message\" number is too great";
+    if (copies > UINT32_MAX)
+        return "its \"copies\" are more than 2^32-1";
+    record->message = number_of(line, "message", 0);
+    record->copies = (uint32_t)copies;
+    record->to = to ? name_within(&trace->processes, text_of(line, "space"), to) : TRACE_NONE;
+    snprintf(record->name, sizeof record->name, "%s", kind ? kind : "");
+    trace->messages |= record->kind == RECORD_SEND;
+    return to && record->to == TRACE_NONE ? "there is no memory for it" : NULL;
+}
+
 /* The members that a record of its kind has. */
 static const char *read_members(struct trace *trace, const struct json_line *line, struct record *record)
 {
-    const struct json_pair *process = member(line, "process", JSON_STRING),
-                           *region = member(line, "region", JSON_STRING), *mode = member(line, "mode", JSON_STRING),
-                           *fence = member(line, "fence", JSON_NUMBER), *message = member(line, "message", JSON_NUMBER),
-                           *kind = member(line, "kind", JSON_STRING), *copies = member(line, "copies", JSON_NUMBER),
-                           *at = member(line, "at", JSON_NUMBER);
-    if (record->kind == RECORD_END)
-        return NULL;
-    if (!at)
+    const char *process = text_of(line, "process");
+    if (!json_find(line, "at"))
         return "it has no time: \"at\", in nanoseconds, is missing";
     if (!process)
         return "it has no \"process\"";
-    if ((record->kind == RECORD_SEND || record->kind == RECORD_RECEIVE) && !message)
-        return "it has no \"message\" number";
-    record->at = at->number;
-    record->process = names_find(&trace->processes, process->text);
-    record->region = concerns_region(record->kind) ? names_find(&trace->regions, region ? region->text : "") : 0;
-    record->fence = fence ? fence->number : 0;
-    record->message = message ? message->number : 0;
-    record->copies = copies ? (uint32_t)copies->number : 1;
-    snprintf(record->name, sizeof record->name, "%s", kind ? kind->text : "");
-    trace->messages |= record->kind == RECORD_SEND;
-    for (record->mode = 0; mode && record->mode < TRACE_MODES; record->mode++)
-        if (strcmp(mode->text, modes[record->mode]) == 0)
-            break;
-    return record->mode == TRACE_MODES ? "its \"mode\" is none of the six" : NULL;
+    record->at = number_of(line, "at", 0);
+    record->process = name_within(&trace->processes, text_of(line, "space"), process);
+    if (record->process == TRACE_NONE)
+        return "there is no memory for it";
+    if (record->kind == RECORD_SEND || record->kind == RECORD_RECEIVE)
+        return read_message(trace, line, record);
+    return concerns_region(record->kind) ? read_passage(trace, line, record) : NULL;
 }
 
-static const char *read_record(struct trace *trace, const struct json_line *line, uint32_t number)
+static const char *keep(struct trace *trace, const struct record *record)
 {
-    if (member(line, "trace", JSON_STRING))
-        return read_header(trace, line);
-    const struct json_pair *event = member(line, "event", JSON_STRING), *rest = member(line, "rest", JSON_TRUTH);
-    if (!event)
-        return "it has no \"event\"";
-    struct record record = {.line = number, .process = TRACE_NONE};
-    while (record.kind < RECORD_KINDS && strcmp(event->text, kinds[record.kind]) != 0)
-        record.kind++;
-    if (record.kind == RECORD_KINDS)
-        return "its \"event\" is none that this auditor knows";
-    const char *wrong = read_members(trace, line, &record);
-    if (wrong)
-        return wrong;
-    if (record.kind == RECORD_END) {
-        trace->ended = true;
-        trace->rest = rest && rest->number;
-        return NULL;
-    }
+    if (trace->count == TRACE_RECORDS_MOST)
+        return "the trace is too long: more than 67 million events";
     if (trace->count == trace->room) {
         const size_t room = trace->room ? 2 * trace->room : 1024;
         struct record *records = realloc(trace->records, room * sizeof *records);
@@ -184,26 +274,66 @@ static const char *read_record(struct trace *trace, const struct json_line *line
         trace->records = records;
         trace->room = room;
     }
-    trace->records[trace->count++] = record;
+    trace->records[trace->count++] = *record;
     return NULL;
+}
+
+static const char *read_record(struct trace *trace, const struct json_line *line, uint32_t number)
+{
+    const char *wrong = judge_kinds(line);
+    if (wrong)
+        return wrong;
+    if (json_find(line, "trace"))
+        return read_header(trace, line, number);
+    const char *event = text_of(line, "event");
+    if (!event)
+        return "it has no \"event\"";
+    if (trace->ended)
+        return "it stands after the \"end\"";
+    struct record record = {.line = number, .process = TRACE_NONE, .to = TRACE_NONE, .units = TRACE_NONE, .slots = 1};
+    while (record.kind < RECORD_KINDS && strcmp(event, kinds[record.kind]) != 0)
+        record.kind++;
+    if (record.kind == RECORD_KINDS)
+        return "its \"event\" is none that this auditor knows";
+    if (record.kind == RECORD_END) {
+        trace->ended = true;
+        trace->rest = number_of(line, "rest", false);
+        return NULL;
+    }
+    wrong = read_members(trace, line, &record);
+    return wrong ? wrong : keep(trace, &record);
+}
+
+/* One line into `text`, which has room for TRACE_LINE_MOST + 1 bytes: 1, 0 at the end, or what is wrong. */
+static int next_line(FILE *file, char *text, const char **wrong)
+{
+    size_t length = 0;
+    int c;
+    while ((c = getc_unlocked(file)) != EOF && c != '\n') {
+        if (c == '\0' || length == TRACE_LINE_MOST) {
+            *wrong = c == '\0' ? "it contains a zero byte" : "it is longer than a megabyte";
+            return 1;
+        }
+        text[length++] = (char)c;
+    }
+    text[length] = '\0';
+    if (c == EOF && length > 0)
+        *wrong = "the file ends in the middle of it: it was cut short";
+    return c != EOF || length > 0;
 }
 
 static int read_lines(struct trace *trace, FILE *file, char *complaint, size_t room)
 {
-    char *text = NULL;
-    size_t size = 0;
-    ssize_t length;
+    char *text = malloc(TRACE_LINE_MOST + 1);
     uint32_t number = 0;
     const char *wrong = NULL;
     struct json_line line;
-    while (!wrong && (length = getline(&text, &size, file)) != -1) {
+    if (!text)
+        return -ENOMEM;
+    while (!wrong && next_line(file, text, &wrong)) {
         number++;
-        if (text[length - 1] != '\n') {
-            wrong = "the file ends in the middle of it: it was cut short";
-            break;
-        }
-        text[length - 1] = '\0';
-        wrong = strlen(text) != (size_t)length - 1 ? "it contains a zero byte" : json_read(text, &line);
+        if (!wrong)
+            wrong = json_read(text, &line);
         if (!wrong)
             wrong = read_record(trace, &line, number);
     }

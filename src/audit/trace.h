@@ -21,7 +21,10 @@ enum record_kind {
     RECORD_KINDS
 };
 
-enum { TRACE_MODES = 6, TRACE_NONE = UINT32_MAX };
+enum { TRACE_MODES = 6, TRACE_MODE_NOT_GIVEN = TRACE_MODES, TRACE_NONE = UINT32_MAX };
+
+/* What is read of a trace has bounds: an endless file ends with a message, not with the machine's memory. */
+enum { TRACE_LINE_MOST = 1 << 20, TRACE_RECORDS_MOST = 1 << 26 };
 
 struct record {
     uint64_t at;
@@ -31,9 +34,12 @@ struct record {
     uint32_t process; /* TRACE_NONE: none */
     uint32_t region;
     uint32_t copies; /* send: how many will receive it */
+    uint32_t to;     /* send: the only one who may receive it; TRACE_NONE: anybody */
+    uint32_t slots;  /* request, enter: how many may be inside at once */
+    uint32_t units;  /* enter: those it holds, as the number of a text in trace->units; TRACE_NONE: it holds none */
     uint8_t kind;    /* enum record_kind */
-    uint8_t mode;
-    char name[14]; /* send: the message's kind, cut short */
+    uint8_t mode;    /* TRACE_MODE_NOT_GIVEN: the line has none */
+    char name[14];   /* send: the message's kind, cut short */
 };
 
 struct names {
@@ -46,18 +52,19 @@ struct names {
 struct trace {
     struct record *records;
     size_t count, room;
-    struct names processes, regions;
-    char protocol[64]; /* from the header; empty: none */
-    bool fair;         /* the header claims first come, first served by causality */
-    bool messages;     /* it has sends: happened-before is by messages; else by regions handed over */
-    bool ended, rest;  /* the last line says so: nothing was cut off; and all had come to rest */
+    struct names processes, regions; /* with the space before them, where the trace names it */
+    struct names units;              /* "0,3": the lists of units that were held */
+    char protocol[64];               /* from the header; empty: none */
+    bool fair;                       /* the header claims first come, first served by causality */
+    bool messages;                   /* it has sends: happened-before is by messages; else by regions handed over */
+    bool ended, rest;                /* the last line says so: nothing was cut off; and all had come to rest */
 };
 
 /* 0, or a negative errno; -EBADMSG: it is no trace, and `complaint` says where and why. Close it in either case. */
 int trace_read(struct trace *trace, const char *path, char *complaint, size_t room);
 void trace_close(struct trace *trace);
 
-/* The matrix of docs/messages.md: whether two modes exclude each other. */
+/* Whether two modes exclude each other: the matrix of afteryou.h. */
 bool trace_conflict(unsigned mode, unsigned other);
 const char *record_name(unsigned kind);
 const char *trace_mode_name(unsigned mode);

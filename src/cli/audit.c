@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/text.h"
 
 static const char help[] =
     "usage: afteryou audit FILE [OPTION…]      '-' reads standard input\n"
@@ -70,7 +71,10 @@ static void print_line(const char *path, uint32_t wanted)
     size_t size = 0;
     for (uint32_t number = 1; getline(&text, &size, file) != -1; number++)
         if (number == wanted) {
-            printf("    %u: %s", wanted, text);
+            text[strcspn(text, "\n")] = '\0';
+            printf("    %u: ", wanted);
+            text_print(stdout, text, 0);
+            putchar('\n');
             break;
         }
     free(text);
@@ -100,7 +104,9 @@ static void print_text(const struct audit_request *request, const struct trace *
         const struct finding *finding = &audit->findings[property];
         char text[160];
         remark(audit, property, text, sizeof text);
-        printf("  %-9s %s\n", audit_property_name(property), finding->found ? finding->words : *text ? text : "holds");
+        printf("  %-9s ", audit_property_name(property));
+        text_print(stdout, finding->found ? finding->words : *text ? text : "holds", 0);
+        putchar('\n');
         if (!finding->found)
             continue;
         const uint32_t line = trace->records[finding->record].line, other = trace->records[finding->other].line;
@@ -108,21 +114,6 @@ static void print_text(const struct audit_request *request, const struct trace *
         if (other != line)
             print_line(request->file, other < line ? line : other);
     }
-}
-
-/* Names come from the trace: they are escaped. */
-static void print_quoted(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            putchar('\\');
-        if ((unsigned char)*text < ' ')
-            printf("\\u%04x", *text);
-        else
-            putchar(*text);
-    }
-    putchar('"');
 }
 
 static void print_json(const struct trace *trace, const struct audit *audit)
@@ -138,7 +129,7 @@ static void print_json(const struct trace *trace, const struct audit *audit)
             continue;
         printf("%s{\"property\":\"%s\",\"line\":%u,\"other_line\":%u,\"words\":", comma, audit_property_name(property),
                trace->records[finding->record].line, trace->records[finding->other].line);
-        print_quoted(finding->words);
+        text_json(stdout, finding->words);
         putchar('}');
         comma = ",";
     }

@@ -126,6 +126,7 @@ int simulate_runs(struct simulate_request *request)
         error = simulate(&request->how, &one);
         add_up(&sum, &one);
         sum.verdict = one.verdict;
+        sum.cut_short |= one.cut_short;
         memcpy(sum.words, one.words, sizeof sum.words);
         measure_close(&one.measure);
     }
@@ -134,8 +135,11 @@ int simulate_runs(struct simulate_request *request)
     if (request->how.trace && fclose(request->how.trace) != 0 && !error)
         error = -errno;
     if (error)
-        return usage_error("simulate", "the run could not be made: %s%s", strerror(-error),
-                           error == -ENOMEM ? "; fewer nodes need less" : "");
+        return usage_error("simulate", "the run could not be made: %s%s",
+                           error == -EOVERFLOW ? "simulated time ran over" : strerror(-error),
+                           error == -ENOMEM      ? "; fewer nodes need less"
+                           : error == -EOVERFLOW ? " (292 years); shorten --think, --delay or --section"
+                                                 : "");
     simulate_report(request, &sum, clock_seconds() - started, stdout);
     return sum.verdict == VERDICT_HOLDS ? EXIT_HOLDS : EXIT_VIOLATED;
 }

@@ -77,6 +77,10 @@ static void print_text(const struct simulate_request *request, const struct outc
     if (outcome->verdict != VERDICT_HOLDS)
         fprintf(out, "  %s\n  after %" PRIu64 " events; the same options with --seed %" PRIu64 " replay it\n",
                 outcome->words, measure->events, how->seed);
+    else if (outcome->cut_short)
+        fprintf(out,
+                "  cut short after %" PRIu64 " events, before all came to rest; --events says how many there are\n",
+                measure->events);
     fprintf(out, "  passages   %" PRIu64 " in %.3f s simulated: %.0f a second\n", measure->entries, simulated,
             simulated > 0 ? (double)measure->entries / simulated : 0);
     print_messages(measure, out);
@@ -105,6 +109,7 @@ static void print_json(const struct simulate_request *request, const struct outc
             how->variant->name, how->nodes, how->seed, request->seeds, verdicts[outcome->verdict]);
     if (outcome->verdict != VERDICT_HOLDS)
         fprintf(out, ",\"violation\":\"%s\"", outcome->words); /* our own words: nothing in them needs escaping */
+    fprintf(out, ",\"cut_short\":%s", outcome->cut_short ? "true" : "false");
     fprintf(out, ",\"passages\":%" PRIu64 ",\"simulated_seconds\":%.9f", measure->entries, (double)measure->now / 1e9);
     fprintf(out, ",\"messages_per_passage\":{\"mean\":%.6f", per(measure_messages(measure), measure->entries));
     if (measure->fewest <= measure->greatest)

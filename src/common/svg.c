@@ -5,6 +5,8 @@
  */
 #include "common/svg.h"
 
+#include "common/printable.h"
+
 static const char style[] =
     "text{font-family:'DejaVu Sans',Helvetica,sans-serif;font-size:12px;fill:#222}"
     ".title{font-size:15px;font-weight:bold}.small{font-size:10px;fill:#555}.wrong{fill:#c00;font-weight:"
@@ -25,25 +27,23 @@ const char *svg_colour(unsigned i)
     return colours[i % (sizeof colours / sizeof *colours)];
 }
 
+/* What XML cannot carry (controls, bytes that are no UTF-8: a text may have been cut) becomes '?'. */
 void svg_escape(FILE *out, const char *text)
 {
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        switch (*at) {
-        case '&':
+    for (size_t length; *text; text += length ? length : 1) {
+        length = utf8_length(text);
+        if (*text == '&')
             fputs("&amp;", out);
-            break;
-        case '<':
+        else if (*text == '<')
             fputs("&lt;", out);
-            break;
-        case '>':
+        else if (*text == '>')
             fputs("&gt;", out);
-            break;
-        case '"':
+        else if (*text == '"')
             fputs("&quot;", out);
-            break;
-        default:
-            fputc(*at < ' ' && *at != '\t' && *at != '\n' ? '?' : *at, out);
-        }
+        else if (length && is_printable(utf8_character(text, length)))
+            fwrite(text, 1, length, out);
+        else
+            fputc('?', out);
     }
 }
 

@@ -93,7 +93,7 @@ static void consider(struct search *search, unsigned place, uint32_t generation,
     if (search->untold++ == 0) {
         acknowledge(search->region, place, generation);
         if (ay__trace_file >= 0)
-            ay__trace_death(pid, place, generation);
+            ay__trace_death(search->region->at.space, pid, place, generation);
     }
 }
 

@@ -112,7 +112,7 @@ uint64_t ay__name_hash(const struct name *name);
 extern int ay__trace_file; /* -1: nobody wants one */
 void ay__trace_begin(void);
 void ay__trace(const ay_region *region, const char *event);
-void ay__trace_death(unsigned pid, unsigned place, unsigned generation);
+void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsigned generation);
 
 /* deaths.c */
 bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */

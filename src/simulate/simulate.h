@@ -42,7 +42,7 @@ struct simulation {
     uint32_t nodes;
     uint64_t seed;
     uint64_t passages; /* after so many entries nobody asks again, and all comes to rest; 0: no limit */
-    uint64_t events;   /* after so many events the run is cut short; 0: no limit */
+    uint64_t events;   /* after so many the run is cut short; 0: no limit, or with faults a great one */
     enum order order;
     struct spread delay, think, section;
     double hot;    /* the share of requests that node 0 makes; 0: as many as the others */
@@ -65,10 +65,11 @@ struct outcome {
     uint64_t overlaps; /* with a wrong detector: entries while somebody who was given up for dead was still
                           inside */
     uint64_t refused;  /* with a wrong detector: entries of such that a resource which looks at fences refuses */
+    bool cut_short;    /* more was to happen when the events had been used up */
     struct measure measure;
 };
 
-/* 0, or a negative errno: -ENOMEM, or what writing the trace met. The caller closes outcome->measure. */
+/* 0, or a negative errno: -ENOMEM, -EOVERFLOW (simulated time ran over), or what writing the trace met. The caller closes outcome->measure. */
 int simulate(const struct simulation *simulation, struct outcome *outcome);
 
 #endif

@@ -6,13 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { EVENTS_FOR_A_START = 1000 * 1000, EVENTS_FOR_A_PASSAGE = 100 };
+
 uint64_t *world_state(struct world *world, uint32_t node)
 {
     return world->states + (size_t)node * world->words;
 }
 
+/* Simulated time ends after 292 years: nothing is put beyond it, and the run ends with an error. */
 void world_put(struct world *world, uint64_t at, enum due_kind kind, uint32_t node, uint32_t what)
 {
+    if (at > INT64_MAX || at < world->now) {
+        world->out_of_time = world->ended = true;
+        return;
+    }
     world->failed |= !queue_put(&world->queue, (struct due){.at = at, .kind = kind, .node = node, .what = what});
 }
 
@@ -23,7 +30,8 @@ uint64_t spread_draw(struct world *world, const struct spread *spread, double sc
         value += chance_unit(&world->chance) * (double)(spread->most - spread->least);
     else if (spread->kind == SPREAD_EXPONENTIAL)
         value *= -log(1 - chance_unit(&world->chance));
-    return (uint64_t)(value * scale);
+    value *= scale;
+    return value < (double)INT64_MAX ? (uint64_t)value : INT64_MAX;
 }
 
 /* A node with weight w among N thinks 1/(wN) times as long as the average one. */
@@ -201,9 +209,18 @@ static void close_books(struct world *world)
     world->measure->now = world->now;
 }
 
+/* Where nodes die and come back, each change may cause the next, and a run need not come to rest. */
+static uint64_t event_limit(const struct simulation *how)
+{
+    const bool changes = how->faults.crash > 0 || how->faults.partition > 0;
+    if (how->events || !changes || !how->passages)
+        return how->events ? how->events : UINT64_MAX;
+    return EVENTS_FOR_A_START + EVENTS_FOR_A_PASSAGE * how->nodes * how->passages;
+}
+
 static void run(struct world *world)
 {
-    const uint64_t limit = world->how->events ? world->how->events : UINT64_MAX;
+    const uint64_t limit = event_limit(world->how);
     struct measure *measure = world->measure;
     while (world->queue.count && measure->events < limit && !world->failed && !world->ended) {
         const struct due due = queue_take(&world->queue);
@@ -231,10 +248,11 @@ int simulate(const struct simulation *how, struct outcome *outcome)
         for (size_t i = 0; i < how->script_length; i++)
             world_put(&world, how->script[i].at, DUE_REQUEST, how->script[i].node, 0);
         run(&world);
+        outcome->cut_short = world.queue.count > 0 && !world.ended;
         judge_end(&world);
         close_books(&world);
-        trace_end(&world, world.queue.count == 0 && outcome->verdict == VERDICT_HOLDS);
-        error = world.failed ? -ENOMEM : 0;
+        trace_end(&world, world.queue.count == 0); /* a deadlock is rest too: the auditor shall see it */
+        error = world.failed ? -ENOMEM : world.out_of_time ? -EOVERFLOW : 0;
         if (!error && how->trace && (fflush(how->trace) != 0 || ferror(how->trace)))
             error = errno ? -errno : -EIO;
     }

@@ -70,8 +70,9 @@ struct world {
     uint64_t highest_fence[MODES];        /* of entries in that mode */
     uint64_t left_at;                     /* the last leaving while somebody waited and nobody was inside */
     bool handing_over, partitioned, failed, ended;
-    uint64_t sent;  /* parcels ever, for the trace */
-    double weights; /* the sum, for skew */
+    bool out_of_time; /* set by world_put, with `ended`; never cleared */
+    uint64_t sent;    /* parcels ever, for the trace */
+    double weights;   /* the sum, for skew */
 };
 
 /* world.c */

@@ -44,6 +44,10 @@ def find(lines, start=0, **wanted):
     raise AssertionError(f"no line with {wanted}")
 
 
+def event(process, what, **members):
+    return json.dumps({"at": 1, "process": process, "event": what, **members})
+
+
 # What a memory engine writes: no messages; enter and leave are recorded from inside.
 SHARED_MEMORY = """\
 {"at":1,"process":"71","event":"request","region":"db","mode":"exclusive"}
@@ -104,6 +108,27 @@ class Accepts(unittest.TestCase):
             leave = find(lines, event="leave", mode="exclusive")
             lines.pop(leave)
             self.assertEqual(audited(lines).returncode, 1)
+
+    def test_slots_units_and_two_spaces_of_a_real_run(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            trace = os.path.join(folder, "trace.jsonl")
+            environment = {**os.environ, "AFTERYOU_TRACE": trace}
+            wishes = [["-k", "2"], ["--take", "2", "--of", "4"], []]
+            runs = [subprocess.Popen([AFTERYOU, "run", f"r{number}", "-S", os.path.join(folder, space), *words,
+                                      "--", "sleep", "0.01"], env=environment)
+                    for space in "ab" for number, words in enumerate(wishes) for _ in range(5)]
+            self.assertEqual([run.wait(60) for run in runs], [0] * len(runs))
+            with open(trace, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        answer = audited(lines, "--json")
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+        self.assertEqual(json.loads(answer.stdout)["entries"], len(runs))
+        for region, members in ("r0", {"slots": 2}), ("r1", {"mode": "exclusive"}), ("r2", {"mode": "exclusive"}):
+            with self.subTest(region):  # without any leaving there, one too many is inside in the end
+                kept = [line for line in lines
+                        if not (json.loads(line)["region"] == region and json.loads(line)["event"] == "leave")]
+                find(kept, region=region, event="enter", **members)
+                self.assertEqual(audited(kept).returncode, 1)
 
     def test_fairness_is_judged_only_where_it_is_claimed(self):
         lines = simulated("token", "-n", "5", "--passages", "500")
@@ -210,6 +235,61 @@ class Rejects(unittest.TestCase):
         lines = SHARED_MEMORY[:7] + SHARED_MEMORY[8:]  # the writer did not die
         self.rejected(lines, "Safety", 9)
 
+    def test_a_deadlock(self):
+        """A run that came to rest with somebody waiting says so, and is no good run."""
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+            run = afteryou("simulate", "carvalho-roucairol-no-ask-again", "-n", "3", "--trace", file.name)
+            self.assertEqual(run.returncode, 1, run.stdout)
+            answer = afteryou("audit", file.name)
+        self.assertEqual(answer.returncode, 1)
+        self.assertRegex(answer.stdout, r"Liveness  line \d+: n\d requests, and never enters")
+
+    def test_an_entry_after_one_that_died_inside(self):
+        """p leaves, r hears of it, enters and dies; q hears of nothing, and enters."""
+        lines = [event("p", "request"), event("p", "enter"), event("p", "leave"),
+                 event("p", "send", message=1, to="r"), event("r", "receive", message=1),
+                 event("r", "request"), event("r", "enter"), event("r", "died"),
+                 event("q", "request"), event("q", "enter")]
+        self.rejected(lines, "Safety", 10)
+        heard = lines[:8] + [event("p", "send", message=2, to="q"), event("q", "receive", message=2)] + lines[8:]
+        self.assertEqual(audited(heard).returncode, 0)
+
+    def test_a_mode_that_was_not_requested(self):
+        self.rejected([event("p", "request", mode="shared"), event("p", "enter", mode="exclusive")], "Run", 2)
+
+    def test_a_letter_for_somebody_else(self):
+        self.rejected([event("p", "send", message=1, to="q"), event("r", "receive", message=1)], "Run", 2)
+
+    def test_life_after_being_put_out(self):
+        self.rejected([event("p", "request"), event("p", "lost"), event("p", "request")], "Run", 3)
+        joined = [event("p", "request"), event("p", "lost"), event("p", "joined"), event("p", "request")]
+        self.assertEqual(audited(joined).returncode, 0)
+
+    def test_joining_from_inside(self):
+        self.rejected([event("p", "request"), event("p", "enter"), event("p", "joined")], "Run", 3)
+
+    def test_a_death_may_be_told_twice(self):
+        answer = audited([event("p", "request"), event("p", "died"), event("p", "died")])
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+
+    def test_one_more_than_there_are_slots(self):
+        lines = [event(who, what, slots=2) for who in "pq" for what in ("request", "enter")]
+        self.assertEqual(audited(lines).returncode, 0)
+        lines += [event("r", "request", slots=2), event("r", "enter", slots=2)]
+        self.rejected(lines, "Safety", 6)
+
+    def test_a_unit_held_twice(self):
+        lines = [event("p", "request"), event("p", "enter", units="0,3"), event("q", "request")]
+        self.assertEqual(audited(lines + [event("q", "enter", units="1,2")]).returncode, 0)
+        finding = self.rejected(lines + [event("q", "enter", units="2,3")], "Safety", 4)
+        self.assertIn("unit 3", finding["words"])
+
+    def test_two_spaces_have_nothing_in_common(self):
+        lines = [event("1/0/1", what, space=space) for space in ("/a", "/b") for what in ("request", "enter")]
+        self.assertEqual(audited(lines).returncode, 0)
+        self.rejected([line.replace("/b", "/a").replace("1/0/1", f"{at // 2}") for at, line in enumerate(lines)],
+                      "Safety", 4)
+
     def test_a_detector_that_was_wrong(self):
         lines = simulated("token", "-n", "5", "--passages", "3000", "--partition", "0.003", "--detector", "wrong")
         self.assertEqual(audited(lines).returncode, 1)
@@ -238,13 +318,36 @@ class NoTrace(unittest.TestCase):
     def test_garbage(self):
         self.refused("\x7fELF garbage\n", "line 1 is no line of a trace: it does not begin with '{'")
         self.refused(SHARED_MEMORY[0] + "\n{\"at\":12,\n", "line 2 is no line of a trace")
-        self.refused('{"at":"soon","process":"a","event":"enter"}\n', '"at", in nanoseconds, is missing')
+        self.refused('{"at":"soon","process":"a","event":"enter"}\n', 'its "at" is no whole number')
+        self.refused('{"process":"a","event":"enter"}\n', '"at", in nanoseconds, is missing')
         self.refused('{"at":1,"process":"a","event":"dances"}\n', '"event" is none that this auditor knows')
         self.refused('{"at":1,"process":"a","event":"enter","mode":"loud"}\n', '"mode" is none of the six')
         self.refused('{"at":1,"event":"enter"}\n', 'it has no "process"')
-        self.refused('{"at":99999999999999999999999,"process":"a","event":"enter"}\n', "a value is neither")
+        self.refused('{"at":99999999999999999999999,"process":"a","event":"enter"}\n', 'its "at" is no whole number')
+        self.refused('{"at":1,"process":"a","event":"enter","fence":1.5}\n', 'its "fence" is no whole number')
+        self.refused('{"at":1,"process":"a","event":"enter","fence":01}\n', "a value is none of JSON's")
+        self.refused('{"at":1,"process":"a","event":"send","message":1,"copies":4294967296}\n', '"copies" are more than')
+        self.refused('{"at":1,"process":"a\\q","event":"enter"}\n', "a value is none of JSON's")
+        self.refused('{"at":1,"process":"a\\ud800","event":"enter"}\n', "a value is none of JSON's")
         self.refused('{"trace":"afteryou","version":2}\n', "its version is not 1")
+        self.refused('{"trace":"somebody","version":1}\n', "the header of something else")
+        self.refused(SHARED_MEMORY[0] + '\n{"trace":"afteryou","version":1}\n', "stands in the first line, or nowhere")
+        self.refused(SHARED_MEMORY[0] + '\n{"event":"end"}\n' + SHARED_MEMORY[1] + "\n", 'it stands after the "end"')
         self.refused('{"at":1,"process":"a\0b","event":"enter"}\n', "zero byte")
+
+    def test_bytes_that_are_no_text(self):
+        for name in [b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\x01"]:
+            with self.subTest(name), tempfile.NamedTemporaryFile() as file:
+                file.write(b'{"at":1,"process":"' + name + b'","event":"request"}\n')
+                file.flush()
+                answer = afteryou("audit", file.name)
+                self.assertEqual(answer.returncode, 125)
+                self.assertIn("no UTF-8", answer.stderr)
+
+    def test_a_line_without_end(self):
+        answer = afteryou("audit", "/dev/zero")
+        self.assertIn("zero byte", answer.stderr)
+        self.refused("x" * (1 << 20) + "x", "longer than a megabyte")
 
     def test_no_file(self):
         answer = afteryou("audit", "/nonexistent/trace")
@@ -252,6 +355,24 @@ class NoTrace(unittest.TestCase):
         self.assertIn("cannot read /nonexistent/trace: No such file", answer.stderr)
         self.assertEqual(afteryou("audit").returncode, 125)
         self.assertEqual(afteryou("audit", "--bogus", "x").returncode, 125)
+
+
+class Shows(unittest.TestCase):
+    """Names are somebody else's text: they reach neither the terminal nor a drawing as anything but text."""
+
+    def test_what_others_wrote_is_only_text(self):
+        names = ["\x1b[2Jq", "a\nb", "\u202eq", "é" * 200]
+        for name in names:
+            lines = [event("p", "request"), event("p", "enter"), event(name, "request"), event(name, "enter")]
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                svg = os.path.join(folder, "run.svg")
+                answer = audited(lines, "--svg", svg)
+                self.assertEqual(answer.returncode, 1)
+                self.assertNotIn("\x1b", answer.stdout)
+                self.assertNotIn("\u202e", answer.stdout)
+                self.assertRegex(answer.stdout, r"(?m)^  Safety    line 4: .* enters")
+                xml.dom.minidom.parse(svg)
+                self.assertEqual(len(json.loads(audited(lines, "--json").stdout)["violations"]), 1)
 
 
 class Draws(unittest.TestCase):

@@ -37,6 +37,18 @@ class Simulate(unittest.TestCase):
             self.assertEqual(sum(report["messages"].values()),
                              round(report["messages_per_passage"]["mean"] * report["passages"]))
 
+    def test_a_run_that_never_comes_to_rest_is_cut_short(self):
+        answer = afteryou("simulate", "lamport", "-n", "5", "--passages", "10", "--crash", "1", "--events", "5000")
+        self.assertEqual(answer.returncode, 0)
+        self.assertIn("cut short after 5000 events", answer.stdout)
+        report = json.loads(afteryou("simulate", "lamport", "-n", "5", "--passages", "10", "--crash", "1", "--json").stdout)
+        self.assertTrue(report["cut_short"])
+
+    def test_time_that_runs_over_is_an_error(self):
+        answer = afteryou("simulate", "token", "--think", "999999999s")
+        self.assertEqual(answer.returncode, 125)
+        self.assertIn("simulated time ran over", answer.stderr)
+
     def test_a_violation_can_be_replayed_by_its_seed(self):
         words = ["simulate", "token-established-early", "-n", "3", "--events", "2000", "--crash", "0.05", "--slow", "0.2",
                  "--section", "exp:2ms", "--think", "exp:1ms", "--json"]
