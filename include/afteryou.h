@@ -161,7 +161,12 @@ AY_API uint64_t ay_fence(const ay_region *region);
  */
 AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
 
-/* ---- spaces of many machines: "cluster:NAME" ---- */
+/* ---- spaces of many machines: "cluster:NAME" ----
+ *
+ * ay_open() of one: -ENOENT  no agent of it has run on this machine;  -EACCES  the agent is neither root's nor this user's, so it is not believed
+ *   -ESTALE  its space was removed. Entering: -EHOSTDOWN  the agent does not run;  -ESTALE  its files were made anew: open it again
+ *   -ENOSPC  the cluster has no room for another name
+ * Cycles of waiting processes are found on one machine (-EDEADLK), not across machines: there, enter regions in one order, or wait with a limit. */
 
 /* A descriptor (an eventfd) that becomes readable when the present passage is lost: this machine has been cut off from the majority, or its agent has died, and another machine may
  * soon be inside. Stop what you do, and leave. Ask ay_valid() when it is readable. It belongs to the region, is readable until the region is next entered, and is never readable in a

@@ -14,7 +14,8 @@
  *   A2  A permission is published only before the deadline. The deadline is the lease after the *sending* of a renewal of mine that agents on a majority of
  *       the machines have acknowledged.
  *   A3  A member is buried only when nothing was heard of it for the grace, which is longer than the lease; or when a new agent on the same machine vouches for what
- *       became of its permissions. So no permission of a dead member outlives its burial.
+ *       became of its permissions. So no permission of a dead member outlives its burial. Only an agent with the same pages can vouch: one with others, because somebody
+ *       removed them or because it looks elsewhere, is no member before the old one is buried.
  *   A4  What was granted to a member that is succeeded by a new agent on its machine stays granted, in the name of the old slot (a ghost), until the new agent says that it
  *       has ended.
  *   A5  A resource is released only by take_back: after the agent was inside the region of the space.
@@ -66,6 +67,7 @@ struct surroundings {
 struct agent_options {
     const struct protocol *protocol;
     int64_t lease, grace; /* nanoseconds */
+    uint64_t pages;       /* their identity */
 };
 
 struct member {
@@ -74,6 +76,7 @@ struct member {
     bool gone;   /* the transport says, in the order, that it has left: nothing more is taken from it */
     bool parted; /* and its machine with it */
     uint32_t node, pid;
+    uint64_t pages;               /* their identity: what its machine can vouch for */
     uint64_t incarnation, joined; /* a nonce; a view */
     uint64_t sequence;            /* of its last parcel */
     int64_t heard;                /* when its last renewal came */
@@ -167,6 +170,8 @@ struct agent {
 bool agent_begin(struct agent *agent, const struct agent_options *options, const struct surroundings *around);
 void agent_end(struct agent *agent);
 
+/* Before it is connected, if its pages are new: what a predecessor granted in others may hold until the grace has passed. */
+void agent_knows_nothing(struct agent *agent, int64_t now);
 /* Before it is connected, in a process that comes after another: a permission that stands in the pages. */
 void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint32_t slot, uint64_t base,
                     uint64_t first);
@@ -215,7 +220,8 @@ void joining_keep_left(struct agent *agent, struct address who, bool with_its_ma
 void joining_drop_kept(struct agent *agent);
 
 /* members.c: how one ceases to be a member */
-uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation); /* a slot, or NO_SLOT */
+uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation,
+                     uint64_t pages); /* a slot, or NO_SLOT */
 void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *inherited);
 void members_burial(struct agent *agent, struct reader *fields);
 void members_farewell(struct agent *agent, uint32_t slot);

@@ -2,6 +2,11 @@
 /* What this machine has of the resources: what its processes demand, what it takes back and gives up, and what an agent inherits from one before it. */
 #include "agent/agent.h"
 
+void agent_knows_nothing(struct agent *agent, int64_t now)
+{
+    agent->obliged = now + agent->options.grace;
+}
+
 void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint32_t slot, uint64_t base, uint64_t first)
 {
     struct resource *inherited = &agent->resource[resource];

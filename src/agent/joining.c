@@ -97,6 +97,7 @@ void joining_seek(struct agent *agent)
     parcel_u64(&agent->out, agent->incarnation);
     parcel_u64(&agent->out, agent->known_view);
     parcel_u64(&agent->out, (uint64_t)obliged_for(agent));
+    parcel_u64(&agent->out, agent->options.pages);
     parcel_text(&agent->out, agent->options.protocol->name, strlen(agent->options.protocol->name));
     parcel_u64(&agent->out, (uint64_t)agent->options.lease);
     parcel_u64(&agent->out, (uint64_t)agent->options.grace);
@@ -147,6 +148,7 @@ static void write_state(struct agent *agent, uint64_t incarnation, uint32_t newc
         parcel_u8(out, (uint8_t)(member->ghost | member->gone << 1));
         parcel_u32(out, member->node);
         parcel_u32(out, member->pid);
+        parcel_u64(out, member->pages);
         parcel_u64(out, member->incarnation);
         parcel_u64(out, member->joined);
         parcel_u64(out, member->sequence);
@@ -168,9 +170,19 @@ static bool is_second(const struct agent *agent, struct address from)
     return false;
 }
 
+/* A3: it cannot say what became of a predecessor's permissions. */
+static bool cannot_vouch(const struct agent *agent, struct address from, uint64_t pages)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (agent->member[slot].used && agent->member[slot].node == from.node && agent->member[slot].pages != pages)
+            return true;
+    return false;
+}
+
 /* A HELLO at its place in the order, as members find it. */
 static void admit(struct agent *agent, struct address from, uint64_t incarnation, struct reader *fields)
 {
+    const uint64_t pages = read_u64(fields);
     const char *why = disagreement(agent, fields);
     if (why) {
         refuse(agent, incarnation, why);
@@ -180,8 +192,12 @@ static void admit(struct agent *agent, struct address from, uint64_t incarnation
         agent_log(agent, LOG_WARNING, "second-agent", "node=%u pid=%u", from.node, from.pid);
         return; /* it will ask again */
     }
+    if (cannot_vouch(agent, from, pages)) {
+        agent_log(agent, LOG_WARNING, "other-pages", "node=%u pid=%u", from.node, from.pid);
+        return; /* it will ask again, and be let in when its predecessor has been buried */
+    }
     members_succeed(agent, from.node, NO_SLOT, fields);
-    const uint32_t slot = members_add(agent, from, incarnation);
+    const uint32_t slot = members_add(agent, from, incarnation, pages);
     if (slot == NO_SLOT) {
         agent_log(agent, LOG_WARNING, "no-slot", "node=%u", from.node);
         return; /* it will ask again */
@@ -214,6 +230,12 @@ static bool forget_hellos(struct agent *agent, uint64_t incarnation)
 
 static void note_nay(struct agent *agent, struct address from, uint64_t view, uint64_t obliged)
 {
+    if (from.node ==
+        agent->node) { /* another agent of this machine: it counts once, and what that one owes, this one does */
+        const int64_t until = agent->now + (int64_t)obliged;
+        agent->obliged = until > agent->obliged ? until : agent->obliged;
+        return;
+    }
     for (unsigned at = 0; at < agent->nays; at++)
         if (agent->nay[at].node == from.node)
             return;
@@ -335,7 +357,7 @@ void joining_found(struct agent *agent, struct address from, struct reader *fiel
     joining_drop_kept(agent);
     parcel_begin(&agent->out); /* what was to be said as one that is no member */
     agent->view = view;
-    agent->self = members_add(agent, from, incarnation);
+    agent->self = members_add(agent, from, incarnation, agent->options.pages);
     agent->quarantine = agent->now + (int64_t)quarantine;
     agent_log(agent, LOG_INFORMATION, "begun", "view=%llu quarantine_ms=%lld", (unsigned long long)agent->view,
               (long long)quarantine / MS);
@@ -354,6 +376,7 @@ static bool read_members(struct agent *agent, struct reader *fields)
         *member = (struct member){.used = true, .ghost = flags & 1, .gone = flags >> 1 & 1, .heard = agent->now};
         member->node = read_u32(fields);
         member->pid = read_u32(fields);
+        member->pages = read_u64(fields);
         member->incarnation = read_u64(fields);
         member->joined = read_u64(fields);
         member->sequence = read_u64(fields);

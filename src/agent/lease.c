@@ -114,6 +114,7 @@ void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields)
     extend(agent);
 }
 
+/* Without a lease too: a member that waits for one may wait for machines whose new agents are let in only when the old ones are buried. */
 static void bury_the_silent(struct agent *agent)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
@@ -137,6 +138,5 @@ void lease_tick(struct agent *agent)
     become_ready(agent);
     if (agent->renewal_due <= agent->now)
         lease_renew(agent);
-    if (lease_is_valid(agent))
-        bury_the_silent(agent);
+    bury_the_silent(agent);
 }

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "afteryou.h"
@@ -199,9 +200,16 @@ static bool open_space(struct local *local, const struct directory *directory, c
         return false;
     }
     const int fd = directory_file(directory, "space", O_RDWR, directory->mode, trouble, room);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
+    if (fd < 0)
+        return false;
+    struct stat status;
+    const bool known = fstat(fd, &status) == 0;
+    if (known)
+        pages_bind_space(local->pages, status.st_dev, status.st_ino);
+    else
+        snprintf(trouble, room, "cannot look at %s: %s", path, strerror(errno));
+    close(fd);
+    return known;
 }
 
 struct local *local_open(const struct directory *directory, struct pages *pages, char *trouble, size_t room)

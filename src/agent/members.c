@@ -10,7 +10,7 @@ static void next_view(struct agent *agent)
     agent->around.keep_view(agent->around.arg, agent->view);
 }
 
-uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation)
+uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation, uint64_t pages)
 {
     uint32_t slot = 0;
     while (slot < SLOTS && agent->member[slot].used)
@@ -21,6 +21,7 @@ uint32_t members_add(struct agent *agent, struct address address, uint64_t incar
     agent->member[slot] = (struct member){.used = true,
                                           .node = address.node,
                                           .pid = address.pid,
+                                          .pages = pages,
                                           .incarnation = incarnation,
                                           .joined = agent->view,
                                           .heard = agent->now};

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,9 +35,27 @@ static int lock(int fd, const struct directory *directory, char *trouble, size_t
     return -EBUSY;
 }
 
-static bool is_ours(const struct permissions *map)
+static void read_boot_id(char *boot)
 {
-    return memcmp(map->magic, PERMISSIONS_MAGIC, sizeof map->magic) == 0 && map->version == PERMISSIONS_VERSION &&
+    memset(boot, 0, BOOT_ID_ROOM);
+    FILE *stream = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (stream && !fgets(boot, BOOT_ID_ROOM, stream))
+        memset(boot, 0, BOOT_ID_ROOM);
+    if (stream)
+        fclose(stream);
+}
+
+static void renew(struct pages *pages)
+{
+    pages->fresh = true;
+    if (getrandom(&pages->map->identity, sizeof pages->map->identity, 0) != (ssize_t)sizeof pages->map->identity)
+        pages->map->identity = (uint64_t)clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 48;
+}
+
+static bool is_ours(const struct permissions *map, const char *boot)
+{
+    return memcmp(map->boot, boot, BOOT_ID_ROOM) == 0 &&
+           memcmp(map->magic, PERMISSIONS_MAGIC, sizeof map->magic) == 0 && map->version == PERMISSIONS_VERSION &&
            map->size == sizeof *map && atomic_load(&map->count) <= PERMISSIONS_MOST;
 }
 
@@ -55,6 +74,18 @@ static void write_header(struct permissions *map, const struct pages_options *op
 void pages_announce(struct pages *pages)
 {
     memcpy(pages->map->magic, PERMISSIONS_MAGIC, sizeof pages->map->magic);
+}
+
+void pages_bind_space(struct pages *pages, uint64_t device, uint64_t inode)
+{
+    struct permissions *map = pages->map;
+    if (!pages->fresh && (map->space_device != device || map->space_inode != inode)) {
+        for (unsigned at = 0; at < atomic_load(&map->count); at++)
+            pages_lose(pages, at);
+        renew(pages);
+    }
+    map->space_device = device;
+    map->space_inode = inode;
 }
 
 static int map_file(struct pages *pages, const struct directory *directory, char *trouble, size_t room)
@@ -85,8 +116,14 @@ int pages_open(struct pages *pages, const struct directory *directory, const str
         pages_close(pages);
         return error;
     }
-    if (!is_ours(pages->map)) /* new, or of another version: whoever has it open will not be granted anything */
+    char boot[BOOT_ID_ROOM];
+    read_boot_id(boot);
+    /* New, or of another version, or from before the machine was started: whoever has them open will not be granted anything. */
+    if (!is_ours(pages->map, boot)) {
         memset(pages->map, 0, sizeof *pages->map);
+        memcpy(pages->map->boot, boot, sizeof boot);
+        renew(pages);
+    }
     write_header(pages->map, options);
     return 0;
 }

@@ -9,6 +9,8 @@
 struct pages {
     struct permissions *map;
     int fd; /* locked: one agent a machine and cluster */
+    /* Made anew: what processes of this machine were granted before is not known. Set by pages_open() and pages_bind_space(). */
+    bool fresh;
 };
 
 struct pages_options {
@@ -20,6 +22,8 @@ struct pages_options {
 int pages_open(struct pages *pages, const struct directory *directory, const struct pages_options *options,
                char *trouble, size_t room);
 void pages_close(struct pages *pages);
+/* The space that goes with them. If they were of another, that was removed: they are fresh then, and whatever they granted is lost. */
+void pages_bind_space(struct pages *pages, uint64_t device, uint64_t inode);
 /* From now on local processes take it for what it is: the space is there. */
 void pages_announce(struct pages *pages);
 

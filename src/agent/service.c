@@ -298,6 +298,10 @@ static void inherit(struct service *service)
     const uint32_t count = atomic_load(&service->pages.map->count);
     struct agent *agent = &service->agent;
     unsigned inherited = 0;
+    if (service->pages.fresh) {
+        agent_knows_nothing(agent, now());
+        say(service, LOG_INFORMATION, "fresh-pages", "");
+    }
     for (uint32_t at = 0; at < count; at++) {
         const struct permission *permission = &service->pages.map->permission[at];
         agent_resource(agent, permission->name, permission->length, true);
@@ -386,10 +390,11 @@ static bool open_all(struct service *service, char *trouble, size_t room)
         directory_open(&service->directory, asked->cluster, asked->mode, asked->group, trouble, room) < 0 ||
         !open_pages(service, trouble, room))
         return false;
-    service->agent.known_view = service->view_file.reserved;
     service->local = local_open(&service->directory, &service->pages, trouble, room);
     if (!service->local)
         return false;
+    service->agent.known_view = service->view_file.reserved;
+    service->agent.options.pages = service->pages.map->identity;
     inherit(service);
     pages_announce(&service->pages);
     service->socket = directory_socket(&service->directory, "socket", SOCK_DGRAM, trouble, room);

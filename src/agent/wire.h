@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WIRE_MAGIC = 0x61796732, NO_SLOT = 255 };
+enum { WIRE_MAGIC = 0x61796733, NO_SLOT = 255 };
 
 enum record_kind {
     RECORD_HELLO = 1, /* I am here, and not yet one of you */

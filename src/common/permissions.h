@@ -18,6 +18,8 @@
  *       when it began, and the deadline has not passed.
  *   P2  `base` and `number` are stored before the grant they belong to, and not changed while it lasts.
  *   P3  Names are added, never changed or removed, for as long as the file lives; `count` is stored after the name.
+ *   P4  An agent answers for what was granted in pages of this identity, and for nothing else. Pages that were removed, or whose space was, are made
+ *       anew, with another.
  */
 #ifndef AFTERYOU_COMMON_PERMISSIONS_H
 #define AFTERYOU_COMMON_PERMISSIONS_H
@@ -36,7 +38,8 @@
 #define CLUSTER_PREFIX       "cluster:"
 
 enum {
-    PERMISSIONS_VERSION = 1,
+    PERMISSIONS_VERSION = 2,
+    BOOT_ID_ROOM = 40,
     PERMISSIONS_MOST = 8192, /* names of resources that one machine can know */
     PERMISSION_NAME_MOST = 255,
     CLUSTER_NAME_MOST = 64,
@@ -67,6 +70,9 @@ struct permissions {
     char magic[8];
     uint32_t version, size;
     char cluster[CLUSTER_NAME_MOST + 1], protocol[31];
+    uint64_t identity;                  /* drawn when the pages were made: P4 */
+    char boot[BOOT_ID_ROOM];            /* the kernel's boot_id: nothing outlives a restart of the machine */
+    uint64_t space_device, space_inode; /* the space that goes with them: another file is not the agent's */
     uint32_t pid;
     uint32_t lease_ms, grace_ms;
     _Atomic uint32_t state;                /* enum agent_state */

@@ -77,6 +77,9 @@ int ay__cluster_open(const char *space, struct cluster **out)
         return ay__fail(cluster ? -EPROTONOSUPPORT : -ENOMEM, "the agent of cluster '%s' is not of this version", name);
     }
     cluster->pages = pages;
+    cluster->identity = cluster->pages->identity;
+    cluster->device = status.st_dev;
+    cluster->inode = status.st_ino;
     strcpy(cluster->name, name);
     *out = cluster;
     return 0;
@@ -90,6 +93,11 @@ int ay__cluster_check_space(const struct cluster *cluster, int fd)
     if (status.st_uid != 0 && status.st_uid != geteuid())
         return ay__fail(-EACCES, "the space of cluster '%s' belongs to user %u, and only root and user %u are trusted",
                         cluster->name, status.st_uid, geteuid());
+    if (status.st_dev != cluster->pages->space_device || status.st_ino != cluster->pages->space_inode)
+        return ay__fail(-ESTALE,
+                        "the space of cluster '%s' is not the one that its agent uses: was it removed? "
+                        "Restart the agent",
+                        cluster->name);
     return 0;
 }
 
@@ -183,6 +191,17 @@ static bool give_up(ay_region *region, int reason)
     return false;
 }
 
+/* Somebody removed the pages, or their space, and an agent has made others: nothing will ever be granted in these. */
+static bool is_replaced(const struct cluster *cluster)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    if (cluster->pages->identity != cluster->identity)
+        return true;
+    return cluster_path(cluster->name, "agent", path, sizeof path) && lstat(path, &status) == 0 &&
+           (status.st_dev != cluster->device || status.st_ino != cluster->inode);
+}
+
 /* Asks, if it is time to; false if nobody will ever answer. */
 static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
 {
@@ -195,6 +214,9 @@ static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
         wait->agent_lost = 0;
     else if (!wait->agent_lost)
         wait->agent_lost = now;
+    if (is_replaced(cluster))
+        return give_up(region, ay__fail(-ESTALE, "the files of cluster '%s' were removed and made anew: open it again",
+                                        cluster->name));
     if (atomic_load(&cluster->pages->full) && !region->permission)
         return give_up(region, ay__fail(-ENOSPC, "cluster '%s' has no room for another resource", cluster->name));
     if (wait->agent_lost && (wait->tries || now - wait->agent_lost > (int64_t)AGENT_DEAD_MS * MS))
@@ -225,7 +247,9 @@ static bool take(ay_region *region)
 {
     const struct permission *permission = region->permission;
     const uint64_t granted = atomic_load(&permission->granted);
-    if (permission_mode(granted) < region->needed || !ay__cluster_in_time(region))
+    const struct cluster *cluster = region->at.space->cluster;
+    if (permission_mode(granted) < region->needed || !ay__cluster_in_time(region) ||
+        cluster->pages->identity != cluster->identity)
         return false;
     region->base = atomic_load(&permission->base);
     region->first = atomic_load(&permission->number);

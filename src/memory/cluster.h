@@ -13,6 +13,8 @@
 /* In ay_space; NULL if it is of one machine. */
 struct cluster {
     const struct permissions *pages;
+    uint64_t identity; /* of the pages, and of the space that goes with them, when they were opened */
+    uint64_t device, inode;
     pthread_t watcher; /* tells of losses */
     bool watching;
     _Atomic uint32_t stop;

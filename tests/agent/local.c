@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,7 @@ static int set_up(void **state)
 {
     (void)state;
     char path[PATH_MAX], trouble[PATH_MAX + 256];
+    struct stat status;
     const struct pages_options options = {
         .cluster = "c", .protocol = "token", .lease = LEASE_MS * MS, .grace = 2 * LEASE_MS * MS};
     strcpy(directory, "/dev/shm/afteryou-test-XXXXXX");
@@ -80,6 +82,8 @@ static int set_up(void **state)
     assert_int_equal(ay_open("cluster:c", NULL, &space), -EPROTONOSUPPORT); /* not announced yet */
     assert_int_equal(ay_open(path, NULL, &space), 0);
     ay_close(space);
+    assert_int_equal(stat(path, &status), 0);
+    pages_bind_space(&pages, status.st_dev, status.st_ino);
     pages_announce(&pages);
     listen_for_demands();
     pages_lease(&pages, boot_ns() + LEASE_MS * MS);
@@ -307,6 +311,52 @@ static void test_child_owns_nothing(void **state)
     ay_leave(region);
 }
 
+/* Somebody removes the space, or the pages: who comes later is not let into what the agent does not use, and an agent that comes later knows that its pages
+ * are not the ones in which its predecessor granted. */
+static void test_removed_files(void **state)
+{
+    (void)state;
+    char path[PATH_MAX], trouble[PATH_MAX + 256];
+    ay_space *other;
+    const struct pages_options options = {
+        .cluster = "c", .protocol = "token", .lease = LEASE_MS * MS, .grace = 2 * LEASE_MS * MS};
+    const uint64_t identity = pages.map->identity;
+    static struct local *local; /* lasts as long as the process, as the agent's does */
+    enter_by_grant(1);
+    pages_close(&pages);
+    assert_int_equal(pages_open(&pages, &own, &options, trouble, sizeof trouble), 0); /* a successor */
+    assert_false(pages.fresh);
+    assert_true(pages.map->identity == identity);
+    assert_true(ay_valid(region));
+    assert_true(cluster_path("c", "space", path, sizeof path));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(ay_open("cluster:c", NULL, &other), -ESTALE);
+    local = local_open(&own, &pages, trouble, sizeof trouble);
+    assert_non_null(local);
+    assert_true(pages.fresh);
+    assert_true(pages.map->identity != identity);
+    assert_false(ay_valid(region)); /* nobody answers for it */
+    ay_leave(region);
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 100, 0); /* not for who is in the old space */
+    assert_int_equal(ay_enter(region), -ESTALE);
+    assert_int_equal(ay_open("cluster:c", NULL, &other), 0);
+    ay_region *there;
+    assert_int_equal(ay_region_open(other, &(ay_spec){.name = "thing"}, &there), 0);
+    assert_int_equal(ay_enter(there), 0);
+    ay_leave(there);
+    pages_close(&pages);
+    assert_true(cluster_path("c", "agent", path, sizeof path));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(pages_open(&pages, &own, &options, trouble, sizeof trouble), 0);
+    assert_true(pages.fresh);
+    forget_demands();
+    assert_int_equal(pages_withdraw(&pages, 0), false);
+    ay_region_close(there);
+    assert_int_equal(ay_region_open(other, &(ay_spec){.name = "another"}, &there), 0);
+    assert_int_equal(ay_enter(there), -ESTALE);
+    ay_close(other);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -315,6 +365,7 @@ int main(void)
         TEST(test_granted_and_kept),      TEST(test_try_hears_that_it_is_busy), TEST(test_no_agent),
         TEST(test_lost_by_withdrawal),    TEST(test_lost_by_the_clock),         TEST(test_death_elsewhere_is_told_once),
         TEST(test_too_weak_a_permission), TEST(test_what_a_cluster_has_not),    TEST(test_child_owns_nothing),
+        TEST(test_removed_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

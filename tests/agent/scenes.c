@@ -284,6 +284,65 @@ static void test_one_agent_a_machine(void **state)
     end();
 }
 
+/* An agent comes back with other pages than its predecessor had, whose processes may still be inside: nobody enters before these have lost the region. */
+static void test_other_pages(void **state)
+{
+    (void)state;
+    for (unsigned rival = 0; rival < 3; rival++) {
+        begin(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        const int64_t killed = world.now - world.lease / 3;
+        world_kill(&world, 0);
+        world_lose_pages(&world, 0);
+        world_start(&world, 0);
+        enters_within_the_grace_only(rival, killed); /* the machine's own processes too */
+        end();
+    }
+}
+
+/* The same when all agents are killed, and the group begins anew: all are there, and one does not know what its machine holds. */
+static void test_other_pages_and_a_new_group(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    const int64_t killed = world.now - world.lease / 3;
+    for (unsigned machine = 0; machine < 3; machine++)
+        world_kill(&world, machine);
+    world_lose_pages(&world, 0);
+    for (unsigned machine = 0; machine < 3; machine++)
+        world_start(&world, machine);
+    enters_within_the_grace_only(1, killed);
+    end();
+}
+
+/* Back with the pages that the group knows, before the grace has passed: it takes over as ever. */
+static void test_other_pages_for_a_while(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    world_kill(&world, 0);
+    const struct machine before = world.machine[0];
+    world_lose_pages(&world, 0);
+    world_start(&world, 0);
+    world_run(&world, world.lease / 4);
+    world_kill(&world, 0);
+    struct machine *machine = &world.machine[0];
+    machine->identity = before.identity;
+    memcpy(machine->page, before.page, sizeof before.page);
+    machine->pages = before.pages;
+    machine->deadline = before.deadline;
+    machine->inside = true;
+    machine->orphan.inside = false;
+    world_start(&world, 0);
+    world_want(&world, 1, PERMISSION_EXCLUSIVE);
+    world_run(&world, SECONDS(10));
+    assert_true(world_holds(&world, 0));
+    assert_false(world.machine[1].inside);
+    end();
+}
+
 /* What does not make sense is passed over. */
 static void test_nonsense_is_refused(void **state)
 {
@@ -326,6 +385,9 @@ int main(void)
         cmocka_unit_test(test_everything_restarts),
         cmocka_unit_test(test_options_must_agree),
         cmocka_unit_test(test_one_agent_a_machine),
+        cmocka_unit_test(test_other_pages),
+        cmocka_unit_test(test_other_pages_and_a_new_group),
+        cmocka_unit_test(test_other_pages_for_a_while),
         cmocka_unit_test(test_nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,10 @@ static void strike(struct world *world)
     struct machine *machine = &world->machine[number];
     switch (world_draw(world, 8)) {
     case 0:
+        world_kill(world, number);
+        if (world_draw(world, 2))
+            world_lose_pages(world, number);
+        break;
     case 1:
         world_kill(world, number);
         break;

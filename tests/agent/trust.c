@@ -78,8 +78,11 @@ static int be_an_agent(void)
     int error = opens_directory(0666, (gid_t)-1, &own);
     if (error || (error = pages_open(&pages, &own, &options, trouble, sizeof trouble)) != 0)
         return -error;
+    struct stat status;
     cluster_path("c", "space", path, sizeof path);
     error = ay_open(path, &(ay_options){.mode = 0666}, &space);
+    if (!error && stat(path, &status) == 0)
+        pages_bind_space(&pages, status.st_dev, status.st_ino);
     pages_announce(&pages);
     return -error;
 }

@@ -218,7 +218,6 @@ static void inherit(struct world *world, struct machine *machine)
 void world_start(struct world *world, unsigned number)
 {
     struct machine *machine = &world->machine[number];
-    const struct agent_options options = {.protocol = world->protocol, .lease = world->lease, .grace = world->grace};
     const struct surroundings around = {.arg = machine,
                                         .send = do_send,
                                         .named = do_named,
@@ -238,6 +237,11 @@ void world_start(struct world *world, unsigned number)
                                         .log = do_log};
     if (machine->running)
         return;
+    const bool fresh = machine->identity == 0;
+    if (fresh)
+        machine->identity = do_nonce(machine);
+    const struct agent_options options = {
+        .protocol = world->protocol, .lease = world->lease, .grace = world->grace, .pages = machine->identity};
     if (!agent_begin(&machine->agent, &options, &around))
         abort();
     machine->running = true;
@@ -246,6 +250,8 @@ void world_start(struct world *world, unsigned number)
     machine->pid = ++world->pids;
     machine->agent.known_view = machine->known_view;
     memset(machine->taking_back, 0, sizeof machine->taking_back);
+    if (fresh)
+        agent_knows_nothing(&machine->agent, world->now);
     inherit(world, machine);
     if (!machine->cut)
         connect_agent(world, machine);
@@ -269,6 +275,25 @@ void world_kill(struct world *world, unsigned number)
     tell(machine, "is killed", 0);
     if (!machine->cut)
         log_left(world, machine, false);
+}
+
+void world_lose_pages(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (machine->running)
+        return;
+    tell(machine, "loses its pages", 0);
+    if (machine->inside) { /* an older one is not followed: one is enough to be found */
+        machine->orphan.inside = world_holds(world, number);
+        machine->orphan.mode = machine->mode;
+        machine->orphan.deadline = machine->deadline;
+    }
+    machine->identity = 0;
+    memset(machine->page, 0, sizeof machine->page);
+    machine->pages = 0;
+    machine->deadline = 0;
+    machine->passage = 0;
+    machine->inside = machine->wants = false;
 }
 
 void world_cut(struct world *world, unsigned number)
@@ -318,9 +343,19 @@ bool world_holds(const struct world *world, unsigned number)
            world->now < machine->deadline;
 }
 
+static bool orphan_holds(const struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    return machine->orphan.inside && world->now < machine->orphan.deadline;
+}
+
 static void judge_entry(struct world *world, unsigned number)
 {
     const struct machine *machine = &world->machine[number];
+    for (unsigned other = 0; other < world->machines; other++)
+        if (orphan_holds(world, other) &&
+            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].orphan.mode == PERMISSION_EXCLUSIVE))
+            violate(world, "two inside, one by lost pages", number, other);
     for (unsigned other = 0; other < world->machines; other++)
         if (other != number && world_holds(world, other) &&
             (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].mode == PERMISSION_EXCLUSIVE))

@@ -34,6 +34,12 @@ struct machine {
     } page[8];
     unsigned pages;
     int64_t deadline;
+    uint64_t identity; /* of the pages; 0: they are not there */
+    struct {           /* the process that was inside by pages that were lost, and does not know it */
+        bool inside;
+        unsigned mode;
+        int64_t deadline;
+    } orphan;
     uint64_t known_view; /* its file */
     bool taking_back[8]; /* the agent's thread waits to enter */
     /* the local process */
@@ -76,7 +82,9 @@ uint64_t world_draw(struct world *world, uint64_t below);
 
 void world_start(struct world *world, unsigned machine); /* an agent, new or anew */
 void world_kill(struct world *world, unsigned machine);  /* the agent, as by SIGKILL */
-void world_cut(struct world *world, unsigned machine);   /* from the network */
+/* The pages of a machine without an agent: removed, or the next agent looks elsewhere. Who is inside by them stays. */
+void world_lose_pages(struct world *world, unsigned machine);
+void world_cut(struct world *world, unsigned machine); /* from the network */
 void world_heal(struct world *world, unsigned machine);
 void world_notice_cut(struct world *world, unsigned machine); /* Corosync tells both sides */
 

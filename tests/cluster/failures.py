@@ -43,6 +43,28 @@ class Failures(ClusterTest):
         a.start_agent()
         self.assert_enters(a, above=fence)
 
+    def test_agent_comes_back_with_other_pages(self):
+        """It does not know who is inside: nobody enters before these have lost the region."""
+        a = self.cluster.machines[0]
+        holder, waiter = self.held_and_wanted()
+        a.agent.end()
+        a.start_agent(clusters="/run/elsewhere")
+        fence = self.assert_taken_over(holder, waiter)
+        waiter.leave()
+        a.agent.end()
+        a.start_agent()
+        self.assert_enters(a, above=fence)
+
+    def test_agent_comes_back_to_no_pages(self):
+        a = self.cluster.machines[0]
+        holder, waiter = self.held_and_wanted()
+        a.agent.end()
+        a.run("rm", "-r", f"/run/afteryou/{self.cluster.name}")
+        a.start_agent()
+        fence = self.assert_taken_over(holder, waiter)
+        waiter.leave()
+        self.assert_enters(a, above=fence)
+
     def test_agent_killed_without_holders(self):
         a, b, c = self.cluster.machines
         fence = self.assert_enters(a)

@@ -161,8 +161,8 @@ mount -t tmpfs -o mode=755 tmpfs /run
     def start_corosync(self):
         self.corosync = self._service("corosync", "corosync", "-f")
 
-    def start_agent(self):
-        self.agent = self._service("agent", AFTERYOU, "agent", "--cluster", self.cluster.name, "--state", STATE,
+    def start_agent(self, clusters="/run/afteryou"):
+        self.agent = self._service("agent", "env", f"AFTERYOU_CLUSTERS={clusters}", AFTERYOU, "agent", "--cluster", self.cluster.name, "--state", STATE,
                                    *self.cluster.agent_options)
 
     def cut(self):
