@@ -14,7 +14,7 @@ uint64_t world_draw(struct world *world, uint64_t below)
     return world->chance % below;
 }
 
-static void violate(struct world *world, const char *what, unsigned machine, unsigned other)
+void world_violate(struct world *world, const char *what, unsigned machine, unsigned other)
 {
     if (world->violation)
         return;
@@ -24,7 +24,7 @@ static void violate(struct world *world, const char *what, unsigned machine, uns
 }
 
 /* With AGENT_TEST_LOG in the environment: what happens, for people. */
-static void tell(const struct machine *machine, const char *what, uint64_t value)
+void world_tell(const struct machine *machine, const char *what, uint64_t value)
 {
     if (getenv("AGENT_TEST_LOG"))
         fprintf(stderr, "%8lld ms machine %u: -- %s %llx\n", (long long)machine->world->now / MS, machine->number, what,
@@ -71,7 +71,7 @@ static void do_grant(void *arg, unsigned resource)
     struct machine *machine = of(arg);
     const struct resource *granted = &machine->agent.resource[resource];
     if (machine->page[resource].mode != PERMISSION_NONE)
-        violate(machine->world, "granted twice", machine->number, machine->number);
+        world_violate(machine->world, "granted twice", machine->number, machine->number);
     machine->page[resource].serial++;
     machine->page[resource].mode = granted->mode;
     machine->page[resource].slot = machine->agent.self;
@@ -246,7 +246,7 @@ void world_start(struct world *world, unsigned number)
         abort();
     machine->running = true;
     machine->stopped = false;
-    tell(machine, "starts", 0);
+    world_tell(machine, "starts", 0);
     machine->pid = ++world->pids;
     machine->agent.known_view = machine->known_view;
     memset(machine->taking_back, 0, sizeof machine->taking_back);
@@ -272,7 +272,7 @@ void world_kill(struct world *world, unsigned number)
         return;
     agent_end(&machine->agent);
     machine->running = machine->stopped = false;
-    tell(machine, "is killed", 0);
+    world_tell(machine, "is killed", 0);
     if (!machine->cut)
         log_left(world, machine, false);
 }
@@ -282,7 +282,7 @@ void world_lose_pages(struct world *world, unsigned number)
     struct machine *machine = &world->machine[number];
     if (machine->running)
         return;
-    tell(machine, "loses its pages", 0);
+    world_tell(machine, "loses its pages", 0);
     if (machine->inside) { /* an older one is not followed: one is enough to be found */
         machine->orphan.inside = world_holds(world, number);
         machine->orphan.mode = machine->mode;
@@ -299,7 +299,7 @@ void world_lose_pages(struct world *world, unsigned number)
 void world_cut(struct world *world, unsigned number)
 {
     world->machine[number].cut = true;
-    tell(&world->machine[number], "is cut off", 0);
+    world_tell(&world->machine[number], "is cut off", 0);
 }
 
 void world_notice_cut(struct world *world, unsigned number)
@@ -320,112 +320,9 @@ void world_heal(struct world *world, unsigned number)
         return;
     world_notice_cut(world, number);
     machine->cut = false;
-    tell(machine, "is back", 0);
+    world_tell(machine, "is back", 0);
     if (machine->running)
         connect_agent(world, machine);
-}
-
-/* ---- the local process ---- */
-
-static int page_of(const struct machine *machine)
-{
-    for (unsigned at = 0; at < machine->pages; at++)
-        if (strcmp(machine->page[at].name, RESOURCE) == 0)
-            return (int)at;
-    return -1;
-}
-
-bool world_holds(const struct world *world, unsigned number)
-{
-    const struct machine *machine = &world->machine[number];
-    const int page = page_of(machine);
-    return machine->inside && page >= 0 && machine->page[page].serial == machine->serial &&
-           world->now < machine->deadline;
-}
-
-static bool orphan_holds(const struct world *world, unsigned number)
-{
-    const struct machine *machine = &world->machine[number];
-    return machine->orphan.inside && world->now < machine->orphan.deadline;
-}
-
-static void judge_entry(struct world *world, unsigned number)
-{
-    const struct machine *machine = &world->machine[number];
-    for (unsigned other = 0; other < world->machines; other++)
-        if (orphan_holds(world, other) &&
-            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].orphan.mode == PERMISSION_EXCLUSIVE))
-            violate(world, "two inside, one by lost pages", number, other);
-    for (unsigned other = 0; other < world->machines; other++)
-        if (other != number && world_holds(world, other) &&
-            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].mode == PERMISSION_EXCLUSIVE))
-            violate(world, "two inside", number, other);
-    if (machine->mode == PERMISSION_EXCLUSIVE ? machine->fence <= world->greatest_fence
-                                              : machine->fence < world->greatest_fence && world->shared_percent == 0)
-        violate(world, "a fence that does not grow", number, number);
-    if (machine->mode == PERMISSION_EXCLUSIVE)
-        world->greatest_fence = machine->fence;
-}
-
-static void demand(struct world *world, struct machine *machine)
-{
-    struct demand what = {.magic = DEMAND_MAGIC,
-                          .kind = DEMAND_PERMISSION,
-                          .mode = (uint8_t)machine->mode,
-                          .length = sizeof RESOURCE - 1,
-                          .number = machine->passage + 1};
-    const int page = page_of(machine);
-    strcpy(what.name, RESOURCE);
-    if (page >= 0 && machine->page[page].mode != PERMISSION_NONE && machine->page[page].mode < machine->mode)
-        what.kind = DEMAND_MORE;
-    machine->next_demand = world->now + 250 * (int64_t)MS;
-    if (machine->running && !machine->stopped)
-        agent_demand(&machine->agent, world->now, &what);
-}
-
-static void try_to_enter(struct world *world, unsigned number)
-{
-    struct machine *machine = &world->machine[number];
-    const int page = page_of(machine);
-    if (page < 0 || machine->page[page].mode < machine->mode || world->now >= machine->deadline) {
-        if (world->now >= machine->next_demand)
-            demand(world, machine);
-        return;
-    }
-    machine->passage++;
-    machine->wants = false;
-    machine->inside = true;
-    machine->serial = machine->page[page].serial;
-    const uint64_t first = machine->page[page].first;
-    machine->fence = machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);
-    machine->entries++;
-    world->entries++;
-    if (machine->page[page].death) {
-        machine->deaths_told++;
-        const struct demand told = {
-            .magic = DEMAND_MAGIC, .kind = DEMAND_TOLD, .length = sizeof RESOURCE - 1, .name = RESOURCE};
-        if (machine->running && !machine->stopped)
-            agent_demand(&machine->agent, world->now, &told);
-    }
-    tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters", machine->fence);
-    judge_entry(world, number);
-}
-
-void world_want(struct world *world, unsigned number, unsigned mode)
-{
-    world->machine[number].wants = true;
-    world->machine[number].mode = mode;
-    world->machine[number].next_demand = 0;
-}
-
-void world_leave(struct world *world, unsigned number)
-{
-    struct machine *machine = &world->machine[number];
-    if (machine->inside && !world_holds(world, number))
-        machine->losses++;
-    if (machine->inside)
-        tell(machine, "leaves", machine->fence);
-    machine->inside = false;
 }
 
 /* ---- what happens by itself ---- */
@@ -439,7 +336,7 @@ static void move_local(struct world *world, unsigned number)
         world_want(world, number,
                    world_draw(world, 100) < world->shared_percent ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE);
     if (machine->wants)
-        try_to_enter(world, number);
+        world_try_to_enter(world, number);
 }
 
 static void take_back(struct world *world, struct machine *machine)

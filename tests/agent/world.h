@@ -98,4 +98,10 @@ void world_leave(struct world *world, unsigned machine);
 bool world_holds(const struct world *world, unsigned machine); /* its local process is inside, and has lost nothing */
 bool world_all_ready(struct world *world);
 
+/* ---- for its own files ---- */
+
+void world_try_to_enter(struct world *world, unsigned machine);
+void world_violate(struct world *world, const char *what, unsigned machine, unsigned other);
+void world_tell(const struct machine *machine, const char *what, uint64_t value);
+
 #endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The local process of a machine of the world, and the judge of its entries: see world.h. */
+#include "world.h"
+
+enum { MS = 1000 * 1000 };
+
+static int page_of(const struct machine *machine)
+{
+    for (unsigned at = 0; at < machine->pages; at++)
+        if (strcmp(machine->page[at].name, RESOURCE) == 0)
+            return (int)at;
+    return -1;
+}
+
+bool world_holds(const struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    const int page = page_of(machine);
+    return machine->inside && page >= 0 && machine->page[page].serial == machine->serial &&
+           world->now < machine->deadline;
+}
+
+static bool orphan_holds(const struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    return machine->orphan.inside && world->now < machine->orphan.deadline;
+}
+
+static void judge_entry(struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    for (unsigned other = 0; other < world->machines; other++)
+        if (orphan_holds(world, other) &&
+            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].orphan.mode == PERMISSION_EXCLUSIVE))
+            world_violate(world, "two inside, one by lost pages", number, other);
+    for (unsigned other = 0; other < world->machines; other++)
+        if (other != number && world_holds(world, other) &&
+            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].mode == PERMISSION_EXCLUSIVE))
+            world_violate(world, "two inside", number, other);
+    if (machine->mode == PERMISSION_EXCLUSIVE ? machine->fence <= world->greatest_fence
+                                              : machine->fence < world->greatest_fence && world->shared_percent == 0)
+        world_violate(world, "a fence that does not grow", number, number);
+    if (machine->mode == PERMISSION_EXCLUSIVE)
+        world->greatest_fence = machine->fence;
+}
+
+static void demand(struct world *world, struct machine *machine)
+{
+    struct demand what = {.magic = DEMAND_MAGIC,
+                          .kind = DEMAND_PERMISSION,
+                          .mode = (uint8_t)machine->mode,
+                          .length = sizeof RESOURCE - 1,
+                          .number = machine->passage + 1};
+    const int page = page_of(machine);
+    strcpy(what.name, RESOURCE);
+    if (page >= 0 && machine->page[page].mode != PERMISSION_NONE && machine->page[page].mode < machine->mode)
+        what.kind = DEMAND_MORE;
+    machine->next_demand = world->now + 250 * (int64_t)MS;
+    if (machine->running && !machine->stopped)
+        agent_demand(&machine->agent, world->now, &what);
+}
+
+void world_try_to_enter(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    const int page = page_of(machine);
+    if (page < 0 || machine->page[page].mode < machine->mode || world->now >= machine->deadline) {
+        if (world->now >= machine->next_demand)
+            demand(world, machine);
+        return;
+    }
+    machine->passage++;
+    machine->wants = false;
+    machine->inside = true;
+    machine->serial = machine->page[page].serial;
+    const uint64_t first = machine->page[page].first;
+    machine->fence = machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);
+    machine->entries++;
+    world->entries++;
+    if (machine->page[page].death) {
+        machine->deaths_told++;
+        const struct demand told = {
+            .magic = DEMAND_MAGIC, .kind = DEMAND_TOLD, .length = sizeof RESOURCE - 1, .name = RESOURCE};
+        if (machine->running && !machine->stopped)
+            agent_demand(&machine->agent, world->now, &told);
+    }
+    world_tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters", machine->fence);
+    judge_entry(world, number);
+}
+
+void world_want(struct world *world, unsigned number, unsigned mode)
+{
+    world->machine[number].wants = true;
+    world->machine[number].mode = mode;
+    world->machine[number].next_demand = 0;
+}
+
+void world_leave(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (machine->inside && !world_holds(world, number))
+        machine->losses++;
+    if (machine->inside)
+        world_tell(machine, "leaves", machine->fence);
+    machine->inside = false;
+}
