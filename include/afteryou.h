@@ -13,6 +13,8 @@
  * - fork: the child owns nothing. A handle of the parent's, used by the child, gives -EPERM; the child opens its own. A
  * child made by clone(2) past fork() may keep the parent's places from being claimed anew for as long as it lives.
  * - exec counts as leaving everything, for the process that calls it.
+ * - No function is a cancellation point (pthread_cancel(3)): a thread that waits is cancelled once the call has
+ * returned. Give a wait that somebody may want to end a limit. `when` and the callback of ay_look() run uncancelled too.
  * - A region object is for one thread at a time. Two threads that are to exclude each other open two.
  * - After a death inside, what the region protects may be half done: ay_enter() then returns AY_AFTER_DEATH, once.
  * - Whoever may write to a space's file can harm the others of that space: by truncating it, for one. Its pages are

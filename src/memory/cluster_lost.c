@@ -15,7 +15,7 @@
 #include "common/descriptors.h"
 #include "memory/cluster.h"
 
-enum { MS = 1000 * 1000, LOOK_MS = 500, STACK = 64 * 1024 };
+enum { MS = 1000 * 1000, LOOK_MS = 500 };
 
 static bool holds(const ay_region *region, uint64_t granted)
 {
@@ -81,17 +81,11 @@ static int start_watching(ay_space *space)
     struct cluster *cluster = space->cluster;
     if (cluster->watching)
         return 0;
-    pthread_attr_t attributes;
     sigset_t all, before;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return ay__fail(-error, "cannot start the thread that watches for losses: %s", strerror(error));
-    pthread_attr_setstacksize(&attributes, STACK);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: no handler of the program's runs there */
-    error = pthread_create(&cluster->watcher, &attributes, watch, space);
+    const int error = pthread_create(&cluster->watcher, NULL, watch, space);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     if (error)
         return ay__fail(-error, "cannot start the thread that watches for losses: %s", strerror(error));
     cluster->watching = true;
@@ -110,6 +104,7 @@ void ay__cluster_stop_watching(struct cluster *cluster)
 
 int ay_lost(ay_region *region)
 {
+    AY__UNCANCELLED;
     if (region->mark != ay__process_mark())
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
     if (region->lost)

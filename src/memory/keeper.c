@@ -19,7 +19,6 @@
 #include "memory/region.h"
 
 enum {
-    KEEPER_STACK = 64 * 1024,
     LIST_MOST = 2000 /* the kernel walks 2048 nodes */,
     TRY_AGAIN_NS = 200 * 1000,
     LOOK_AGAIN_NS = 64 * 1000 * 1000
@@ -85,19 +84,14 @@ static void *keep(void *unused)
     return NULL;
 }
 
+/* With a stack of the default size: it must hold the program's thread-local data, however much that is. */
 static int create_thread(void)
 {
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_attr_setstacksize(&attributes, KEEPER_STACK);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the keeper inherits it: no handler of the program's runs there */
-    error = pthread_create(&keeper, &attributes, keep, NULL);
+    const int error = pthread_create(&keeper, NULL, keep, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     return error;
 }
 

@@ -208,6 +208,7 @@ static void describe(ay_view *view, int fd, const struct header *header)
 
 int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void *), void *arg)
 {
+    AY__UNCANCELLED;
     char path[PATH_MAX];
     struct header header;
     int fd, error = ay__path(name, path, sizeof path);

@@ -59,6 +59,33 @@ struct process {
 };
 extern struct process ay__process;
 
+/* No call is a cancellation point: a thread that ended in the middle would leave a mutex, a lock of the file or its turn
+ * in the queue behind. A function that may meet one says AY__UNCANCELLED first; what was pending is delivered in the
+ * caller's next cancellation point, at once if its type is asynchronous. The type is held too: glibc 2.36 delivers an
+ * asynchronous cancellation that was under way when the state was set. */
+struct cancel {
+    int state, type;
+};
+
+static inline struct cancel ay__cancel_hold(void)
+{
+    struct cancel before;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before.type);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before.state);
+    return before;
+}
+
+static inline void ay__cancel_restore(const struct cancel *before)
+{
+    int held;
+    pthread_setcancelstate(before->state, &held);
+    pthread_setcanceltype(before->type, &held);
+}
+
+#define AY__UNCANCELLED                                                                                                \
+    const struct cancel cancel_before_ __attribute__((cleanup(ay__cancel_restore))) = ay__cancel_hold();               \
+    (void)cancel_before_
+
 /* message.c */
 int ay__fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 

@@ -65,6 +65,7 @@ static int give_up(ay_region *region)
 /* Somebody has died inside. */
 static __attribute__((noinline)) int tell(ay_region *region)
 {
+    AY__UNCANCELLED;
     return ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
 }
 
@@ -128,6 +129,7 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
 /* The long way, for a passage that waits so long at most; for ever if that is negative. */
 static __attribute__((noinline)) int enter_within(ay_region *region, int timeout_ms)
 {
+    AY__UNCANCELLED;
     if (timeout_ms < 0)
         return enter(region, INT64_MAX, 0);
     const int64_t deadline = timeout_ms == 0 ? INT64_MIN : ay__now() + (int64_t)timeout_ms * 1000000;
@@ -204,6 +206,7 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
 /* The long way. Not for strangers. */
 static __attribute__((noinline)) int leave(ay_region *region)
 {
+    AY__UNCANCELLED;
     struct registers *at = &region->at;
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "not inside");

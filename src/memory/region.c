@@ -60,6 +60,7 @@ static void free_region(ay_region *region)
 
 int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
 {
+    AY__UNCANCELLED;
     if (space->mark != ay__process_mark())
         return ay__fail(-EPERM, "the space was opened by another process: a child opens its own");
     ay_region *region = calloc(1, sizeof *region);
@@ -96,6 +97,7 @@ static void forget(ay_space *space, const ay_region *region)
 
 void ay_region_close(ay_region *region)
 {
+    AY__UNCANCELLED;
     if (!region)
         return;
     ay_space *space = region->at.space;

@@ -158,6 +158,7 @@ static int open_locked(const char *path, const ay_options *options, struct clust
 
 int ay_open(const char *name, const ay_options *options, ay_space **out)
 {
+    AY__UNCANCELLED;
     static const ay_options defaults;
     char path[PATH_MAX];
     if (!options)
@@ -195,6 +196,7 @@ static void forget(ay_space *space)
 
 void ay_close(ay_space *space)
 {
+    AY__UNCANCELLED;
     if (!space)
         return;
     while (space->regions)

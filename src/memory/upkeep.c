@@ -39,6 +39,7 @@ static bool is_same_file(int fd, const char *path)
 
 int ay_remove(const char *name)
 {
+    AY__UNCANCELLED;
     char path[PATH_MAX];
     struct header header;
     int fd, error = ay__path(name, path, sizeof path);
@@ -59,6 +60,7 @@ int ay_remove(const char *name)
 
 int ay_repair(ay_space *space)
 {
+    AY__UNCANCELLED;
     if (space->mark != ay__process_mark())
         return ay__fail(-EPERM, "the space was opened by another process: a child opens its own");
     int buried = 0;
