@@ -218,6 +218,7 @@ typedef struct ay_place {
     uint64_t pid_namespace, start_time; /* inode; clock ticks after boot, as in /proc/PID/stat */
     unsigned uid;
     const char *command;
+    uint64_t thread; /* who entered last, or waits: a number that no other thread of this machine has */
 } ay_place;
 
 typedef struct ay_view {

@@ -115,8 +115,7 @@ void sightings_sort(struct sightings *sightings)
 
 static bool same_thread(const ay_place *a, const ay_place *b)
 {
-    return a->pid == b->pid && a->tid == b->tid && a->pid_namespace == b->pid_namespace &&
-           a->start_time == b->start_time;
+    return a->thread != 0 && a->thread == b->thread;
 }
 
 /* Whom the one at `at` waits for, if that one waits too: its waiting place. `count` if there is none. */

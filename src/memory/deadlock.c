@@ -91,6 +91,8 @@ static enum deadlock walk(const struct registers *at, struct walk *found)
         note(found, ay__fence(at->space, on) << 16 | on);
         if (sleeper > found->greatest)
             found->greatest = sleeper;
+        if (!atomic_load(&registers_hot(at, on)->inside) && atomic_load(&registers_hot(at, on)->asleep) == 0)
+            return DEADLOCK_UNCLEAR; /* on its way; or it retains a permission, which its keeper will give back */
         const uint64_t thread = atomic_load(&ay__cold(at->space, on)->thread);
         if (thread == me)
             return DEADLOCK_SEEN;

@@ -138,6 +138,7 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .start_time = cold->owner.start_time,
         .uid = cold->owner.uid,
         .command = cold->owner.command,
+        .thread = atomic_load(&cold->thread),
     };
     return each(&seen, arg);
 }

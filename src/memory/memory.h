@@ -94,9 +94,9 @@ int ay__process_begin(void);     /* before anything is opened */
 uint64_t ay__process_mark(void); /* 0 if this process has opened nothing */
 void ay__identify(struct identity *self);
 uint64_t ay__thread_anew(void);
-/* A number that no other thread of this machine has; 0, or a parent's, before ay__thread_anew() is called. */
+/* A number that no other thread of this machine has, whatever its namespace; 0, or a parent's, before
+ * ay__thread_anew() is called. It is the process's mark, and the thread's TID, by exclusive or. */
 extern _Thread_local uint64_t ay__thread __attribute__((tls_model("initial-exec")));
-bool ay__same_process(const struct identity *a, const struct identity *b);
 
 /* keeper.c: all under the mutex */
 int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */

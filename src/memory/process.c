@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +21,10 @@
 
 struct process ay__process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 _Alignas(MARK_ROOM) union mark ay__mark;
+
+/* Set in every mark, and none above it: no number of a thread is 0, or one of the lanes that are not
+ * a thread (region.h). */
+#define MARK_BIT (UINT64_C(1) << 62)
 
 static bool prepared; /* under the mutex */
 
@@ -59,6 +64,16 @@ static int prepare(void)
     return 0;
 }
 
+/* A number that no other process has, in whatever namespace: by chance. Should there be none to be
+ * had, by the clock. */
+static uint64_t draw_mark(void)
+{
+    uint64_t drawn;
+    if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) == (ssize_t)sizeof drawn)
+        return drawn;
+    return (uint64_t)getpid() << 40 ^ (uint64_t)ay__now();
+}
+
 int ay__process_begin(void)
 {
     if (!prepared) {
@@ -66,13 +81,8 @@ int ay__process_begin(void)
         if (error)
             return error;
     }
-    if (ay__mark.value == 0) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        ay__mark.value = (uint64_t)getpid() << 40 ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ 1;
-        if (ay__mark.value == 0)
-            ay__mark.value = 1;
-    }
+    if (ay__mark.value == 0)
+        ay__mark.value = (draw_mark() & (MARK_BIT - 1)) | MARK_BIT;
     return 0;
 }
 
@@ -122,17 +132,11 @@ void ay__identify(struct identity *self)
     read_command(self->command);
 }
 
-bool ay__same_process(const struct identity *a, const struct identity *b)
-{
-    return a->pid == b->pid && a->start_time == b->start_time && a->pid_namespace == b->pid_namespace;
-}
-
 _Thread_local uint64_t ay__thread;
 
+/* Not by what /proc tells: there may be none. */
 uint64_t ay__thread_anew(void)
 {
-    struct stat status;
-    const uint64_t namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-    ay__thread = namespace << 32 | (uint32_t)syscall(SYS_gettid);
+    ay__thread = ay__mark.value ^ (uint32_t)syscall(SYS_gettid);
     return ay__thread;
 }

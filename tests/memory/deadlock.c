@@ -164,9 +164,50 @@ static void test_queue(unsigned overtake, int between)
     ay_close(space);
 }
 
+/* A permission that is retained holds nobody up for ever: its owner waits for me, and I for the
+ * permission, but its keeper will give it back. It is stopped for a while. */
+static void test_retained(void)
+{
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    ay_space *space;
+    const ay_options retains = {.retain = 1};
+    if (ay_open(test_space, &retains, &space) == -ENOTSUP)
+        return;
+    ay_region *own = open_region(space, (ay_spec){.name = "a"}), *other = open_region(space, (ay_spec){.name = "b"});
+    CHECK_EQUAL(ay_enter(own), 0);
+    const pid_t owner = spawn();
+    if (owner == 0) {
+        CHECK_EQUAL(ay_open(test_space, &retains, &space), 0);
+        ay_region *a = open_region(space, (ay_spec){.name = "a"}), *b = open_region(space, (ay_spec){.name = "b"});
+        for (int time = 0; time < 3; time++) {
+            CHECK_EQUAL(ay_enter(b), 0);
+            CHECK_EQUAL(ay_leave(b), 0);
+        }
+        atomic_store(&board->inside, 1);
+        CHECK_EQUAL(ay_enter(a), 0);
+        CHECK_EQUAL(ay_leave(a), 0);
+        _exit(0);
+    }
+    AWAIT_TRUE(atomic_load(&board->inside));
+    sleep_ms(50);
+    CHECK_EQUAL(kill(owner, SIGSTOP), 0);
+    const pid_t waker = spawn();
+    if (waker == 0) {
+        sleep_ms(700); /* longer than any patience with a cycle */
+        _exit(kill(owner, SIGCONT));
+    }
+    CHECK_EQUAL(ay_enter(other), 0);
+    CHECK_EQUAL(ay_leave(own), 0);
+    expect_success(waker);
+    expect_success(owner);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("deadlock");
+    test_retained();
     test_ring(2, false);
     test_ring(3, false);
     test_ring(3, true);
