@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Takes a descriptor as a system call returned it, or -1 and errno. Moves it above stderr if it is not there yet. */
@@ -45,6 +46,28 @@ static inline void descriptors_let_go(const struct standard_held *held)
 {
     for (unsigned which = 0; which < held->count; which++)
         close(held->fd[which]);
+}
+
+/* What a descriptor stands for. A program may close what it did not open (close_range(2)), and the number be
+ * another's by the next use. */
+struct descriptor_identity {
+    dev_t device;
+    ino_t inode;
+};
+
+static inline bool descriptor_identify(int fd, struct descriptor_identity *identity)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return false;
+    *identity = (struct descriptor_identity){.device = status.st_dev, .inode = status.st_ino};
+    return true;
+}
+
+static inline bool descriptor_is(int fd, const struct descriptor_identity *identity)
+{
+    struct descriptor_identity now;
+    return descriptor_identify(fd, &now) && now.device == identity->device && now.inode == identity->inode;
 }
 
 /* A program of ours, first of all: /dev/null for those of 0, 1 and 2 that are not open. False if it cannot be opened. */

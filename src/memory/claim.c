@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims: how a place gets its one writer, and how it is given back or taken from one who is gone.
  *
- * The order of a claim matters, for the claimer can be killed after any step:
- *   lock CLAIMS_BYTE; lock the place's byte (now its one writer, L1); allocate its pages (L3); map them; make `claims` odd (L6); note an
- *   untold death of the last owner; rewrite registers, spec and identity while life is dead (L4); link into the keeper's list (K1); make it
- *   alive; make `claims` even; unlock CLAIMS_BYTE (L2).
+ * Nobody waits for anybody here. A claimer may be stopped or killed after any of its steps, and all
+ * others go on:
+ *   1  read-lock the place's byte, the witness that somebody is there (L7)
+ *   2  allocate the pages up to it (L3), and map its own
+ *   3  swap its life from one that is over to CLAIMED: now its one writer (L1)
+ *   4  keep an untold death of the last owner; rewrite registers, spec and identity (L4)
+ *   5  raise `used` above it (L2)
+ *   6  link it into the keeper's list (K1), and make it alive: it asks to be admitted
+ *   7  look whether all who are alive agree with its spec, and be admitted (spec.c)
+ *   8  add one to `claims` (L6)
+ * Killed before 3 it leaves nothing; before 6, a place that is not alive and that nobody locks: the
+ * next swaps it likewise. After 6 the kernel says that it is dead. Stopped, it keeps that one place:
+ * the others take another, for its life is not as they saw it, or its byte is locked.
+ *
+ * Which lives are over: 0 is the last store of an owner that closes its region. One that died may
+ * still run for a moment on another processor; its byte is locked until its process is gone. So
+ * is the byte of a claimer that works, and it is CLAIMED by compare-and-swap, so of two one wins.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +33,8 @@
 
 unsigned ay__used(const ay_space *space)
 {
-    unsigned place = 0;
-    while (place < space->places && life_generation(atomic_load(&ay__hot(space, place)->life)) != 0)
-        place++;
-    return place;
+    const unsigned used = atomic_load(&((const struct header *)space->base)->used);
+    return used < space->places ? used : space->places; /* another's word is believed within limits only */
 }
 
 static off_t place_byte(const ay_space *space, unsigned place)
@@ -31,33 +42,39 @@ static off_t place_byte(const ay_space *space, unsigned place)
     return (off_t)place_offset(space->place_size, place);
 }
 
-/* The lowest place that nobody has, its byte locked: the place, or an error. */
-static int choose(const ay_space *space)
+static bool is_claimed(uint64_t life)
 {
-    for (unsigned place = 0; place < space->places; place++) {
-        const uint64_t life = atomic_load(&ay__hot(space, place)->life);
-        if (life_alive(life))
-            continue;
-        /* Not alive, yet locked: its owner is dying, and its file is not closed yet. If it never came alive we must wait
-         * for it, or L2 would not hold; else the next place will do. */
-        const int error = ay__file_lock(space->fd, place_byte(space, place), life_generation(life) == 0);
-        if (error == 0)
-            return (int)place;
-        if (error != -EAGAIN)
-            return error;
-    }
-    return ay__fail(-EUSERS, "all %u places of the space are taken", space->places);
+    return life & FUTEX_OWNER_DIED && (life & FUTEX_TID_MASK) != 0;
 }
 
-/* Pages of the place, and the hot page of the next, which may be the first unused one (L3). */
+/* Being claimed: not alive, and another value than any before in this generation. */
+static uint64_t claimed_after(uint64_t life)
+{
+    const uint32_t claims = is_claimed(life) ? (uint32_t)(life & FUTEX_TID_MASK) : 0;
+    return life_make(life_generation(life), FUTEX_OWNER_DIED | (claims % FUTEX_TID_MASK + 1));
+}
+
+/* Whether the last owner of a place, or a claimer, has made its last store there. A lock may be a
+ * stranger's: then a dead owner whose process is gone counts; a claimer is not known by name. */
+static bool is_over(const ay_space *space, unsigned place, uint64_t life)
+{
+    if (life_alive(life))
+        return false;
+    if (life_word(life) == 0 || !ay__file_locked(space->fd, place_byte(space, place)))
+        return true;
+    return !is_claimed(life) && ay__is_gone(&ay__cold(space, place)->owner);
+}
+
+/* L3: all pages up to those of `place`. Some of them are being claimed by others; that does not matter. */
 static int allocate(const ay_space *space, unsigned place)
 {
-    const size_t more = place + 1 < space->places ? PAGE : 0;
-    const int error = posix_fallocate(space->fd, place_byte(space, place), (off_t)(space->place_size + more));
+    const unsigned used = ay__used(space), from = place < used ? place : used;
+    const off_t begin = place_byte(space, from), end = place_byte(space, place + 1);
+    const int error = posix_fallocate(space->fd, begin, end - begin);
     return error ? ay__fail(-error, "cannot allocate a place: %s", strerror(error)) : 0;
 }
 
-static int map(const ay_space *space, unsigned place, struct claim *claim)
+int ay__map_place(const ay_space *space, unsigned place, struct claim *claim)
 {
     const size_t size = PAGE + space->place_size;
     char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -74,19 +91,68 @@ static int map(const ay_space *space, unsigned place, struct claim *claim)
     return 0;
 }
 
-static void unmap(const ay_space *space, const struct claim *claim)
+void ay__unmap_place(const ay_space *space, const struct claim *claim)
 {
     munmap(claim->pages, PAGE + space->place_size);
 }
 
-/* L4: life is dead. The word keeps what its protocol keeps across death (L5). */
+enum { TAKEN = 1 };
+
+/* Step 3. `seen`: the life that was over; a place never used is looked at only now (L3). */
+static int swap(const ay_space *space, const struct claim *claim, bool ever_used, uint64_t seen)
+{
+    struct hot *hot = ay__claim_hot(claim);
+    if (!ever_used) {
+        seen = atomic_load(&hot->life);
+        if (!is_over(space, claim->place, seen))
+            return TAKEN;
+    }
+    access_point();
+    return atomic_compare_exchange_strong(&hot->life, &seen, claimed_after(seen)) ? 0 : TAKEN;
+}
+
+/* Steps 1 to 3. TAKEN: somebody else is there. */
+static int take(const ay_space *space, unsigned place, struct claim *claim)
+{
+    const bool ever_used = place < ay__used(space);
+    const uint64_t seen = ever_used ? atomic_load(&ay__hot(space, place)->life) : 0;
+    if (ever_used && !is_over(space, place, seen))
+        return TAKEN;
+    access_point();
+    int error = ay__file_lock(space->fd, F_RDLCK, place_byte(space, place), 1);
+    if (error)
+        return error;
+    error = allocate(space, place);
+    if (!error)
+        error = ay__map_place(space, place, claim);
+    if (!error) {
+        error = swap(space, claim, ever_used, seen);
+        if (error)
+            ay__unmap_place(space, claim);
+    }
+    if (error)
+        ay__file_unlock(space->fd, place_byte(space, place));
+    return error;
+}
+
+/* The lowest place that nobody has. */
+static int take_any(const ay_space *space, struct claim *claim)
+{
+    for (unsigned place = 0; place < space->places; place++) {
+        const int error = take(space, place, claim);
+        if (error != TAKEN)
+            return error;
+    }
+    return ay__fail(-EUSERS, "all %u places of the space are taken", space->places);
+}
+
+/* L4: life is claimed. The word keeps what its protocol keeps across death (L5). */
 static void reset(const ay_space *space, const struct claim *claim, const struct public_spec *spec)
 {
     struct hot *hot = ay__claim_hot(claim);
     struct cold *cold = ay__claim_cold(claim);
     atomic_store(&hot->word, space->protocol->dead(0, atomic_load(&hot->word)));
     atomic_store(&hot->asleep, 0);
-    atomic_store(&hot->inside, 0);
     if (space->place_size > 2 * PAGE) {
         struct registers_page *page = ay__claim_registers(claim);
         for (unsigned index = 0; index < WORDS_MOST; index++)
@@ -100,10 +166,18 @@ static void reset(const ay_space *space, const struct claim *claim, const struct
     atomic_store(&cold->since_ns, ay__now());
     for (unsigned at = 0; at < AY_UNITS_MOST / 64; at++)
         atomic_store_explicit(&cold->units[at], 0, memory_order_relaxed);
+    access_point();
     cold->spec = *spec;
     ay__identify(&cold->owner);
 }
 
+static uint32_t next_generation(uint64_t life)
+{
+    const uint32_t generation = life_generation(life) + 1;
+    return generation ? generation : 1; /* 0 is for places never used */
+}
+
+/* Step 6. */
 static int come_alive(const struct claim *claim)
 {
     struct hot *hot = ay__claim_hot(claim);
@@ -111,14 +185,14 @@ static int come_alive(const struct claim *claim)
     const int error = ay__keeper_add(claim->pages + hot_offset(claim->place), &tid);
     if (error)
         return error;
-    uint32_t generation = life_generation(atomic_load(&hot->life)) + 1;
-    if (generation == 0) /* 0 is for places never used */
-        generation = 1;
+    const uint32_t generation = next_generation(atomic_load(&hot->life));
+    atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_ASKED));
+    access_point();
     atomic_store(&hot->life, life_make(generation, tid | FUTEX_WAITERS));
     return 0;
 }
 
-/* The header, writable for a moment: CLAIMS_BYTE is locked. */
+/* The header, writable for a moment. */
 static struct header *map_header(const ay_space *space)
 {
     void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
@@ -128,86 +202,83 @@ static struct header *map_header(const ay_space *space)
     return NULL;
 }
 
-static void make_claims_even(struct header *header)
+static void raise_used(struct header *header, unsigned least)
 {
-    const uint64_t claims = atomic_load(&header->claims);
-    atomic_store(&header->claims, claims + claims % 2);
+    unsigned used = atomic_load(&header->used);
+    while (used < least && !atomic_compare_exchange_weak(&header->used, &used, least))
+        ;
 }
 
-void ay__claims_mend(ay_space *space)
-{
-    if (pthread_mutex_trylock(&ay__process.mutex) != 0)
-        return;
-    if (ay__file_lock(space->fd, CLAIMS_BYTE, false) == 0) {
-        struct header *header = map_header(space);
-        if (header) {
-            make_claims_even(header);
-            munmap(header, PAGE);
-        }
-        ay__file_unlock(space->fd, CLAIMS_BYTE);
-    }
-    pthread_mutex_unlock(&ay__process.mutex);
-}
-
-/* The place is mapped, its byte and CLAIMS_BYTE are locked. */
-static int move_in(ay_space *space, const struct public_spec *spec, struct claim *claim)
-{
-    struct header *header = map_header(space);
-    if (!header)
-        return -ENOMEM;
-    const uint64_t claims = atomic_load(&header->claims);
-    atomic_store(&header->claims, claims | 1); /* L6 */
-    ay__deaths_inherit(space, claim->place, ay__claim_hot(claim), ay__claim_cold(claim));
-    reset(space, claim, spec);
-    const int error = come_alive(claim);
-    make_claims_even(header);
-    munmap(header, PAGE);
-    return error;
-}
-
-/* CLAIMS_BYTE is locked. */
-static int claim_locked(ay_space *space, const struct public_spec *spec, struct claim *claim)
+static int check_named(const ay_space *space)
 {
     struct stat status;
     if (fstat(space->fd, &status) != 0 || status.st_nlink == 0)
         return ay__fail(-ESTALE, "the space %s was removed", space->path);
-    int error = ay__spec_agree(space, spec);
-    if (error)
-        return error;
-    const int place = choose(space);
-    if (place < 0)
-        return place;
-    error = allocate(space, (unsigned)place);
-    if (!error)
-        error = map(space, (unsigned)place, claim);
-    if (!error) {
-        error = move_in(space, spec, claim);
-        if (error)
-            unmap(space, claim);
+    return 0;
+}
+
+/* A life is over for all who look before it is so for the next claimer: until the node is unlinked, the
+ * kernel may still write there, should this process be killed. */
+static void give_back(ay_space *space, const struct claim *claim, bool alive)
+{
+    struct hot *hot = ay__claim_hot(claim);
+    const uint32_t generation = life_generation(atomic_load(&hot->life));
+    if (alive) {
+        access_point();
+        atomic_store(&hot->life, claimed_after(life_make(generation, 0)));
+        ay__futex_wake(&hot->life);
+        ay__keeper_remove(claim->pages + hot_offset(claim->place));
     }
-    if (error)
-        ay__file_unlock(space->fd, place_byte(space, (unsigned)place));
-    return error;
+    access_point();
+    atomic_store(&hot->life, life_make(generation, 0));
+    ay__unmap_place(space, claim);
+    if (descriptor_is(space->fd, &space->file)) /* or the lock has gone with it */
+        ay__file_unlock(space->fd, place_byte(space, claim->place));
+}
+
+/* Steps 4 to 8. */
+static int move_in(ay_space *space, struct header *header, const struct public_spec *spec, const struct claim *claim)
+{
+    int error = check_named(space);
+    if (!error) {
+        ay__deaths_inherit(ay__claim_hot(claim), ay__claim_cold(claim));
+        reset(space, claim, spec);
+        access_point();
+        raise_used(header, claim->place + 1);
+        error = come_alive(claim);
+    }
+    if (error) {
+        give_back(space, claim, false);
+        return error;
+    }
+    error = ay__spec_admit(space, claim);
+    if (error) {
+        give_back(space, claim, true);
+        return error;
+    }
+    access_point();
+    atomic_fetch_add(&header->claims, 1);
+    return 0;
 }
 
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim)
 {
-    int error = ay__file_lock(space->fd, CLAIMS_BYTE, true);
+    int error = ay__file_again(space);
     if (error)
         return error;
-    error = claim_locked(space, spec, claim);
-    ay__file_unlock(space->fd, CLAIMS_BYTE);
+    struct header *header = map_header(space);
+    if (!header)
+        return -ENOMEM;
+    error = take_any(space, claim);
+    if (!error)
+        error = move_in(space, header, spec, claim);
+    munmap(header, PAGE);
     return error;
 }
 
 void ay__release(ay_space *space, const struct claim *claim)
 {
-    struct hot *hot = ay__claim_hot(claim);
-    atomic_store(&hot->life, life_make(life_generation(atomic_load(&hot->life)), 0));
-    ay__futex_wake(&hot->life);
-    ay__keeper_remove(claim->pages + hot_offset(claim->place));
-    unmap(space, claim);
-    ay__file_unlock(space->fd, place_byte(space, claim->place));
+    give_back(space, claim, true);
 }
 
 static bool is_mine(const ay_space *space, unsigned place)
@@ -218,28 +289,28 @@ static bool is_mine(const ay_space *space, unsigned place)
     return false;
 }
 
+/* The program may have closed its descriptor, and the lock with it, and live on. In a copy of the file nobody lives. */
+static bool lives_without_lock(const ay_space *space, unsigned place)
+{
+    const struct header *header = (const struct header *)space->base;
+    return header->device == space->file.device && header->inode == space->file.inode &&
+           ay__is_running(&ay__cold(space, place)->owner);
+}
+
 bool ay__bury(ay_space *space, unsigned place)
 {
-    if (!life_alive(atomic_load(&ay__hot(space, place)->life)) || is_mine(space, place) ||
-        ay__file_locked(space->fd, place_byte(space, place)))
+    uint64_t life = atomic_load(&ay__hot(space, place)->life);
+    if (!life_alive(life) || is_mine(space, place) || ay__file_again(space) != 0 ||
+        ay__file_locked(space->fd, place_byte(space, place)) || lives_without_lock(space, place))
         return false;
-    if (ay__file_lock(space->fd, CLAIMS_BYTE, true) != 0)
-        return false;
-    bool buried = false;
     struct claim claim;
-    if (ay__file_lock(space->fd, place_byte(space, place), false) == 0) {
-        if (map(space, place, &claim) == 0) {
-            struct hot *hot = ay__claim_hot(&claim);
-            const uint64_t life = atomic_load(&hot->life);
-            if (life_alive(life)) {
-                atomic_store(&hot->life, life_make(life_generation(life), FUTEX_OWNER_DIED));
-                ay__futex_wake(&hot->life);
-                buried = true;
-            }
-            unmap(space, &claim);
-        }
-        ay__file_unlock(space->fd, place_byte(space, place));
-    }
-    ay__file_unlock(space->fd, CLAIMS_BYTE);
+    if (ay__map_place(space, place, &claim) != 0)
+        return false;
+    struct hot *hot = ay__claim_hot(&claim);
+    const bool buried = atomic_compare_exchange_strong(
+        &hot->life, &life, life_make(life_generation(life), FUTEX_WAITERS | FUTEX_OWNER_DIED));
+    if (buried)
+        ay__futex_wake(&hot->life);
+    ay__unmap_place(space, &claim);
     return buried;
 }

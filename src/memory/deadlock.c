@@ -59,11 +59,10 @@ static unsigned find_sleep(const struct registers *at, unsigned on, uint64_t thr
 {
     if (atomic_load(&registers_hot(at, on)->asleep) != 0)
         return on;
-    for (unsigned place = 0; place < at->places; place++) {
+    const unsigned used = ay__used(at->space);
+    for (unsigned place = 0; place < used; place++) {
         const struct hot *hot = registers_hot(at, place);
         const uint64_t life = atomic_load(&hot->life);
-        if (life_generation(life) == 0)
-            break;
         if (atomic_load(&hot->asleep) != 0 && life_alive(life) &&
             atomic_load(&ay__cold(at->space, place)->thread) == thread)
             return place;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Deaths inside: who is told of them, exactly once.
  *
- * A death inside is named by (place, generation): the place's life is dead, and `inside` is still set. Of those who enter a
- * resource that the dead one had, the first to take note of it is told. It says so in its own place (`acknowledged`), under the lock on DEATHS_BYTE, so nobody
- * else will be. Whoever claims the dead one's place first copies an untold death into `inherited`, under the same lock, and only then
- * rewrites the place.
+ * A death inside is named by (place, generation): the place's life is dead, and `inside` is still set. Of those who
+ * enter a resource that the dead one had, one is told: who swaps `told`, in the dead one's place, to that generation.
+ * Whoever claims the place first keeps an untold death among `inherited`, and swaps `told` likewise; only then it
+ * rewrites the place. What is kept is told by a swap of its `state`. No lock is taken: who is stopped or killed
+ * in the middle keeps nobody waiting.
  *
- * N1  A death is told iff some place acknowledges it. An acknowledgement is kept for as long as its death is to be found:
- *     dead and `inside`, or among `inherited`; whoever owns the place that keeps it.
- * N2  A passage that takes note of a death is itself `inside` already: should it die before its caller hears of it, the next one is told of
- *     that death instead.
+ * N1  A death is told once. `told` reaches its generation by one swap: TOLD_SOMEBODY by who is told, or TOLD_KEPT by
+ *     the claimer. It cannot come to it again, for it changes with every death inside, and who swaps has fetched it
+ *     before all else. A kept death is written first, as INHERITED_PERHAPS, which counts if `told` says TOLD_KEPT.
+ *     So a claimer that is killed between the two leaves either the death itself, or what it kept; the next makes it
+ *     INHERITED_UNTOLD, or drops it, before there is another generation.
+ * N2  A passage that is told is itself `inside` already: should it die before its caller hears of it, the next one is
+ *     told of that death instead.
  * N3  One passage is told of one death: what happens twice is told twice.
  *
  * Nothing here is reached unless a life has ended with `inside` set (registers.c sets `news`).
@@ -19,57 +23,9 @@
 
 #include "memory/region.h"
 
-static bool is_dead_inside(const ay_space *space, unsigned place)
+bool ay__deaths_is_told(const struct cold *cold, uint32_t generation)
 {
-    const struct hot *hot = ay__hot(space, place);
-    return !life_alive(atomic_load(&hot->life)) && atomic_load(&hot->inside);
-}
-
-static unsigned inherited_count(const struct hot *hot)
-{
-    const unsigned count = atomic_load(&hot->inherited);
-    return count < INHERITED_MOST ? count : INHERITED_MOST;
-}
-
-bool ay__deaths_is_told(const ay_space *space, unsigned place, uint32_t generation)
-{
-    const unsigned used = ay__used(space);
-    for (unsigned by = 0; by < used; by++) {
-        const struct acknowledged_death *acknowledged = ay__cold(space, by)->acknowledged;
-        for (unsigned at = 0; at < ACKNOWLEDGED_MOST; at++)
-            if (acknowledged[at].generation == generation && acknowledged[at].place == place)
-                return true;
-    }
-    return false;
-}
-
-/* N1: whether this acknowledgement may be forgotten. */
-static bool is_stale(const ay_space *space, const struct acknowledged_death *death)
-{
-    if (death->generation == 0 || death->place >= space->places)
-        return true;
-    const struct hot *hot = ay__hot(space, death->place);
-    const struct cold *cold = ay__cold(space, death->place);
-    if (is_dead_inside(space, death->place) && life_generation(atomic_load(&hot->life)) == death->generation)
-        return false;
-    for (unsigned at = 0; at < inherited_count(hot); at++)
-        if (cold->inherited[at].generation == death->generation)
-            return false;
-    return true;
-}
-
-/* DEATHS_BYTE is locked. With ACKNOWLEDGED_MOST untold deaths still to be found it overwrites the oldest: that one may be told again. */
-static void acknowledge(ay_region *region, unsigned place, uint32_t generation)
-{
-    struct acknowledged_death *deaths = region->at.own_cold->acknowledged;
-    unsigned room = 0;
-    while (room < ACKNOWLEDGED_MOST && !is_stale(region->at.space, &deaths[room]))
-        room++;
-    if (room == ACKNOWLEDGED_MOST) {
-        memmove(deaths, deaths + 1, (ACKNOWLEDGED_MOST - 1) * sizeof *deaths);
-        room = ACKNOWLEDGED_MOST - 1;
-    }
-    deaths[room] = (struct acknowledged_death){.place = place, .generation = generation};
+    return life_generation(atomic_load(&cold->told)) == generation;
 }
 
 static bool names_meet(const struct inherited_death *death, const struct public_spec *spec)
@@ -81,33 +37,81 @@ static bool names_meet(const struct inherited_death *death, const struct public_
     return false;
 }
 
-struct search {
-    ay_region *region;
-    unsigned untold; /* found so far */
-};
-
-static void consider(struct search *search, unsigned place, uint32_t generation, uint32_t pid)
+static bool is_untold(const struct cold *cold, uint64_t state)
 {
-    if (ay__deaths_is_told(search->region->at.space, place, generation))
-        return;
-    if (search->untold++ == 0) {
-        acknowledge(search->region, place, generation);
-        if (ay__trace_file >= 0)
-            ay__trace_death(search->region->at.space, pid, place, generation);
-    }
+    const uint32_t generation = life_generation(state);
+    return state == of_generation(generation, INHERITED_UNTOLD) ||
+           (state == of_generation(generation, INHERITED_PERHAPS) &&
+            atomic_load(&cold->told) == of_generation(generation, TOLD_KEPT));
 }
 
-static void search_place(struct search *search, unsigned place)
+/* One word of another's cold page, at `offset`, from what it was seen as. True: I am told. */
+static bool swap(const ay_space *space, unsigned place, size_t offset, uint64_t seen, uint64_t wanted)
+{
+    struct claim other;
+    if (ay__map_place(space, place, &other) != 0)
+        return false;
+    _Atomic uint64_t *target = (_Atomic uint64_t *)((char *)ay__claim_cold(&other) + offset);
+    const bool swapped = atomic_compare_exchange_strong(target, &seen, wanted);
+    ay__unmap_place(space, &other);
+    return swapped;
+}
+
+struct search {
+    ay_region *region;
+    bool told; /* of one: N3 */
+    bool more;
+};
+
+static void tell(struct search *search, unsigned place, uint32_t generation, uint64_t pid)
+{
+    search->told = true;
+    if (ay__trace_file >= 0)
+        ay__trace_death(search->region->at.space, (unsigned)pid, place, generation);
+}
+
+/* Once more if its life changes meanwhile: so what is read here belongs together, but for a claimer's rewriting, and by then the
+ * death is among those inherited. */
+static void consider_dead(struct search *search, unsigned place)
 {
     const ay_space *space = search->region->at.space;
-    const struct public_spec *spec = &search->region->spec;
     const struct hot *hot = ay__hot(space, place);
     const struct cold *cold = ay__cold(space, place);
-    if (is_dead_inside(space, place) && ay__spec_meets(spec, &cold->spec))
-        consider(search, place, life_generation(atomic_load(&hot->life)), cold->owner.pid);
-    for (unsigned at = 0; at < inherited_count(hot); at++)
-        if (names_meet(&cold->inherited[at], spec))
-            consider(search, place, cold->inherited[at].generation, cold->inherited[at].pid);
+    uint64_t told, life;
+    uint32_t pid;
+    bool concerns_me;
+    do {
+        told = atomic_load(&cold->told); /* before all else: N1 */
+        life = atomic_load(&hot->life);
+        if (life_alive(life) || !atomic_load(&hot->inside) || life_generation(told) == life_generation(life))
+            return;
+        concerns_me = ay__spec_meets(&search->region->spec, &cold->spec);
+        pid = cold->owner.pid;
+        ay__order_loads();
+    } while (atomic_load(&hot->life) != life);
+    const uint32_t generation = life_generation(life);
+    if (concerns_me && search->told)
+        search->more = true;
+    else if (concerns_me &&
+             swap(space, place, offsetof(struct cold, told), told, of_generation(generation, TOLD_SOMEBODY)))
+        tell(search, place, generation, pid);
+}
+
+static void consider_inherited(struct search *search, unsigned place, unsigned which)
+{
+    const ay_space *space = search->region->at.space;
+    const struct cold *cold = ay__cold(space, place);
+    const struct inherited_death *death = &cold->inherited[which];
+    const uint64_t state = atomic_load(&death->state);
+    if (!is_untold(cold, state) || !names_meet(death, &search->region->spec))
+        return;
+    const uint64_t pid = death->pid;
+    const uint32_t generation = life_generation(state);
+    const size_t offset = offsetof(struct cold, inherited) + which * sizeof *death;
+    if (search->told)
+        search->more = true;
+    else if (swap(space, place, offset, state, of_generation(generation, INHERITED_TOLD)))
+        tell(search, place, generation, pid);
 }
 
 bool ay__deaths_tell(ay_region *region)
@@ -115,46 +119,76 @@ bool ay__deaths_tell(ay_region *region)
     ay_space *space = region->at.space;
     struct search search = {.region = region};
     pthread_mutex_lock(&ay__process.mutex);
-    if (ay__file_lock(space->fd, DEATHS_BYTE, true) == 0) {
+    if (ay__file_again(space) == 0) {
         const unsigned used = ay__used(space);
-        for (unsigned place = 0; place < used; place++)
-            search_place(&search, place);
-        region->at.news = search.untold > 1; /* N3 */
-        ay__file_unlock(space->fd, DEATHS_BYTE);
+        for (unsigned place = 0; place < used; place++) {
+            consider_dead(&search, place);
+            for (unsigned at = 0; at < INHERITED_MOST && atomic_load(&ay__hot(space, place)->inherited); at++)
+                consider_inherited(&search, place, at);
+        }
+        region->at.news = search.more;
     }
     pthread_mutex_unlock(&ay__process.mutex);
-    return search.untold > 0;
+    return search.told;
 }
 
-static void copy_names(struct inherited_death *death, const struct public_spec *spec)
+/* Where this death is kept, or can be. With INHERITED_MOST untold ones the oldest is dropped. */
+static struct inherited_death *room_for(struct cold *cold, uint32_t generation)
 {
-    death->names = spec->names < NAMES_MOST ? spec->names : NAMES_MOST;
-    for (unsigned at = 0; at < death->names; at++)
-        death->name[at] = ay__name_hash(&spec->name[at]);
-}
-
-/* The claimer of `place`, whose life is dead: keeps what is untold, drops what was told. Of more than INHERITED_MOST the oldest is dropped. */
-void ay__deaths_inherit(const ay_space *space, unsigned place, struct hot *hot, struct cold *cold)
-{
-    if (!atomic_load(&hot->inside) && !atomic_load(&hot->inherited))
-        return;
-    if (ay__file_lock(space->fd, DEATHS_BYTE, true) != 0)
-        return;
-    struct inherited_death kept[INHERITED_MOST + 1];
-    unsigned count = 0;
-    for (unsigned at = 0; at < inherited_count(hot); at++)
-        if (!ay__deaths_is_told(space, place, cold->inherited[at].generation))
-            kept[count++] = cold->inherited[at];
-    const uint32_t generation = life_generation(atomic_load(&hot->life));
-    if (atomic_load(&hot->inside) && !ay__deaths_is_told(space, place, generation)) {
-        copy_names(&kept[count], &cold->spec);
-        kept[count].pid = cold->owner.pid;
-        kept[count++].generation = generation;
+    struct inherited_death *free = NULL, *oldest = &cold->inherited[0];
+    for (struct inherited_death *death = cold->inherited; death < cold->inherited + INHERITED_MOST; death++) {
+        const uint64_t state = atomic_load(&death->state);
+        if (life_generation(state) == generation && (uint32_t)state == INHERITED_PERHAPS)
+            return death;
+        if (!is_untold(cold, state))
+            free = death;
+        if (state < atomic_load(&oldest->state))
+            oldest = death;
     }
-    const unsigned dropped = count > INHERITED_MOST ? 1 : 0;
-    count -= dropped;
-    memcpy(cold->inherited, kept + dropped, count * sizeof *kept);
-    atomic_store(&hot->inherited, count);
+    return free ? free : oldest;
+}
+
+static void keep(struct cold *cold, uint32_t generation)
+{
+    struct inherited_death *death = room_for(cold, generation);
+    atomic_store(&death->state, 0); /* who was about to tell of the one dropped here does not */
+    death->pid = cold->owner.pid;
+    death->names = cold->spec.names < NAMES_MOST ? cold->spec.names : NAMES_MOST;
+    for (unsigned at = 0; at < death->names; at++)
+        death->name[at] = ay__name_hash(&cold->spec.name[at]);
+    access_point();
+    atomic_store(&death->state, of_generation(generation, INHERITED_PERHAPS));
+}
+
+/* What was kept perhaps is kept, or told already. True: some are untold. */
+static bool settle(struct cold *cold)
+{
+    bool untold = false;
+    for (struct inherited_death *death = cold->inherited; death < cold->inherited + INHERITED_MOST; death++) {
+        uint64_t state = atomic_load(&death->state);
+        untold |= is_untold(cold, state);
+        if ((uint32_t)state != INHERITED_PERHAPS)
+            continue;
+        const uint64_t settled = is_untold(cold, state) ? of_generation(life_generation(state), INHERITED_UNTOLD) : 0;
+        access_point();
+        atomic_compare_exchange_strong(&death->state, &state, settled);
+    }
+    return untold;
+}
+
+/* The claimer, whose place is not alive. */
+void ay__deaths_inherit(struct hot *hot, struct cold *cold)
+{
+    const uint32_t generation = life_generation(atomic_load(&hot->life));
+    uint64_t told = atomic_load(&cold->told);
+    if (atomic_load(&hot->inside) && life_generation(told) != generation) {
+        keep(cold, generation);
+        atomic_store(&hot->inherited, 1);
+        access_point();
+        atomic_compare_exchange_strong(&cold->told, &told, of_generation(generation, TOLD_KEPT));
+    }
+    if (atomic_load(&hot->inherited))
+        atomic_store(&hot->inherited, settle(cold));
+    access_point();
     atomic_store(&hot->inside, 0);
-    ay__file_unlock(space->fd, DEATHS_BYTE);
 }

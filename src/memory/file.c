@@ -11,13 +11,14 @@
 #include "common/descriptors.h"
 #include "memory/memory.h"
 #include "memory/protocol.h"
+#include "memory/region.h"
 
-int ay__file_lock(int fd, off_t byte, bool wait)
+int ay__file_lock(int fd, short type, off_t from, off_t length)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
-    while (fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) != 0) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = from, .l_len = length};
+    while (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
         if (errno == EAGAIN || errno == EACCES)
-            return -EAGAIN;
+            return ay__fail(-EAGAIN, "somebody who may write to the space has locked it, perhaps to remove it");
         if (errno != EINTR)
             return ay__fail(-errno, "cannot lock a byte of the space: %s", strerror(errno));
     }
@@ -95,14 +96,21 @@ static int open_existing(const char *path, bool reading_only, int *fd, struct he
 /* Sizes and writes a file that has no name yet. */
 static int fill(const char *path, int fd, const struct header *header, unsigned mode)
 {
-    /* L3: the header, and the hot page of the first unused place; or everything, if everything will be read. */
+    /* L3: the header; and a place, for without room for one it is of no use; or everything, if everything will be read. */
     const bool all = ay__protocol(header->protocol)->features & FEATURE_EVERY_PLACE;
     const off_t size = (off_t)file_size(header);
-    const int error = ftruncate(fd, size) != 0 ? errno : posix_fallocate(fd, 0, all ? size : 2 * PAGE);
+    const int error =
+        ftruncate(fd, size) != 0 ? errno : posix_fallocate(fd, 0, all ? size : (off_t)(PAGE + header->place_size));
     if (error)
         return ay__fail(-error, "cannot make %s: %s", path, strerror(error));
-    const ssize_t written = pwrite(fd, header, sizeof *header, 0);
-    if (written != (ssize_t)sizeof *header)
+    struct header named = *header;
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return ay__fail(-errno, "cannot look at %s: %s", path, strerror(errno));
+    named.device = status.st_dev;
+    named.inode = status.st_ino;
+    const ssize_t written = pwrite(fd, &named, sizeof named, 0);
+    if (written != (ssize_t)sizeof named)
         return ay__fail(written < 0 ? -errno : -ENOSPC, "cannot write %s", path);
     if (fchmod(fd, mode) != 0)
         return ay__fail(-errno, "cannot set the mode of %s: %s", path, strerror(errno));
@@ -153,4 +161,42 @@ int ay__file_open(const char *path, bool reading_only, const struct header *want
     const int error = open_or_create(path, wanted, mode, fd, found);
     descriptors_let_go(&held);
     return error;
+}
+
+/* The witnesses of this process's places have gone with the old descriptor (L7). */
+static int lock_places(ay_space *space, int fd)
+{
+    int error = 0;
+    for (const ay_region *region = space->regions; region && !error; region = region->next)
+        error = ay__file_lock(fd, F_RDLCK, (off_t)place_offset(space->place_size, region->claim.place), 1);
+    return error;
+}
+
+int ay__file_again(ay_space *space)
+{
+    struct header header;
+    int fd;
+    if (descriptor_is(space->fd, &space->file))
+        return 0;
+    int error = ay__file_open(space->path, false, NULL, 0, &fd, &header);
+    if (!error && !descriptor_is(fd, &space->file)) {
+        close(fd);
+        error = ay__fail(-ESTALE, "another file is there now");
+    }
+    if (!error) {
+        error = lock_places(space, fd);
+        if (error)
+            close(fd);
+    }
+    if (error) {
+        char why[256];
+        snprintf(why, sizeof why, "%s", ay_message());
+        return ay__fail(
+            -EBADF,
+            "descriptor %d of space %s is no longer its own (closed by this program, as close_range(2) "
+            "does?), and it cannot be opened again: %s; close only what you opened, or open the space after",
+            space->fd, space->path, why);
+    }
+    space->fd = fd; /* the old number is closed, or a stranger's */
+    return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of a space: what lies where, who writes it, and when.
  *
- *   0        header page: written once, by the creator, before the file has a name; but for `claims`, which grows by one when a place is
- *            about to be claimed, and again when it has been (L6)
+ *   0        header page: written once, by the creator, before the file has a name; but for `claims` and `used`, which only grow, by atomic
+ *            steps of whoever claims a place (L2, L6)
  *   4096     place 0    place_size bytes: hot page, cold page, and a page of registers if the protocol has more than one
  *   …        place 1
  *
@@ -10,35 +10,40 @@
  *   +0       hot page. One cache line of it is used, at (place mod 64)·64: lines of places a page apart would otherwise
  *            fall into the same sets of the cache.
  *              +0  word        register 0                                          owner
- *              +8  life        0: closed; keeper's TID | FUTEX_WAITERS: alive;     owner; the kernel at its death
- *                              FUTEX_OWNER_DIED: dead
+ *              +8  life        0: closed; keeper's TID | FUTEX_WAITERS: alive;     owner; the kernel at its death;
+ *                              FUTEX_OWNER_DIED: dead, or being claimed: with a   claimer, by compare-and-swap
+ *                              count of the claims begun since
  *              +12 generation  how often the place was claimed; 0: never           claimer
  *              +16 asleep      place + 1 and index of the register slept on        owner
  *              +24 fence       of the present passage, or the last, if the protocol has no numbers         owner
  *              +32 inside      1 from just before ay_enter() returns until ay_leave() begins    owner
- *              +36 inherited   deaths inside that earlier owners left, untold      claimer
+ *              +36 inherited   1: earlier owners may have left deaths inside, untold   claimer
  *              +40 seen        low half of what that register was seen as                  owner
  *              +44 sleeps      how often it has slept                                      owner
  *              +48 recalled    the grant that its keeper takes back, and on which the keeper sleeps        its keeper
- *   +4096    cold page: spec, identity, acknowledged deaths, units                 owner (claimer, before it is alive)
+ *   +4096    cold page: spec, identity, units                                      owner (claimer, before it is alive)
+ *              admission   whether the others agree with its spec (spec.c)         owner; who disagrees, by compare-and-swap
+ *              told, inherited[].state: deaths inside (deaths.c)                   claimer; who is told, by compare-and-swap
  *   +8192    registers 1 …, then safe bits                                         owner
  *
- * A place's one writer is whoever holds the write lock (open file description) on the byte at which the place begins: its
- * owner while it lives, its claimer before that, and whoever buries it after. Two bytes of the header are locked likewise:
- * CLAIMS_BYTE by who claims a place or removes the space, DEATHS_BYTE by who takes note of a death.
+ * A place's one writer is its owner while it lives; before that its claimer, who took it by a compare-and-swap of its life. Both hold a *read*
+ * lock (open file description) on the byte at which the place begins, the claimer from before that swap. It keeps nobody out: it is the witness that
+ * somebody is still there. So a lock of somebody who may only read the file stops nobody, but makes a place look as if its last owner were still dying.
+ * Who removes the space write-locks all these bytes, without waiting.
+ *
+ * No lock of the file is ever waited for: whoever is stopped, wherever, keeps nobody from claiming.
  *
  * Invariants:
- *   L1  No word has two writers at once.
- *   L2  Places are claimed lowest first, and the claims lock is held from the choice until the place is alive. So all
- *       places that were ever used lie below the first with generation 0, and a scan may end there.
- *   L3  All pages of the places below the first unused one, and its hot page, are allocated: no access ends in SIGBUS
- *       on a full file system.
+ *   L1  No word has two writers at once, but for those that are only swapped: life, admission, told and state.
+ *   L2  Every place that was ever alive lies below `used`, which is raised before the place comes alive. So a scan may end there.
+ *   L3  All pages of the places below `used` are allocated, and the header: no access ends in SIGBUS on a full file system.
  *   L4  Registers, spec and identity are rewritten only while life is 0 or dead, and the generation changes in the same
  *       store that makes the place alive. So what was read between two equal fetches of (life, generation) with life
  *       alive was written by that owner in that life.
- *   L6  `claims` is odd from before a claimed place comes alive until after it. Its writer holds the claims lock. One that was killed
- *       meanwhile leaves it odd, and the next makes it even.
  *   L5  A fence, and what a protocol keeps of its word across death, never go back, whoever owns the place.
+ *   L6  `claims` grows after a claimed place has come alive, and before its owner's first step in the protocol. So who finds it as it was before
+ *       gathering the rivals has them all: one that is missing has not begun, and will see what was stored before this look.
+ *   L7  The read lock on a place's byte is held from before its claim until its owner has made its last store there.
  */
 #ifndef AFTERYOU_MEMORY_LAYOUT_H
 #define AFTERYOU_MEMORY_LAYOUT_H
@@ -52,18 +57,15 @@
 #include "afteryou.h"
 
 enum {
-    LAYOUT_VERSION = 2,
+    LAYOUT_VERSION = 3,
     PAGE = 4096,
     LINE = 64,
     NAMES_MOST = 1 + AY_ALSO_MOST,
     COMMAND_ROOM = 64,
     PROTOCOL_ROOM = 16,
     INHERITED_MOST = 8,
-    ACKNOWLEDGED_MOST = 32,
     WORDS_MOST = 384, /* registers 1 … 384 of a place */
-    BITS_MOST = 1024,
-    CLAIMS_BYTE = 0,
-    DEATHS_BYTE = 1
+    BITS_MOST = 1024
 };
 
 #define LAYOUT_MAGIC "afteryou"
@@ -88,7 +90,9 @@ struct header {
     int64_t created_s;
     char protocol[PROTOCOL_ROOM];
     struct identity creator;
-    _Atomic uint64_t claims;
+    uint64_t device, inode;  /* of the file that it was made as: a copy is another */
+    _Atomic uint64_t claims; /* L6 */
+    _Atomic uint32_t used;   /* L2 */
 };
 
 struct hot {
@@ -115,16 +119,19 @@ struct public_spec {
     struct name name[NAMES_MOST];
 };
 
-/* A death inside that nobody has been told of: kept by the place's next owner. */
+/* Whether a claimer may stay: spec.c. */
+enum admission { ADMISSION_ASKED = 1, ADMISSION_REFUSED, ADMISSION_GIVEN };
+
+/* What became of the death inside of one generation (deaths.c). */
+enum told { TOLD_SOMEBODY = 1, TOLD_KEPT };
+enum inherited_state { INHERITED_PERHAPS = 1, INHERITED_UNTOLD, INHERITED_TOLD };
+
+/* A death inside, kept by the place's next owners until somebody is told. */
 struct inherited_death {
-    uint32_t generation;
-    uint32_t pid;
+    _Atomic uint64_t state; /* of_generation(generation, enum inherited_state); 0: none */
+    uint64_t pid;
     uint64_t names;
     uint64_t name[NAMES_MOST]; /* hashes */
-};
-
-struct acknowledged_death {
-    uint32_t place, generation;
 };
 
 struct cold {
@@ -138,8 +145,9 @@ struct cold {
     _Atomic uint32_t waiting;     /* from the doorway until inside */
     uint32_t unused;
     _Atomic uint64_t units[AY_UNITS_MOST / 64];
+    _Atomic uint64_t admission; /* of_generation(generation, enum admission) */
+    _Atomic uint64_t told; /* of_generation(generation, enum told) of the last death inside that was told, or kept */
     struct inherited_death inherited[INHERITED_MOST];
-    struct acknowledged_death acknowledged[ACKNOWLEDGED_MOST];
 };
 
 struct registers_page {
@@ -178,9 +186,15 @@ static inline bool life_alive(uint64_t life)
     return (life & FUTEX_TID_MASK) != 0 && !(life & FUTEX_OWNER_DIED);
 }
 
+/* What is said of one owner of a place: like a life, with its generation in the high half. */
+static inline uint64_t of_generation(uint32_t generation, uint32_t what)
+{
+    return (uint64_t)generation << 32 | what;
+}
+
 static inline uint64_t life_make(uint32_t generation, uint32_t life)
 {
-    return (uint64_t)generation << 32 | life;
+    return of_generation(generation, life);
 }
 
 #endif

@@ -80,7 +80,7 @@ static ay_state state_of(const struct viewer *viewer, unsigned place)
     const struct sight *sight = &viewer->sights[place];
     if (life_alive(sight->life))
         return sight->inside ? AY_INSIDE : waits(sight) ? AY_WAITING : AY_IDLE;
-    if (sight->inside && !ay__deaths_is_told(&viewer->space, place, life_generation(sight->life)))
+    if (sight->inside && !ay__deaths_is_told(&sight->cold, life_generation(sight->life)))
         return AY_DEAD_INSIDE;
     return AY_IDLE;
 }
@@ -160,7 +160,8 @@ static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place
     }
     int result = 0;
     for (unsigned place = 0; each && !result && place < viewer->used; place++)
-        result = show(viewer, place, each, arg);
+        if (life_generation(viewer->sights[place].life) != 0) /* else it is being claimed for the first time */
+            result = show(viewer, place, each, arg);
     free(viewer->sights);
     return result;
 }

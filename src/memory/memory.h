@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the memory engine share: the objects of one process, and who may touch them.
  *
- * Lock order within a process: `ay__process.mutex`, then the space's locks on CLAIMS_BYTE or DEATHS_BYTE. Nobody holds the
- * mutex while it waits for a region.
+ * Nobody holds `ay__process.mutex` while it waits for a region, for a lock of a file, or for any other process.
  */
 #ifndef AFTERYOU_MEMORY_MEMORY_H
 #define AFTERYOU_MEMORY_MEMORY_H
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/descriptors.h"
 #include "memory/futex.h"
 #include "memory/layout.h"
 
@@ -21,11 +21,12 @@ struct cluster;
 struct permission;
 
 struct ay_space {
-    ay_space *next;     /* in ay__process.spaces; under the mutex */
-    ay_region *regions; /* under the mutex */
-    uint64_t mark;      /* the process that opened it */
-    int fd;             /* -1 in a child after fork */
-    const char *base;   /* the whole file, read-only */
+    ay_space *next;                  /* in ay__process.spaces; under the mutex */
+    ay_region *regions;              /* under the mutex */
+    uint64_t mark;                   /* the process that opened it */
+    int fd;                          /* -1 in a child after fork; under the mutex, and see ay__file_again() */
+    struct descriptor_identity file; /* what fd was opened as */
+    const char *base;                /* the whole file, read-only */
     size_t size, place_size;
     unsigned places;
     unsigned precedence, overtake, retain;
@@ -97,6 +98,9 @@ uint64_t ay__thread_anew(void);
 /* A number that no other thread of this machine has, whatever its namespace; 0, or a parent's, before
  * ay__thread_anew() is called. It is the process's mark, and the thread's TID, by exclusive or. */
 extern _Thread_local uint64_t ay__thread __attribute__((tls_model("initial-exec")));
+/* Both false if it cannot be told: in another PID namespace, or without /proc. */
+bool ay__is_running(const struct identity *who); /* there, though perhaps a zombie */
+bool ay__is_gone(const struct identity *who);
 
 /* keeper.c: all under the mutex */
 int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */
@@ -118,20 +122,24 @@ int ay__private_directory(const char *path); /* makes /dev/shm/afteryou-UID, and
 /* file.c */
 int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode, int *fd,
                   struct header *found);
-int ay__file_lock(int fd, off_t byte, bool wait); /* 0, -EAGAIN if not `wait`, or an error */
+int ay__file_lock(int fd, short type, off_t from, off_t length); /* never waits: -EAGAIN; length 0: to the end */
 void ay__file_unlock(int fd, off_t byte);
-bool ay__file_locked(int fd, off_t byte); /* by another open file description */
+bool ay__file_locked(int fd, off_t byte); /* by another open file description, however */
+/* Under the mutex, before the descriptor of a space is used: it may have been closed by the program, and its number be a
+ * stranger's. Then the file is opened again, or -EBADF. */
+int ay__file_again(ay_space *space);
 
 /* claim.c: under the mutex */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
 void ay__release(ay_space *space, const struct claim *claim);
-void ay__claims_mend(
-    ay_space *space); /* not under the mutex: `claims` was odd for long, perhaps because its writer is dead */
 bool ay__bury(ay_space *space, unsigned place); /* says it is alive, but nobody holds its claim: marked dead */
+/* Any place, writable for a moment: for those words that are only swapped (L1). */
+int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
+void ay__unmap_place(const ay_space *space, const struct claim *claim);
 
 /* spec.c */
 int ay__spec_read(const struct protocol *protocol, const ay_spec *from, struct public_spec *spec);
-int ay__spec_agree(const ay_space *space, const struct public_spec *spec);
+int ay__spec_admit(const ay_space *space, const struct claim *claim);          /* it is alive, and asks */
 bool ay__spec_meets(const struct public_spec *a, const struct public_spec *b); /* a resource in common */
 uint64_t ay__name_hash(const struct name *name);
 
@@ -143,8 +151,8 @@ void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsign
 
 /* deaths.c */
 bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */
-bool ay__deaths_is_told(const ay_space *space, unsigned place, uint32_t generation);
-void ay__deaths_inherit(const ay_space *space, unsigned place, struct hot *hot, struct cold *cold);
+bool ay__deaths_is_told(const struct cold *cold, uint32_t generation);
+void ay__deaths_inherit(struct hot *hot, struct cold *cold); /* the claimer */
 
 static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
 {
@@ -175,7 +183,7 @@ static inline struct registers_page *ay__claim_registers(const struct claim *cla
  * place counted in. */
 uint64_t ay__fence(const ay_space *space, unsigned place);
 
-/* How many places were ever used: they are the first ones (L2). */
+/* All places that were ever used are below (L2). */
 unsigned ay__used(const ay_space *space);
 
 /* Earlier loads before later ones. x86 keeps loads in order by itself: there only the compiler is told, for ThreadSanitizer knows no fences. */

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     for (ay_space *space = ay__process.spaces; space; space = space->next) {
-        close(space->fd);
+        if (descriptor_is(space->fd, &space->file))
+            close(space->fd);
         space->fd = -1;
     }
     ay__process.spaces = NULL;
@@ -91,11 +93,12 @@ uint64_t ay__process_mark(void)
     return ay__mark.value;
 }
 
-/* Field 22 of /proc/self/stat; the command before it may hold anything, a closing bracket too. */
-static uint64_t read_start_time(void)
+/* Field 22 of /proc/PID/stat; the command before it may hold anything, a closing bracket too. 0: not known. */
+static uint64_t read_start_time(const char *pid)
 {
-    char text[1024];
-    const int fd = descriptor_above_standard(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+    char text[1024], path[32];
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    const int fd = descriptor_above_standard(open(path, O_RDONLY | O_CLOEXEC));
     if (fd < 0)
         return 0;
     const ssize_t length = read(fd, text, sizeof text - 1);
@@ -122,14 +125,36 @@ static void read_command(char *command)
             command[at] = ' ';
 }
 
-void ay__identify(struct identity *self)
+static uint64_t own_namespace(void)
 {
     struct stat status;
+    return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+void ay__identify(struct identity *self)
+{
     self->pid = (uint32_t)getpid();
     self->uid = geteuid();
-    self->start_time = read_start_time();
-    self->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    self->start_time = read_start_time("self");
+    self->pid_namespace = own_namespace();
     read_command(self->command);
+}
+
+static bool can_be_told(const struct identity *who)
+{
+    return who->pid > 0 && who->pid <= INT32_MAX && who->pid_namespace != 0 && who->pid_namespace == own_namespace();
+}
+
+bool ay__is_running(const struct identity *who)
+{
+    char pid[16];
+    snprintf(pid, sizeof pid, "%u", who->pid);
+    return can_be_told(who) && who->start_time != 0 && read_start_time(pid) == who->start_time;
+}
+
+bool ay__is_gone(const struct identity *who)
+{
+    return can_be_told(who) && kill((pid_t)who->pid, 0) != 0 && errno == ESRCH;
 }
 
 _Thread_local uint64_t ay__thread;

@@ -24,6 +24,8 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->cluster = space->cluster != NULL;
     at->news = atomic_load(&at->own->inherited) != 0;
     at->claims = &((const struct header *)space->base)->claims;
+    at->used = &((const struct header *)space->base)->used;
+    at->every_place = space->protocol->features & FEATURE_EVERY_PLACE;
     at->stride = space->place_size + LINE;
     at->gathered = NEVER_GATHERED;
     region->lane = LANE_CLOSED;
@@ -31,7 +33,7 @@ static void begin_registers(ay_region *region, ay_space *space)
     region->plain = space->protocol->express && region->spec.slots == 1 && region->spec.take == 0 && ay__trace_file < 0;
 }
 
-static int claim(ay_region *region, ay_space *space)
+static int try_claim(ay_region *region, ay_space *space)
 {
     pthread_mutex_lock(&ay__process.mutex);
     const int error = ay__claim(space, &region->spec, &region->claim);
@@ -46,6 +48,19 @@ static int claim(ay_region *region, ay_space *space)
         }
     }
     pthread_mutex_unlock(&ay__process.mutex);
+    return error;
+}
+
+/* -EAGAIN: the space is being removed, which takes a moment; or else somebody who may write to it keeps it locked, and is not
+ * waited for any longer. */
+static int claim(ay_region *region, ay_space *space)
+{
+    enum { TRIES = 500, PAUSE_NS = 1000 * 1000 };
+    int error = try_claim(region, space);
+    for (int tries = 0; error == -EAGAIN && tries < TRIES; tries++) {
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        error = try_claim(region, space);
+    }
     return error;
 }
 

@@ -42,13 +42,14 @@ struct registers {
     ay_space *space;
     bool cluster;                       /* space->cluster */
     struct acquaintance *acquaintances; /* of every place */
-    const _Atomic uint64_t *claims;     /* the space's: odd while a place is being claimed */
+    const _Atomic uint64_t *claims;     /* the space's (L6) */
+    const _Atomic uint32_t *used;       /* likewise (L2) */
+    bool every_place;                   /* the protocol has FEATURE_EVERY_PLACE */
     size_t stride;
     struct run *runs; /* all rivals, as gathered when `claims` was so */
     unsigned run_count;
     unsigned run; /* that of the rival returned last */
     uint64_t gathered;
-    unsigned oddities;      /* how often `claims` was odd */
     uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
     bool news;              /* somebody died inside, or left such a death behind: see after entering */
     bool may_retain;        /* its keeper sleeps on its `recalled`: one of RETAINED_MOST of this process */
@@ -120,7 +121,7 @@ static inline bool region_is_inside(const ay_region *region)
 
 /* registers.c */
 bool ay__meet(struct registers *at,
-              unsigned place); /* its life has changed: see who it is now; false: nobody ever was */
+              unsigned place); /* its life has changed: see who it is now; false: nobody is there yet */
 word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 void ay__gather(struct registers *at); /* finds out who the rivals are now */
 /* wait.c */
@@ -184,23 +185,26 @@ static inline unsigned registers_places(const struct registers *at)
     return at->places;
 }
 
-/* L2: the first place never used ends the scan. Whoever is found there is known: registers_rival may be asked without a read.
- * Whoever comes alive there later comes after this look, and will see what I stored before it. */
+/* L2: the scan ends at `used`, and passes over places that are being claimed for the first time. Whoever is found there is known:
+ * registers_rival may be asked without a read. Whoever comes alive later, there or beyond, comes after this look, and will see what I stored
+ * before it. */
 static inline unsigned registers_next(struct registers *at, unsigned place)
 {
-    if (place == at->self)
-        place++;
-    if (place >= at->places)
-        return at->places;
-    const struct acquaintance *other = &at->acquaintances[place];
-    if (__builtin_expect(other->known == 0 || atomic_load(&other->hot->life) != other->known, 0) &&
-        !ay__meet(at, place))
-        return at->places;
-    return place;
+    const unsigned used = at->every_place ? at->places : atomic_load(at->used);
+    const unsigned end = used < at->places ? used : at->places;
+    for (; place < end; place++) {
+        const struct acquaintance *other = &at->acquaintances[place];
+        if (place == at->self)
+            continue;
+        if (__builtin_expect(other->known != 0 && atomic_load(&other->hot->life) == other->known, 1) ||
+            ay__meet(at, place))
+            return place;
+    }
+    return at->places;
 }
 
-/* Whoever comes to a place has said so in `claims` before it does anything else there (L6): if that has not changed since the rivals were
- * gathered, they are all there are. */
+/* Whoever comes to a place has said so in `claims` before its first step there (L6): if that has not changed since the rivals were
+ * gathered, they are all that have begun. */
 static inline bool registers_gathered(const struct registers *at)
 {
     return __builtin_expect(atomic_load(at->claims) == at->gathered, 1);

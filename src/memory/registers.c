@@ -98,18 +98,15 @@ static void add_to_runs(struct registers *at, unsigned place)
 }
 
 /* A place whose owner is gone is left out, once it is known; but not in the middle of a passage, which may watch it. Whoever claims it anew
- * says so in `claims`. If that changes or is odd, the next look gathers again. */
+ * says so in `claims` (L6), which is read first: if it changes, the next look gathers again. */
 void ay__gather(struct registers *at)
 {
-    enum { MANY = 1000 };
     const uint64_t claims = atomic_load(at->claims);
-    if (claims % 2 && ++at->oddities % MANY == 0)
-        ay__claims_mend(at->space);
     at->run_count = 0;
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
         const struct acquaintance *other = &at->acquaintances[place];
         if (other->rival && (other->alive || at->queues))
             add_to_runs(at, place);
     }
-    at->gathered = claims % 2 == 0 && atomic_load(at->claims) == claims ? claims : NEVER_GATHERED;
+    at->gathered = claims;
 }

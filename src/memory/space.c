@@ -142,6 +142,8 @@ static int open_locked(const char *path, const ay_options *options, struct clust
     ay_space *space = error ? NULL : make_space(path, fd, &found);
     if (!error && !space)
         error = ay__fail(-ENOMEM, "out of memory");
+    if (!error && !descriptor_identify(fd, &space->file))
+        error = ay__fail(-errno, "cannot look at %s: %s", path, strerror(errno));
     if (!error)
         error = map_space(space);
     if (error) {
@@ -207,7 +209,8 @@ void ay_close(ay_space *space)
         pthread_mutex_lock(&ay__process.mutex);
         forget(space);
         munmap((void *)(uintptr_t)space->base, space->size);
-        close(space->fd);
+        if (descriptor_is(space->fd, &space->file))
+            close(space->fd);
         if (!ay__process.spaces)
             ay__keeper_end();
         pthread_mutex_unlock(&ay__process.mutex);

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Specs: what a region asks for, made public in its place; and whether two of them agree. */
+/* Specs: what a region asks for, made public in its place; and whether two of them agree.
+ *
+ * Who claims a place is alive there, and asks to be admitted, before it looks at the others. It gives way
+ * to whoever is admitted and disagrees; who only asks and disagrees, it refuses. Then it is admitted, unless it
+ * was refused. Each of these steps is one compare-and-swap of an `admission`.
+ * Of two that disagree, one at least sees the other alive. If the other is admitted by then, it gives
+ * way. If not, it refuses it, or finds it admitted, and gives way. So they are never both admitted. Nobody waits: one
+ * that is stopped while it asks is refused, and hears of it when it goes on. Two at the same moment may refuse each other.
+ */
 #include <errno.h>
 #include <string.h>
 
+#include "memory/access.h"
 #include "memory/memory.h"
 #include "memory/protocol.h"
 
@@ -115,26 +124,81 @@ uint64_t ay__name_hash(const struct name *name)
     return hash;
 }
 
-/* Caller holds the claims lock, so nobody else comes alive meanwhile. */
-int ay__spec_agree(const ay_space *space, const struct public_spec *spec)
+static int tell_disagreement(const ay_space *space, const struct public_spec *spec, const struct cold *other)
+{
+    const struct identity *owner = &other->owner;
+    const struct name *mine = &spec->name[0], *its = &other->spec.name[0];
+    if (!ay__spec_meets(spec, &other->spec))
+        return ay__fail(-ENOTSUP,
+                        "the protocol '%s' has one resource a space: pid %u (%.*s) has '%.*s' open, not '%.*s'",
+                        space->protocol->name, owner->pid, COMMAND_ROOM - 1, owner->command, (int)its->length,
+                        its->bytes, (int)mine->length, mine->bytes);
+    return ay__fail(-EINVAL, "'%.*s' has %u slots and %u units for pid %u (%.*s), not %u and %u", (int)mine->length,
+                    mine->bytes, other->spec.slots, other->spec.of, owner->pid, COMMAND_ROOM - 1, owner->command,
+                    spec->slots, spec->of);
+}
+
+static bool agree(const ay_space *space, const struct public_spec *a, const struct public_spec *b)
+{
+    if (!ay__spec_meets(a, b))
+        return space->protocol->features & FEATURE_NAMES;
+    return a->slots == b->slots && a->of == b->of;
+}
+
+/* The admission of `place` if it is alive and disagrees with `spec`; else 0. One that comes alive there
+ * while it is looked at looks at me itself: I am alive already. */
+static uint64_t find_disagreement(const ay_space *space, unsigned place, const struct public_spec *spec)
+{
+    const struct hot *hot = ay__hot(space, place);
+    const struct cold *cold = ay__cold(space, place);
+    const uint64_t life = atomic_load(&hot->life);
+    if (!life_alive(life) || agree(space, spec, &cold->spec))
+        return 0;
+    const uint64_t admission = atomic_load(&cold->admission);
+    ay__order_loads();
+    return atomic_load(&hot->life) == life ? admission : 0;
+}
+
+/* One who asks, and disagrees with me, is refused: false if it has been admitted meanwhile. */
+static bool refuse(const ay_space *space, unsigned place, uint64_t asked)
+{
+    struct claim other;
+    if (ay__map_place(space, place, &other) != 0)
+        return false;
+    const uint64_t refused = of_generation(life_generation(asked), ADMISSION_REFUSED);
+    const bool swapped = atomic_compare_exchange_strong(&ay__claim_cold(&other)->admission, &asked, refused);
+    ay__unmap_place(space, &other);
+    return swapped || asked == refused;
+}
+
+/* Two passes: only who has found nobody admitted that disagrees refuses others who ask. */
+static int look_at_others(const ay_space *space, const struct claim *claim, const struct public_spec *spec)
 {
     const unsigned used = ay__used(space);
-    for (unsigned place = 0; place < used; place++) {
-        const uint64_t life = atomic_load(&ay__hot(space, place)->life);
-        const struct cold *cold = ay__cold(space, place);
-        if (!life_alive(life))
-            continue;
-        const bool meets = ay__spec_meets(spec, &cold->spec);
-        if (!meets && !(space->protocol->features & FEATURE_NAMES))
-            return ay__fail(-ENOTSUP,
-                            "the protocol '%s' has one resource a space: pid %u (%.*s) has '%.*s' open, not '%.*s'",
-                            space->protocol->name, cold->owner.pid, COMMAND_ROOM - 1, cold->owner.command,
-                            (int)cold->spec.name[0].length, cold->spec.name[0].bytes, (int)spec->name[0].length,
-                            spec->name[0].bytes);
-        if (meets && (cold->spec.slots != spec->slots || cold->spec.of != spec->of))
-            return ay__fail(-EINVAL, "'%.*s' has %u slots and %u units for pid %u (%.*s), not %u and %u",
-                            (int)spec->name[0].length, spec->name[0].bytes, cold->spec.slots, cold->spec.of,
-                            cold->owner.pid, COMMAND_ROOM - 1, cold->owner.command, spec->slots, spec->of);
-    }
+    bool others_ask = false;
+    for (unsigned pass = 0; pass < 1 + (unsigned)others_ask; pass++)
+        for (unsigned place = 0; place < used; place++) {
+            const uint64_t admission = place == claim->place ? 0 : find_disagreement(space, place, spec);
+            const bool asks = (uint32_t)admission == ADMISSION_ASKED;
+            others_ask |= asks;
+            if ((uint32_t)admission == ADMISSION_GIVEN || (asks && pass == 1 && !refuse(space, place, admission)))
+                return tell_disagreement(space, spec, ay__cold(space, place));
+        }
     return 0;
+}
+
+int ay__spec_admit(const ay_space *space, const struct claim *claim)
+{
+    struct cold *cold = ay__claim_cold(claim);
+    const int error = look_at_others(space, claim, &cold->spec);
+    if (error)
+        return error;
+    uint64_t admission = atomic_load(&cold->admission);
+    access_point();
+    if ((uint32_t)admission == ADMISSION_ASKED &&
+        atomic_compare_exchange_strong(&cold->admission, &admission,
+                                       of_generation(life_generation(admission), ADMISSION_GIVEN)))
+        return 0;
+    return ay__fail(-EINVAL, "somebody else opened '%.*s' at the same moment, with other slots or units than %u and %u",
+                    (int)cold->spec.name[0].length, cold->spec.name[0].bytes, cold->spec.slots, cold->spec.of);
 }

@@ -9,25 +9,22 @@
 
 #include "memory/region.h"
 
-/* CLAIMS_BYTE is locked, so nobody comes alive meanwhile; who holds the lock of a place has it, dead or not yet alive. */
-static int check_unused(int fd, const char *path, const struct header *header)
+/* Somebody has a lock on a place: who? */
+static int tell_user(int fd, const char *path, const struct header *header)
 {
     for (unsigned place = 0; place < header->places; place++) {
         const off_t at = (off_t)place_offset(header->place_size, place);
         struct hot hot;
-        if (pread(fd, &hot, sizeof hot, at + (off_t)hot_offset(place)) != (ssize_t)sizeof hot)
-            return ay__fail(-EIO, "cannot read %s", path);
-        if (life_generation(atomic_load(&hot.life)) == 0)
-            return 0;
-        if (!ay__file_locked(fd, at))
-            continue;
         struct identity owner;
-        if (pread(fd, &owner, sizeof owner, at + PAGE) != (ssize_t)sizeof owner)
+        if (pread(fd, &hot, sizeof hot, at + (off_t)hot_offset(place)) != (ssize_t)sizeof hot ||
+            pread(fd, &owner, sizeof owner, at + PAGE) != (ssize_t)sizeof owner)
             return ay__fail(-EIO, "cannot read %s", path);
-        return ay__fail(-EBUSY, "%s is in use: place %u by pid %u (%.*s)", path, place, owner.pid, COMMAND_ROOM - 1,
-                        owner.command);
+        if (life_alive(atomic_load(&hot.life)) && ay__file_locked(fd, at))
+            return ay__fail(-EBUSY, "%s is in use: place %u by pid %u (%.*s)", path, place, owner.pid, COMMAND_ROOM - 1,
+                            owner.command);
     }
-    return 0;
+    return ay__fail(-EBUSY, "%s is in use: somebody is about to open a region in it, or locks the file; see lslocks(8)",
+                    path);
 }
 
 static bool is_same_file(int fd, const char *path)
@@ -47,9 +44,10 @@ int ay_remove(const char *name)
         error = ay__file_open(path, false, NULL, 0, &fd, &header);
     if (error)
         return error;
-    error = ay__file_lock(fd, CLAIMS_BYTE, true);
-    if (!error)
-        error = check_unused(fd, path, &header);
+    /* Whoever has a place, or is about to, holds a lock on its byte (L7). While I hold them all, nobody claims one. */
+    error = ay__file_lock(fd, F_WRLCK, PAGE, 0);
+    if (error == -EAGAIN)
+        error = tell_user(fd, path, &header);
     if (!error && !is_same_file(fd, path))
         error = ay__fail(-ENOENT, "%s was removed by another meanwhile", path);
     if (!error && unlink(path) != 0)
