@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking permissions back: a thread for each that is contested enters the region of the space in its turn, so the agent's loop never waits for anybody.
+/* Taking permissions back: threads enter the regions of the space in their turn, so the agent's loop never waits for anybody.
  *
- * The permission is withdrawn while the thread is inside, exclusively: then no local process is inside under it, and whoever comes after will find it gone.
- * A thread lives for one taking back; its region stays open, for what was contested once will be again.
+ * The permission is withdrawn while the thread is inside, exclusively: then no local process is inside under it, and whoever
+ * comes after will find it gone.
+ *
+ * A region is open for as long as its taking back takes, and no longer: places are few. Each is tried first. Only where
+ * somebody is inside does a thread wait, and only WAITING_MOST at once; those beyond are tried again and again, and so are
+ * those that could not be opened. So nothing that is held for long stops what is free. If all places are taken, or the file
+ * system is full, a place of the reserve makes room: with it a region can be tried, but not waited for.
  */
 #include "agent/local.h"
-#include "common/descriptors.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "afteryou.h"
+#include "common/descriptors.h"
 
-enum { THREADS_MOST = 512, STACK = 256 * 1024, RETRY_US = 50 * 1000 };
+enum {
+    RUNNERS_KEPT = 2,
+    RUNNERS_MOST = 8,
+    WAITING_MOST = 1024,
+    RESERVE = 4,
+    STACK = 256 * 1024,
+    RETRY_NS = 50 * 1000 * 1000
+};
+#define RESERVED_NAME "(reserve of the agent)"
 
 struct work {
     struct work *next;
-    struct local *local;
+    int64_t due; /* not before */
     unsigned resource;
+    bool told_busy;   /* that somebody is inside */
+    int told_trouble; /* the last error that the agent was told of */
     char name[PERMISSION_NAME_MOST + 1];
 };
 
@@ -34,11 +48,15 @@ struct local {
     struct pages *pages;
     ay_space *space;
     int event;
+    /* Under the mutex: */
     pthread_mutex_t mutex;
-    unsigned threads;
-    struct work *waiting, **waiting_end; /* for a thread */
+    pthread_cond_t more;
+    unsigned threads, idle; /* idle: of the threads, those that have nothing to do */
+    unsigned
+        waiting; /* and those that wait for somebody inside. There is always one that does not: it does the rest of the work */
+    struct work *work; /* by when they are due */
     struct news *news, **news_end;
-    ay_region *region[PERMISSIONS_MOST];
+    ay_region *reserve[RESERVE];
 };
 
 static void tell(struct local *local, struct local_news what)
@@ -55,89 +73,205 @@ static void tell(struct local *local, struct local_news what)
     (void)!write(local->event, &one, sizeof one);
 }
 
-static ay_region *region_of(struct local *local, unsigned resource, const char *name)
+/* ---- the reserve ---- */
+
+/* As many as can be had: it is tried again after every taking back. */
+static void fill_reserve(struct local *local)
 {
-    if (!local->region[resource] &&
-        ay_region_open(local->space, &(ay_spec){.name = name}, &local->region[resource]) < 0)
-        return NULL;
-    return local->region[resource];
+    for (unsigned at = 0; at < RESERVE; at++) {
+        ay_region *region = NULL;
+        pthread_mutex_lock(&local->mutex);
+        const bool there = local->reserve[at] != NULL;
+        pthread_mutex_unlock(&local->mutex);
+        if (there)
+            continue;
+        if (ay_region_open(local->space, &(ay_spec){.name = RESERVED_NAME}, &region) < 0)
+            return;
+        pthread_mutex_lock(&local->mutex);
+        if (!local->reserve[at]) {
+            local->reserve[at] = region;
+            region = NULL;
+        }
+        pthread_mutex_unlock(&local->mutex);
+        ay_region_close(region);
+    }
 }
+
+static bool spend_reserve(struct local *local)
+{
+    ay_region *region = NULL;
+    pthread_mutex_lock(&local->mutex);
+    for (unsigned at = 0; at < RESERVE && !region; at++) {
+        region = local->reserve[at];
+        local->reserve[at] = NULL;
+    }
+    pthread_mutex_unlock(&local->mutex);
+    ay_region_close(region);
+    return region != NULL;
+}
+
+/* 0, or a negative errno. `spent`: by a place of the reserve. */
+static int open_region(struct local *local, const char *name, ay_region **region, bool *spent)
+{
+    *spent = false;
+    for (;;) {
+        const int error = ay_region_open(local->space, &(ay_spec){.name = name}, region);
+        if ((error != -EUSERS && error != -ENOSPC) || !spend_reserve(local))
+            return error;
+        *spent = true;
+    }
+}
+
+static void close_region(struct local *local, ay_region *region)
+{
+    ay_region_close(region);
+    fill_reserve(local);
+}
+
+/* ---- taking back ---- */
 
 /* Inside, alone. */
 static struct local_news withdraw(struct local *local, unsigned resource, ay_region *region, bool death)
 {
-    struct local_news news = {.resource = resource, .death = death};
+    struct local_news news = {.resource = resource, .kind = LOCAL_TAKEN_BACK, .death = death};
     news.number = ay_fence(region) / AY_PLACES_MOST;
     news.withdrawn = pages_withdraw(local->pages, resource);
+    ay_leave(region);
     return news;
 }
 
-/* All places may be taken, or a wait may be refused: it is tried again until it succeeds. */
-static void take_back(struct local *local, const struct work *work)
-{
-    for (;; usleep(RETRY_US)) {
-        ay_region *region = region_of(local, work->resource, work->name);
-        if (!region)
-            continue;
-        int result = ay_try(region);
-        if (result == -EBUSY) {
-            tell(local, (struct local_news){.resource = work->resource, .busy = true});
-            result = ay_enter(region);
-        }
-        if (result < 0)
-            continue;
-        const struct local_news news = withdraw(local, work->resource, region, result == AY_AFTER_DEATH);
-        ay_leave(region);
-        tell(local, news);
-        return;
-    }
-}
+static int start_thread(struct local *local);
 
-static struct work *next_work(struct local *local)
+/* Not if there would be no thread left for the others. */
+static bool may_wait(struct local *local)
 {
     pthread_mutex_lock(&local->mutex);
-    struct work *work = local->waiting;
-    if (!work) {
-        local->threads--;
-    } else {
-        local->waiting = work->next;
-        if (!local->waiting)
-            local->waiting_end = &local->waiting;
-    }
+    if (local->threads - local->waiting == 1)
+        start_thread(local);
+    const bool may = local->waiting < WAITING_MOST && local->threads - local->waiting > 1;
+    local->waiting += may;
     pthread_mutex_unlock(&local->mutex);
-    return work;
+    return may;
+}
+
+static int wait_inside(struct local *local, ay_region *region)
+{
+    const int result = ay_enter(region);
+    pthread_mutex_lock(&local->mutex);
+    local->waiting--;
+    pthread_mutex_unlock(&local->mutex);
+    return result;
+}
+
+static void tell_trouble(struct local *local, struct work *work, int error)
+{
+    if (work->told_trouble == error)
+        return;
+    work->told_trouble = error;
+    struct local_news news = {.resource = work->resource, .kind = LOCAL_TROUBLE};
+    snprintf(news.why, sizeof news.why, "%s", ay_message());
+    tell(local, news);
+}
+
+static void tell_busy(struct local *local, struct work *work)
+{
+    if (!work->told_busy)
+        tell(local, (struct local_news){.resource = work->resource, .kind = LOCAL_BUSY});
+    work->told_busy = true;
+}
+
+/* False: it must be tried again. */
+static bool take_back(struct local *local, struct work *work)
+{
+    ay_region *region;
+    bool spent;
+    int result = open_region(local, work->name, &region, &spent);
+    if (result < 0) {
+        tell_trouble(local, work, result);
+        return false;
+    }
+    result = ay_try(region);
+    if (result == -EBUSY) {
+        tell_busy(local, work);
+        if (!spent && may_wait(local))
+            result = wait_inside(local, region);
+    }
+    if (result >= 0)
+        tell(local, withdraw(local, work->resource, region, result == AY_AFTER_DEATH));
+    else if (result != -EBUSY)
+        tell_trouble(local, work, result);
+    close_region(local, region);
+    return result >= 0;
+}
+
+/* ---- threads ---- */
+
+/* Under the mutex. In order of when they are due; those due at once in order of arrival. */
+static void add_work(struct local *local, struct work *work)
+{
+    struct work **link = &local->work;
+    while (*link && (*link)->due <= work->due)
+        link = &(*link)->next;
+    work->next = *link;
+    *link = work;
+    pthread_cond_signal(&local->more);
+}
+
+/* Under the mutex. NULL: there is none, and threads enough. */
+static struct work *next_work(struct local *local)
+{
+    for (;;) {
+        struct work *work = local->work;
+        if (work && work->due <= clock_ns(CLOCK_MONOTONIC)) {
+            local->work = work->next;
+            return work;
+        }
+        if (local->threads - local->waiting > RUNNERS_KEPT)
+            return NULL;
+        local->idle++;
+        if (work) {
+            const struct timespec due = {.tv_sec = work->due / 1000000000, .tv_nsec = work->due % 1000000000};
+            pthread_cond_timedwait(&local->more, &local->mutex, &due);
+        } else {
+            pthread_cond_wait(&local->more, &local->mutex);
+        }
+        local->idle--;
+    }
 }
 
 static void *work_on(void *arg)
 {
     struct local *local = arg;
+    pthread_mutex_lock(&local->mutex);
     for (struct work *work; (work = next_work(local));) {
-        take_back(local, work);
-        free(work);
+        pthread_mutex_unlock(&local->mutex);
+        const bool done = take_back(local, work);
+        work->due = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+        pthread_mutex_lock(&local->mutex);
+        if (done)
+            free(work);
+        else
+            add_work(local, work);
     }
+    local->threads--;
+    pthread_mutex_unlock(&local->mutex);
     return NULL;
 }
 
-static void start_thread(struct local *local)
+/* Under the mutex. If there can be no more, those that there are will do the work, one after the other. */
+static int start_thread(struct local *local)
 {
     pthread_attr_t attributes;
     pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0)
-        abort();
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
     pthread_attr_setstacksize(&attributes, STACK);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_mutex_lock(&local->mutex);
-    const bool may = local->threads < THREADS_MOST;
-    local->threads += may;
-    pthread_mutex_unlock(&local->mutex);
-    if (may && pthread_create(&thread, &attributes, work_on, local) != 0) {
-        pthread_mutex_lock(&local->mutex);
-        const bool alone = --local->threads == 0;
-        pthread_mutex_unlock(&local->mutex);
-        if (alone) /* nobody would ever do the work */
-            abort();
-    }
+    error = pthread_create(&thread, &attributes, work_on, local);
     pthread_attr_destroy(&attributes);
+    local->threads += !error;
+    return error;
 }
 
 void local_take_back(struct local *local, unsigned resource, const char *name)
@@ -145,25 +279,26 @@ void local_take_back(struct local *local, unsigned resource, const char *name)
     struct work *work = calloc(1, sizeof *work);
     if (!work)
         abort();
-    work->local = local;
     work->resource = resource;
     snprintf(work->name, sizeof work->name, "%s", name);
     pthread_mutex_lock(&local->mutex);
-    *local->waiting_end = work;
-    local->waiting_end = &work->next;
+    add_work(local, work);
+    if (local->idle == 0 && local->threads - local->waiting < RUNNERS_MOST)
+        start_thread(local);
     pthread_mutex_unlock(&local->mutex);
-    start_thread(local);
 }
 
 bool local_try_take_back(struct local *local, unsigned resource, const char *name, struct local_news *news)
 {
-    ay_region *region = region_of(local, resource, name);
-    const int result = region ? ay_try(region) : -EUSERS;
-    if (result < 0)
+    ay_region *region;
+    bool spent;
+    if (open_region(local, name, &region, &spent) < 0)
         return false;
-    *news = withdraw(local, resource, region, result == AY_AFTER_DEATH);
-    ay_leave(region);
-    return true;
+    const int result = ay_try(region);
+    if (result >= 0)
+        *news = withdraw(local, resource, region, result == AY_AFTER_DEATH);
+    close_region(local, region);
+    return result >= 0;
 }
 
 bool local_next(struct local *local, struct local_news *what)
@@ -212,6 +347,23 @@ static bool open_space(struct local *local, const struct directory *directory, c
     return known;
 }
 
+/* One thread that is always there. */
+static bool begin_threads(struct local *local, char *trouble, size_t room)
+{
+    pthread_condattr_t attributes;
+    pthread_mutex_init(&local->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&local->more, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_lock(&local->mutex);
+    const int error = start_thread(local);
+    pthread_mutex_unlock(&local->mutex);
+    if (error)
+        snprintf(trouble, room, "cannot start a thread: %s", strerror(error));
+    return error == 0;
+}
+
 struct local *local_open(const struct directory *directory, struct pages *pages, char *trouble, size_t room)
 {
     struct local *local = calloc(1, sizeof *local);
@@ -220,14 +372,14 @@ struct local *local_open(const struct directory *directory, struct pages *pages,
         return NULL;
     }
     local->pages = pages;
-    local->waiting_end = &local->waiting;
     local->news_end = &local->news;
-    pthread_mutex_init(&local->mutex, NULL);
     local->event = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (local->event < 0)
         snprintf(trouble, room, "cannot make an eventfd: %s", strerror(errno));
-    else if (open_space(local, directory, trouble, room))
+    else if (open_space(local, directory, trouble, room) && begin_threads(local, trouble, room)) {
+        fill_reserve(local);
         return local;
+    }
     if (local->event >= 0)
         close(local->event);
     ay_close(local->space);

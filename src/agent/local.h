@@ -14,9 +14,14 @@ struct local;
 /* What a thread has to tell the agent. */
 struct local_news {
     unsigned resource;
-    bool busy; /* somebody is inside: it waits. Otherwise it is done: */
-    bool withdrawn, death;
-    uint64_t number;
+    enum {
+        LOCAL_BUSY,      /* somebody is inside: it waits */
+        LOCAL_TROUBLE,   /* the region cannot be opened, or not entered: it tries again and again */
+        LOCAL_TAKEN_BACK /* done */
+    } kind;
+    bool withdrawn, death; /* of LOCAL_TAKEN_BACK: the permission was there; somebody had died inside */
+    uint64_t number;       /* of the agent's own passage */
+    char why[256];         /* of LOCAL_TROUBLE */
 };
 
 /* NULL: `trouble` says why. */

@@ -218,10 +218,14 @@ static void take_demands(struct service *service)
 static void take_news(struct service *service)
 {
     for (struct local_news news; local_next(service->local, &news);)
-        if (news.busy)
-            agent_is_busy(&service->agent, now(), news.resource);
-        else
+        if (news.kind == LOCAL_TAKEN_BACK) {
             agent_took_back(&service->agent, now(), news.resource, news.withdrawn, news.number, news.death);
+        } else {
+            agent_is_busy(&service->agent, now(), news.resource);
+            if (news.kind == LOCAL_TROUBLE)
+                agent_log(&service->agent, LOG_WARNING, "not-handed-over", "resource=\"%s\" why=\"%s\"",
+                          service->agent.resource[news.resource].name, news.why);
+        }
 }
 
 static void take_signal(struct service *service)

@@ -142,8 +142,10 @@ uint64_t ay__cluster_fence(const ay_region *region)
     return region->base + (number > region->first ? number - region->first : 0);
 }
 
-/* False: there is no agent. */
-static bool demand(ay_region *region, enum demand_kind kind)
+enum answer { ASKED, NO_AGENT, NO_ROOM /* its queue was full all the time: ask again at once */ };
+
+/* The agent's queue is short. Who finds it full waits for room, for so long at most. */
+static enum answer demand(ay_region *region, enum demand_kind kind, int64_t patience)
 {
     const struct name *name = &region->spec.name[0];
     struct demand demand = {.magic = DEMAND_MAGIC,
@@ -154,15 +156,22 @@ static bool demand(ay_region *region, enum demand_kind kind)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(demand.name, name->bytes, name->length);
     if (!cluster_path(region->at.space->cluster->name, "socket", address.sun_path, sizeof address.sun_path))
-        return false;
-    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        return NO_AGENT;
+    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
-        return true; /* it is asked again */
+        return ASKED; /* it is asked again, later */
+    const int64_t us = patience / 1000 > 1000 ? patience / 1000 : 1000;
+    const struct timeval time = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
     const bool sent =
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time) == 0 &&
         sendto(fd, &demand, sizeof demand, MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address) >= 0;
     const int error = errno;
     close(fd);
-    return sent || (error != ECONNREFUSED && error != ENOENT && error != EACCES);
+    if (sent)
+        return ASKED;
+    if (error == EAGAIN || error == EINTR)
+        return NO_ROOM;
+    return error == ECONNREFUSED || error == ENOENT || error == EACCES ? NO_AGENT : ASKED;
 }
 
 enum { DEAF_MS = 16 }; /* to the second word, where the kernel watches one only */
@@ -209,8 +218,10 @@ static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
     const int64_t now = ay__now();
     if (now < wait->ask)
         return true;
-    wait->ask = now + (int64_t)ASK_AGAIN_MS * MS;
-    if (demand(region, kind))
+    const int64_t again = now + (int64_t)ASK_AGAIN_MS * MS;
+    const enum answer answer = demand(region, kind, (again < wait->until ? again : wait->until) - now);
+    wait->ask = answer == NO_ROOM ? now : again;
+    if (answer != NO_AGENT)
         wait->agent_lost = 0;
     else if (!wait->agent_lost)
         wait->agent_lost = now;
@@ -231,8 +242,8 @@ static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
 static void hear_of_death(ay_region *region)
 {
     const struct permission *permission = region->permission;
-    struct wait wait = {.ask = 0};
     const int64_t end = ay__now() + (int64_t)TRY_MS * MS;
+    struct wait wait = {.until = end};
     region->death = true;
     while (atomic_load(&permission->death) && ay__now() < end) {
         if (!ask(region, &wait, DEMAND_TOLD))

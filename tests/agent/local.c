@@ -175,6 +175,43 @@ static void test_no_agent(void **state)
     listen_for_demands();
 }
 
+static void *enter_soon(void *arg)
+{
+    *(int *)arg = ay_enter_for(region, 200);
+    return NULL;
+}
+
+/* The agent's queue is full when the demand is to be sent: it waits for room, and comes in time. Tried until the machine is quiet enough. */
+static void test_a_full_queue(void **state)
+{
+    (void)state;
+    int result = -1;
+    pages_add(&pages, 0, "thing", 5);
+    for (unsigned tries = 0; tries < 50 && result < 0; tries++) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        pthread_t thread;
+        const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        assert_true(cluster_path("c", "socket", address.sun_path, sizeof address.sun_path));
+        while (sendto(fd, "", 1, 0, (struct sockaddr *)&address, sizeof address) == 1)
+            continue;
+        assert_int_equal(errno, EAGAIN);
+        assert_int_equal(pthread_create(&thread, NULL, enter_soon, &result), 0);
+        usleep(20000);
+        struct demand demand = {0};
+        struct pollfd room = {.fd = agent_socket, .events = POLLIN};
+        while (demand.magic != DEMAND_MAGIC && poll(&room, 1, 150) == 1)
+            (void)!recv(agent_socket, &demand, sizeof demand, 0);
+        if (demand.magic == DEMAND_MAGIC)
+            pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 1, demand.number);
+        pthread_join(thread, NULL);
+        close(fd);
+        if (result < 0)
+            pages_withdraw(&pages, 0);
+    }
+    assert_int_equal(result, 0);
+    ay_leave(region);
+}
+
 static void test_lost_by_withdrawal(void **state)
 {
     (void)state;
@@ -247,11 +284,11 @@ static void test_too_weak_a_permission(void **state)
     assert_int_equal(next_demand(&index).kind, DEMAND_MORE);
     local_take_back(local, 0, "thing");
     struct pollfd news = {.fd = local_fd(local), .events = POLLIN};
-    struct local_news what = {.busy = true};
-    while (what.busy) {
+    struct local_news what = {.kind = LOCAL_BUSY};
+    while (what.kind == LOCAL_BUSY) {
         assert_int_equal(poll(&news, 1, WAIT_MS), 1);
         if (!local_next(local, &what))
-            what.busy = true;
+            what.kind = LOCAL_BUSY;
     }
     assert_true(what.withdrawn);
     pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 100, 0);
@@ -262,13 +299,13 @@ static void test_too_weak_a_permission(void **state)
     do
         assert_int_equal(poll(&news, 1, WAIT_MS), 1);
     while (!local_next(local, &what));
-    assert_true(what.busy);
+    assert_int_equal(what.kind, LOCAL_BUSY);
     assert_true(ay_valid(region));
     ay_leave(region);
     do
         assert_int_equal(poll(&news, 1, WAIT_MS), 1);
     while (!local_next(local, &what));
-    assert_true(!what.busy && what.withdrawn);
+    assert_true(what.kind == LOCAL_TAKEN_BACK && what.withdrawn);
     assert_false(local_try_take_back(local, 0, "thing", &what) && what.withdrawn); /* there is nothing left to take */
 }
 
@@ -362,10 +399,17 @@ static void test_removed_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_granted_and_kept),      TEST(test_try_hears_that_it_is_busy), TEST(test_no_agent),
-        TEST(test_lost_by_withdrawal),    TEST(test_lost_by_the_clock),         TEST(test_death_elsewhere_is_told_once),
-        TEST(test_too_weak_a_permission), TEST(test_what_a_cluster_has_not),    TEST(test_child_owns_nothing),
+        TEST(test_granted_and_kept),
+        TEST(test_try_hears_that_it_is_busy),
+        TEST(test_no_agent),
+        TEST(test_lost_by_withdrawal),
+        TEST(test_lost_by_the_clock),
+        TEST(test_death_elsewhere_is_told_once),
+        TEST(test_too_weak_a_permission),
+        TEST(test_what_a_cluster_has_not),
+        TEST(test_child_owns_nothing),
         TEST(test_removed_files),
+        TEST(test_a_full_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
