@@ -7,20 +7,21 @@
  *   …        place 1
  *
  *   one place
- *   +0       hot page. One cache line of it is used, at (place mod 64)·64: lines of places a page apart would otherwise
- *            fall into the same sets of the cache.
+ *   +0       hot page. Two cache lines of it are used, at (place mod 60)·64: lines of places a page
+ *            apart would otherwise fall into the same sets of the cache. The second is seldom
+ *            written: to look at it costs little, however often its owner comes and goes.
  *              +0  word        register 0                                          owner
- *              +8  life        0: closed; keeper's TID | FUTEX_WAITERS: alive;     owner; the kernel at its death;
+ *              +8  asleep      place + 1 and index of the register slept on        owner
+ *              +16 fence       of the present passage, or the last, if the protocol has no numbers         owner
+ *              +24 inside      1 from just before ay_enter() returns until ay_leave() begins    owner
+ *              +28 inherited   1: earlier owners may have left deaths inside, untold   claimer
+ *              +32 seen        low half of what that register was seen as                  owner
+ *              +36 sleeps      how often it has slept                                      owner
+ *              +40 recalled    the grant that its keeper takes back, and on which the keeper sleeps        its keeper
+ *              +64 life        0: closed; keeper's TID | FUTEX_WAITERS: alive;     owner; the kernel at its death;
  *                              FUTEX_OWNER_DIED: dead, or being claimed: with a   claimer, by compare-and-swap
  *                              count of the claims begun since
- *              +12 generation  how often the place was claimed; 0: never           claimer
- *              +16 asleep      place + 1 and index of the register slept on        owner
- *              +24 fence       of the present passage, or the last, if the protocol has no numbers         owner
- *              +32 inside      1 from just before ay_enter() returns until ay_leave() begins    owner
- *              +36 inherited   1: earlier owners may have left deaths inside, untold   claimer
- *              +40 seen        low half of what that register was seen as                  owner
- *              +44 sleeps      how often it has slept                                      owner
- *              +48 recalled    the grant that its keeper takes back, and on which the keeper sleeps        its keeper
+ *              +68 generation  how often the place was claimed; 0: never           claimer
  *   +4096    cold page: spec, identity, units                                      owner (claimer, before it is alive)
  *              admission   whether the others agree with its spec (spec.c)         owner; who disagrees, by compare-and-swap
  *              told, inherited[].state: deaths inside (deaths.c)                   claimer; who is told, by compare-and-swap
@@ -57,9 +58,10 @@
 #include "afteryou.h"
 
 enum {
-    LAYOUT_VERSION = 3,
+    LAYOUT_VERSION = 4,
     PAGE = 4096,
     LINE = 64,
+    LINES_APART = 60, /* of the 64 in a page, with room for two; looks go by fours */
     NAMES_MOST = 1 + AY_ALSO_MOST,
     COMMAND_ROOM = 64,
     PROTOCOL_ROOM = 16,
@@ -96,8 +98,7 @@ struct header {
 };
 
 struct hot {
-    _Atomic uint64_t word;
-    _Atomic uint64_t life; /* life in the low half, generation in the high half: fetched as one */
+    _Alignas(LINE) _Atomic uint64_t word;
     _Atomic uint64_t asleep;
     _Atomic uint64_t fence;
     _Atomic uint32_t inside;
@@ -105,6 +106,8 @@ struct hot {
     _Atomic uint32_t seen;
     _Atomic uint32_t sleeps;
     _Atomic uint32_t recalled;
+    /* life in the low half, generation in the high half: fetched as one */
+    _Alignas(LINE) _Atomic uint64_t life;
 };
 
 struct name {
@@ -155,15 +158,15 @@ struct registers_page {
     _Atomic uint8_t bit[BITS_MOST];
 };
 
-_Static_assert(offsetof(struct hot, life) == 8 && sizeof(struct hot) <= LINE, "one line");
+_Static_assert(offsetof(struct hot, life) == LINE && sizeof(struct hot) == 2 * LINE, "two lines");
 _Static_assert(sizeof(struct header) <= PAGE && sizeof(struct cold) <= PAGE && sizeof(struct registers_page) <= PAGE,
                "a page each");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "life is the low half, at the word's own address");
 
-/* Where the line of a place lies in its hot page. */
+/* Where the lines of a place lie in its hot page. */
 static inline size_t hot_offset(unsigned place)
 {
-    return (size_t)(place % (PAGE / LINE)) * LINE;
+    return (size_t)(place % LINES_APART) * LINE;
 }
 
 static inline size_t place_offset(size_t place_size, unsigned place)

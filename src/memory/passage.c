@@ -62,11 +62,17 @@ static int give_up(ay_region *region)
     return at->reason;
 }
 
-/* Somebody has died inside. */
-static __attribute__((noinline)) int tell(ay_region *region)
+/* It is inside, and somebody has died there. */
+static __attribute__((noinline)) int attend(ay_region *region)
 {
     AY__UNCANCELLED;
-    return ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
+    ay__look_at_company(&region->at);
+    return region->at.news && ay__deaths_tell(region) ? AY_AFTER_DEATH : 0;
+}
+
+static inline bool attends(const struct registers *at)
+{
+    return __builtin_expect(at->news || !registers_company_lives(at), 0);
 }
 
 static int entered(ay_region *region)
@@ -89,7 +95,7 @@ static int entered(ay_region *region)
     stop_waiting(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : ay__coarse_now(), memory_order_relaxed);
     atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self), memory_order_relaxed);
-    int result = __builtin_expect(at->news, 0) ? tell(region) : 0;
+    int result = attends(at) ? attend(region) : 0;
     if (__builtin_expect(at->cluster, 0) && ay__cluster_tells_death(region))
         result = AY_AFTER_DEATH;
     if (__builtin_expect(ay__trace_file >= 0, 0))
@@ -142,7 +148,7 @@ static __attribute__((noinline)) int enter_by_express(ay_region *region, int tim
 {
     if (express_enter(region)) {
         if (__builtin_expect(!region->at.cluster, 1) || ay__cluster_at_hand(region))
-            return __builtin_expect(region->at.news, 0) ? tell(region) : 0;
+            return attends(&region->at) ? attend(region) : 0;
         express_leave(region); /* the long way asks for the permission */
     }
     region->lane = LANE_CLOSED;
@@ -168,7 +174,9 @@ __attribute__((always_inline)) static inline int enter_by_any(ay_region *region,
         return enter_by_express(region, timeout_ms);
     if (lane != LANE_RETAINED)
         return enter_within(region, timeout_ms);
-    return express_again(region) ? 0 : enter_recalled(region, timeout_ms);
+    if (!express_again(region))
+        return enter_recalled(region, timeout_ms);
+    return attends(&region->at) || !registers_gathered(&region->at) ? attend(region) : 0;
 }
 
 int ay_enter(ay_region *region)

@@ -70,6 +70,7 @@ static void free_region(ay_region *region)
         return;
     free(region->at.acquaintances);
     free(region->at.runs);
+    free(region->at.company);
     free(region);
 }
 
@@ -88,7 +89,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     if (!error) {
         region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
         region->at.runs = calloc(space->places, sizeof *region->at.runs);
-        if (!region->at.acquaintances || !region->at.runs)
+        region->at.company = calloc(space->places, sizeof *region->at.company);
+        if (!region->at.acquaintances || !region->at.runs || !region->at.company)
             error = ay__fail(-ENOMEM, "out of memory");
     }
     if (!error)

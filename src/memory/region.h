@@ -28,6 +28,13 @@ struct run {
     unsigned place, end;
 };
 
+/* One that has a resource in common with me, and may be inside together with me. */
+struct companion {
+    const _Atomic uint64_t *life;
+    uint64_t known; /* as its acquaintance has it */
+    unsigned place;
+};
+
 struct registers {
     /* fixed while the region is open */
     const char *first; /* place 0, read-only */
@@ -50,6 +57,8 @@ struct registers {
     unsigned run_count;
     unsigned run; /* that of the rival returned last */
     uint64_t gathered;
+    struct companion *company; /* gathered likewise */
+    unsigned company_count;
     uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
     bool news;              /* somebody died inside, or left such a death behind: see after entering */
     bool may_retain;        /* its keeper sleeps on its `recalled`: one of RETAINED_MOST of this process */
@@ -123,7 +132,8 @@ static inline bool region_is_inside(const ay_region *region)
 bool ay__meet(struct registers *at,
               unsigned place); /* its life has changed: see who it is now; false: nobody is there yet */
 word ay__read_anew(struct registers *at, unsigned place, unsigned index);
-void ay__gather(struct registers *at); /* finds out who the rivals are now */
+void ay__gather(struct registers *at);          /* finds out who the rivals are now */
+void ay__look_at_company(struct registers *at); /* see who has died of those in company */
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
@@ -223,6 +233,16 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
             return place > run->place ? place : run->place;
     }
     return at->places;
+}
+
+/* Whether all who may be inside together with me live. They are in nobody's way, so no scan
+ * looks at them; but whoever dies inside is told of, in whatever mode. */
+static inline bool registers_company_lives(const struct registers *at)
+{
+    for (unsigned which = 0; which < at->company_count; which++)
+        if (__builtin_expect(atomic_load(at->company[which].life) != at->company[which].known, 0))
+            return false;
+    return true;
 }
 
 static inline word registers_at_line(const char *line)

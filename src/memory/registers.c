@@ -103,10 +103,24 @@ void ay__gather(struct registers *at)
 {
     const uint64_t claims = atomic_load(at->claims);
     at->run_count = 0;
+    at->company_count = 0;
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
         const struct acquaintance *other = &at->acquaintances[place];
         if (other->rival && (other->alive || at->queues))
             add_to_runs(at, place);
+        else if (other->meets && !other->rival && other->alive)
+            at->company[at->company_count++] =
+                (struct companion){.life = &other->hot->life, .known = other->known, .place = place};
     }
     at->gathered = claims;
+}
+
+/* One that has come since they were gathered has changed `claims`. */
+void ay__look_at_company(struct registers *at)
+{
+    if (!registers_gathered(at))
+        ay__gather(at);
+    for (unsigned which = 0; which < at->company_count; which++)
+        if (atomic_load(at->company[which].life) != at->company[which].known)
+            ay__meet(at, at->company[which].place);
 }
