@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors: 0, 1 and 2 are the program's, open or not. */
+/* Descriptors: 0, 1 and 2 are the program's, open or not; and what it closes may be ours. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -97,10 +97,115 @@ static void test_a_thread_writes_meanwhile(void)
     expect_success(pid);
 }
 
+/* A file of the program's, at the number that the space had. */
+static int make_stranger(const char *path, int number)
+{
+    int fd;
+    do
+        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    while (fd >= 0 && fd < number);
+    CHECK_EQUAL(fd, number);
+    CHECK_EQUAL(write(fd, "a stranger's", 12), 12);
+    return fd;
+}
+
+static int number_of_space(void)
+{
+    char link[64], path[128];
+    for (int fd = 3; fd < 64; fd++) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        const ssize_t length = readlink(link, path, sizeof path - 1);
+        path[length > 0 ? length : 0] = '\0';
+        if (strcmp(path, test_space) == 0)
+            return fd;
+    }
+    FAIL("the space has no descriptor");
+}
+
+static void expect_untouched(int fd)
+{
+    struct stat status;
+    CHECK_EQUAL(fstat(fd, &status), 0);
+    CHECK_EQUAL(status.st_size, 12);
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const int another = open(link, O_RDWR | O_CLOEXEC); /* another open file description, which would see a lock */
+    struct flock lock = {.l_type = F_WRLCK};
+    CHECK(another >= 0);
+    CHECK_EQUAL(fcntl(another, F_OFD_GETLK, &lock), 0);
+    CHECK_EQUAL(lock.l_type, F_UNLCK);
+    close(another);
+}
+
+/* close_range(), as daemons do it, and the number is a file of the program's: that is not written, locked or closed, and all goes on. */
+static void test_closed_and_reused(bool removed)
+{
+    unlink(test_space);
+    char stranger[80];
+    snprintf(stranger, sizeof stranger, "%s-stranger", test_space);
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        ay_space *space = open_space(NULL);
+        ay_region *first = open_region(space, (ay_spec){.name = "x"}), *second;
+        const int number = number_of_space();
+        CHECK_EQUAL(close_range(3, ~0u, 0), 0);
+        const int fd = make_stranger(stranger, number);
+        if (removed)
+            unlink(test_space);
+        const int result = ay_region_open(space, &(ay_spec){.name = "y"}, &second);
+        CHECK_EQUAL(result, removed ? -EBADF : 0);
+        CHECK(!removed || strstr(ay_message(), "close_range"));
+        if (!removed) {
+            CHECK_EQUAL(ay_enter(first), 0);
+            CHECK_EQUAL(ay_enter(second), 0);
+            ay_region_close(second);
+        }
+        expect_untouched(fd);
+        const pid_t child = spawn();
+        if (child == 0) { /* the fork handler closes nothing of a stranger's either */
+            expect_untouched(fd);
+            _exit(0);
+        }
+        expect_success(child);
+        ay_close(space);
+        expect_untouched(fd);
+        _exit(0);
+    }
+    expect_success(pid);
+    unlink(stranger);
+}
+
+/* The lock that witnesses its life is gone with the descriptor; it lives all the same, and keeps what it has. */
+static void test_closed_while_inside(void)
+{
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    _Atomic int *inside = shared_memory(sizeof *inside);
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        ay_region *its = open_region(open_space(NULL), (ay_spec){.name = "x"});
+        CHECK_EQUAL(ay_enter(its), 0);
+        CHECK_EQUAL(close_range(3, ~0u, 0), 0);
+        atomic_store(inside, 1);
+        for (;;)
+            pause();
+    }
+    AWAIT_TRUE(atomic_load(inside));
+    CHECK_EQUAL(ay_enter_for(region, 700), -ETIMEDOUT); /* longer than the doubt about a life lasts */
+    CHECK_EQUAL(ay_repair(space), 0);
+    kill_and_reap(pid);
+    CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), AY_AFTER_DEATH);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("descriptors");
     test_standard_descriptors_stay_closed();
     test_a_thread_writes_meanwhile();
+    test_closed_and_reused(false);
+    test_closed_and_reused(true);
+    test_closed_while_inside();
     return 0;
 }

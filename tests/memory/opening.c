@@ -9,7 +9,9 @@
 enum { MANY = 2 * 1000 * 1000 };
 
 struct board {
-    _Atomic int opened, told, passages;
+    _Atomic int opened, told;
+    _Atomic int open_with[3]; /* by slots */
+    _Atomic int agreed, refused;
 };
 
 static struct board *board;
@@ -31,6 +33,8 @@ _Noreturn static void open_traced(ay_spec spec)
     ay_region *region;
     const int result = ay_region_open(space, &spec, &region);
     atomic_store(&board->opened, 1);
+    if (spec.slots == 2)
+        _exit(-result);
     CHECK_EQUAL(result, 0);
     const int entered = ay_enter_for(region, PATIENCE_MS);
     CHECK(entered >= 0);
@@ -180,6 +184,62 @@ static bool test_killed_after(long steps)
     return going;
 }
 
+/* Two that disagree, of which one stands still in the middle: the other gets its way, or is told; and never do both. False: the
+ * opening was over by then. */
+static bool test_disagreeing_after(long steps)
+{
+    unlink(test_space);
+    const pid_t pid = start_traced((ay_spec){.name = "x", .slots = 2});
+    bool going = true;
+    for (long at = 0; going && at < steps; at++)
+        going = step(pid);
+    ay_space *space = open_small();
+    ay_region *region, *agreeing;
+    const int result = ay_region_open(space, &(ay_spec){.name = "x"}, &region);
+    if (result == 0) /* what the one stopped wants is no obstacle to others who agree with me either */
+        CHECK_EQUAL(ay_region_open(space, &(ay_spec){.name = "x"}, &agreeing), 0);
+    CHECK_EQUAL(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+    const int status = await_exit(pid);
+    const int its = WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+    if ((result != 0 && result != -EINVAL) || (its != 0 && its != -EINVAL) || (result == 0) == (its == 0))
+        FAIL("stood still after %ld instructions: got %d, and the other %d", steps, its, result);
+    ay_close(space);
+    return going;
+}
+
+/* Many at once, half of which disagree with the other half. */
+static void test_disagreeing_at_once(void)
+{
+    enum { PROCESSES = 4, ROUNDS = 300 };
+    pid_t pids[PROCESSES];
+    unlink(test_space);
+    for (int which = 0; which < PROCESSES; which++) {
+        pids[which] = spawn();
+        if (pids[which] != 0)
+            continue;
+        const unsigned slots = 1 + (unsigned)which % 2;
+        ay_space *space = open_small();
+        for (int round = 0; round < ROUNDS; round++) {
+            ay_region *region;
+            const int result = ay_region_open(space, &(ay_spec){.name = "x", .slots = slots}, &region);
+            CHECK(result == 0 || result == -EINVAL);
+            atomic_fetch_add(result ? &board->refused : &board->agreed, 1);
+            if (result)
+                continue;
+            atomic_fetch_add(&board->open_with[slots], 1);
+            CHECK_EQUAL(atomic_load(&board->open_with[3 - slots]), 0);
+            atomic_fetch_sub(&board->open_with[slots], 1);
+            ay_region_close(region);
+        }
+        _exit(0);
+    }
+    for (int which = 0; which < PROCESSES; which++)
+        expect_success(pids[which]);
+    CHECK(atomic_load(&board->agreed) > 0);
+    printf("opened with one slot or two: %d agreed, %d were refused\n", atomic_load(&board->agreed),
+           atomic_load(&board->refused));
+}
+
 int main(int count, char **words)
 {
     const long stride = count > 1 ? atol(words[1]) : 0;
@@ -191,5 +251,10 @@ int main(int count, char **words)
     while (test_killed_after(steps))
         steps += stride ? stride : 997;
     printf("killed up to the %ldth instruction of an opening\n", steps);
+    steps = 1;
+    while (test_disagreeing_after(steps))
+        steps += stride ? stride : 199;
+    printf("disagreed with up to the %ldth instruction of an opening\n", steps);
+    test_disagreeing_at_once();
     return 0;
 }
