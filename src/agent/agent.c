@@ -9,7 +9,7 @@ enum { MS = 1000 * 1000, LOOK_AGAIN_MS = 200 };
 
 bool agent_begin(struct agent *agent, const struct agent_options *options, const struct surroundings *around)
 {
-    *agent = (struct agent){.options = *options, .around = *around, .self = NO_SLOT};
+    *agent = (struct agent){.options = *options, .around = *around, .self = NO_SLOT, .owed_next = INT64_MAX};
     agent->kept_end = &agent->kept;
     agent->resource = calloc(PERMISSIONS_MOST, sizeof *agent->resource);
     agent->group = calloc(RESOURCES_MOST, sizeof(struct resource *));
@@ -310,6 +310,9 @@ int64_t agent_tick(struct agent *agent, int64_t now)
             due = agent->renewal_due;
         if (agent->quarantine > now && agent->quarantine < due)
             due = agent->quarantine;
+        holdings_tick(agent);
+        if (agent->owed_next < due)
+            due = agent->owed_next;
     } else if (agent->phase != PHASE_OFF) {
         joining_tick(agent);
     }

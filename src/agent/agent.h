@@ -19,6 +19,8 @@
  *   A4  What was granted to a member that is succeeded by a new agent on its machine stays granted, in the name of the old slot (a ghost), until the new agent says that it
  *       has ended.
  *   A5  A resource is released only by take_back: after the agent was inside the region of the space.
+ *   A6  What a machine has lost, because it was cut off or its agent was late, is given to nobody before those inside have had the time to stop that they are promised (grace less
+ *       lease, from when they were told). The machine says in its HELLO what it owes so; the old slot stays a member there, as a ghost, until the time has passed.
  */
 #ifndef AFTERYOU_AGENT_AGENT_H
 #define AFTERYOU_AGENT_AGENT_H
@@ -47,7 +49,8 @@ struct surroundings {
     /* A name was added to the agent's table, at this index. */
     void (*named)(void *arg, unsigned resource);
     void (*grant)(void *arg, unsigned resource); /* publishes what agent->resource[] says: mode, base, number, ghost */
-    void (*withdraw)(void *arg, unsigned resource); /* at once: what was begun under it is lost */
+    /* At once: what was begun under it is lost. agent->resource[].owed says until when those inside have time to stop. */
+    void (*withdraw)(void *arg, unsigned resource);
     /* Enters the region of the space in its turn, withdraws the permission there, leaves; then calls agent_took_back(). If it must wait for somebody inside,
      * it first calls agent_is_busy(). */
     void (*take_back)(void *arg, unsigned resource);
@@ -96,6 +99,9 @@ struct resource {
     bool is_busy;         /* taking_back, and somebody is inside */
     int ghost;            /* granted in the name of this slot, and not of my own; or -1 */
     uint64_t base, first; /* the fence of the local number `first` */
+    /* A6. Set when it is lost, cleared when the time has come. */
+    int64_t owed;  /* 0: nothing */
+    int owed_slot; /* in whose name it was granted */
     /* of the group: all members have the same, but for `state` */
     bool in_group;
     uint32_t index; /* in agent->group */
@@ -153,6 +159,7 @@ struct agent {
     int64_t deadline; /* 0: none yet */
     int64_t renewal_due;
     int64_t inherited_until; /* what was inherited holds so long, unless a lease of my own covers it; 0: it does */
+    int64_t owed_next;       /* the earliest of resource[].owed; INT64_MAX: none */
     int64_t obliged;         /* until then somebody on this machine may still be inside by an old lease */
     int64_t quarantine;      /* the group grants nothing before */
     bool was_ready;
@@ -170,11 +177,14 @@ struct agent {
 bool agent_begin(struct agent *agent, const struct agent_options *options, const struct surroundings *around);
 void agent_end(struct agent *agent);
 
-/* Before it is connected, if its pages are new: what a predecessor granted in others may hold until the grace has passed. */
-void agent_knows_nothing(struct agent *agent, int64_t now);
+/* Before it is connected: until then, by pages that it does not know, processes of this machine may be inside. A grace from when its own pages were made. */
+void agent_is_obliged(struct agent *agent, int64_t until);
 /* Before it is connected, in a process that comes after another: a permission that stands in the pages. */
 void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint32_t slot, uint64_t base,
                     uint64_t first);
+
+/* The same: it was lost, and those begun under it have until then to stop. */
+void agent_owes(struct agent *agent, unsigned resource, uint32_t slot, int64_t until);
 
 /* The transport is there, and has quorum. */
 void agent_connected(struct agent *agent, int64_t now, struct address self, uint32_t nodes);
@@ -222,7 +232,7 @@ void joining_drop_kept(struct agent *agent);
 /* members.c: how one ceases to be a member */
 uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation,
                      uint64_t pages); /* a slot, or NO_SLOT */
-void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *inherited);
+void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *kept);
 void members_burial(struct agent *agent, struct reader *fields);
 void members_farewell(struct agent *agent, uint32_t slot);
 void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields);
@@ -254,6 +264,8 @@ void resources_put_note(struct agent *agent, enum record_kind kind, const struct
 
 /* holdings.c */
 void holdings_settle_inheritance(struct agent *agent);
+void holdings_owe(struct agent *agent, struct resource *resource, uint32_t slot, int64_t until);
+void holdings_tick(struct agent *agent); /* ends what is owed no longer */
 
 static inline unsigned resource_index(const struct agent *agent, const struct resource *resource)
 {

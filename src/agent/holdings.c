@@ -2,9 +2,9 @@
 /* What this machine has of the resources: what its processes demand, what it takes back and gives up, and what an agent inherits from one before it. */
 #include "agent/agent.h"
 
-void agent_knows_nothing(struct agent *agent, int64_t now)
+void agent_is_obliged(struct agent *agent, int64_t until)
 {
-    agent->obliged = now + agent->options.grace;
+    agent->obliged = until;
 }
 
 void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint32_t slot, uint64_t base, uint64_t first)
@@ -15,6 +15,21 @@ void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint3
     inherited->ghost = (int)slot;
     inherited->base = base;
     inherited->first = first;
+}
+
+void holdings_owe(struct agent *agent, struct resource *resource, uint32_t slot, int64_t until)
+{
+    resource->owed = until;
+    resource->owed_slot = (int)slot;
+    if (until < agent->owed_next)
+        agent->owed_next = until;
+    if (until > agent->obliged)
+        agent->obliged = until;
+}
+
+void agent_owes(struct agent *agent, unsigned resource, uint32_t slot, int64_t until)
+{
+    holdings_owe(agent, &agent->resource[resource], slot, until);
 }
 
 static void put_ghost(struct agent *agent, const struct resource *resource, uint32_t ghost, bool death)
@@ -34,6 +49,16 @@ static bool inheritance_holds(const struct agent *agent, const struct resource *
            (agent->inherited_until == 0 || agent->inherited_until > agent->now);
 }
 
+/* Ghosts of this machine's that are neither granted nor owed. */
+static void end_ghosts(struct agent *agent, const struct resource *resource)
+{
+    for (uint32_t slot = 0; resource->in_group && slot < SLOTS; slot++)
+        if (agent->member[slot].ghost && agent->member[slot].node == agent->node &&
+            resource->members & slot_bit(slot) && resource->ghost != (int)slot &&
+            !(resource->owed > agent->now && resource->owed_slot == (int)slot))
+            put_ghost(agent, resource, slot, true);
+}
+
 /* A4: what the group does not know of, or has run out, is lost; what it keeps for me in vain is given up. */
 void holdings_settle_inheritance(struct agent *agent)
 {
@@ -41,11 +66,24 @@ void holdings_settle_inheritance(struct agent *agent)
         struct resource *resource = &agent->resource[at];
         if (resource->granted && resource->ghost >= 0 && !inheritance_holds(agent, resource))
             resources_withdraw(agent, resource);
-        for (uint32_t slot = 0; resource->in_group && slot < SLOTS; slot++)
-            if (agent->member[slot].ghost && agent->member[slot].node == agent->node &&
-                resource->members & slot_bit(slot) && resource->ghost != (int)slot)
-                put_ghost(agent, resource, slot, true);
+        end_ghosts(agent, resource);
         resources_look_for_contest(agent, resource);
+    }
+}
+
+void holdings_tick(struct agent *agent)
+{
+    if (agent->owed_next > agent->now)
+        return;
+    agent->owed_next = INT64_MAX;
+    for (unsigned at = 0; at < agent->resources; at++) {
+        struct resource *resource = &agent->resource[at];
+        if (resource->owed && resource->owed <= agent->now) {
+            resource->owed = 0;
+            end_ghosts(agent, resource);
+        } else if (resource->owed && resource->owed < agent->owed_next) {
+            agent->owed_next = resource->owed;
+        }
     }
 }
 
@@ -127,7 +165,7 @@ void agent_farewell(struct agent *agent, int64_t now)
 {
     agent->now = now;
     for (unsigned at = 0; at < agent->resources; at++)
-        if (agent->resource[at].granted)
+        if (agent->resource[at].granted || agent->resource[at].owed > now)
             return;
     if (!agent_is_member(agent))
         return;

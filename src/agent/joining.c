@@ -64,21 +64,30 @@ static int64_t obliged_for(const struct agent *agent)
     return agent->obliged > agent->now ? agent->obliged - agent->now : 0;
 }
 
-static uint32_t count_inherited(const struct agent *agent)
+/* The slot that must stay a member of the resource, because the machine has the permission by it (A4) or owes it still (A6); or -1. */
+static int kept_slot(const struct agent *agent, const struct resource *resource)
+{
+    if (resource->granted && resource->ghost >= 0)
+        return resource->ghost;
+    return resource->owed > agent->now ? resource->owed_slot : -1;
+}
+
+static uint32_t count_kept(const struct agent *agent)
 {
     uint32_t count = 0;
     for (unsigned at = 0; at < agent->resources; at++)
-        count += agent->resource[at].granted && agent->resource[at].ghost >= 0;
+        count += kept_slot(agent, &agent->resource[at]) >= 0;
     return count;
 }
 
-static void write_inherited(struct agent *agent)
+static void write_kept(struct agent *agent)
 {
-    parcel_u32(&agent->out, count_inherited(agent));
+    parcel_u32(&agent->out, count_kept(agent));
     for (unsigned at = 0; at < agent->resources; at++) {
         const struct resource *resource = &agent->resource[at];
-        if (resource->granted && resource->ghost >= 0) {
-            parcel_u8(&agent->out, (uint8_t)resource->ghost);
+        const int slot = kept_slot(agent, resource);
+        if (slot >= 0) {
+            parcel_u8(&agent->out, (uint8_t)slot);
             parcel_text(&agent->out, resource->name, resource->length);
         }
     }
@@ -101,7 +110,7 @@ void joining_seek(struct agent *agent)
     parcel_text(&agent->out, agent->options.protocol->name, strlen(agent->options.protocol->name));
     parcel_u64(&agent->out, (uint64_t)agent->options.lease);
     parcel_u64(&agent->out, (uint64_t)agent->options.grace);
-    write_inherited(agent);
+    write_kept(agent);
     parcel_end_record(&agent->out);
 }
 

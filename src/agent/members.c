@@ -39,8 +39,8 @@ void members_free_slots(struct agent *agent)
             agent->member[slot] = (struct member){0};
 }
 
-/* Whether (slot, name) is among what the successor has found in its pages. */
-static bool is_inherited(struct reader list, uint32_t slot, const struct resource *resource)
+/* Whether (slot, name) is among what the successor has, or owes still. */
+static bool is_kept(struct reader list, uint32_t slot, const struct resource *resource)
 {
     const uint32_t count = read_u32(&list);
     for (uint32_t at = 0; at < count && !list.bad; at++) {
@@ -53,21 +53,21 @@ static bool is_inherited(struct reader list, uint32_t slot, const struct resourc
     return false;
 }
 
-static void end_slot(struct agent *agent, uint32_t slot, const struct reader *inherited, bool death)
+static void end_slot(struct agent *agent, uint32_t slot, const struct reader *kept, bool death)
 {
     next_view(agent);
     agent->member[slot].ghost = true;
     for (uint32_t at = 0; at < agent->group_count; at++)
-        if (!inherited || !is_inherited(*inherited, slot, agent->group[at]))
+        if (!kept || !is_kept(*kept, slot, agent->group[at]))
             resources_died(agent, agent->group[at], slot, death);
 }
 
-/* A new agent on `node` takes the place of the old: A4. */
-void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *inherited)
+/* A new agent on `node` takes the place of the old: A4, A6. */
+void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *kept)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (agent->member[slot].used && agent->member[slot].node == node && slot != except)
-            end_slot(agent, slot, inherited, true);
+            end_slot(agent, slot, kept, true);
     members_free_slots(agent);
 }
 
@@ -110,7 +110,7 @@ void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
     const uint32_t index = read_u32(fields);
     const uint8_t ghost = read_u8(fields), death = read_u8(fields);
     if (fields->bad || index >= agent->group_count || ghost >= SLOTS || !agent->member[ghost].ghost ||
-        agent->member[ghost].node != agent->member[slot].node)
+        agent->member[ghost].node != agent->member[slot].node || !(agent->group[index]->members & slot_bit(ghost)))
         return;
     next_view(agent);
     struct resource *resource = agent->group[index];

@@ -81,7 +81,7 @@ void pages_bind_space(struct pages *pages, uint64_t device, uint64_t inode)
     struct permissions *map = pages->map;
     if (!pages->fresh && (map->space_device != device || map->space_inode != inode)) {
         for (unsigned at = 0; at < atomic_load(&map->count); at++)
-            pages_lose(pages, at);
+            pages_lose(pages, at, 0); /* fresh pages owe the whole grace */
         renew(pages);
     }
     map->space_device = device;
@@ -179,8 +179,9 @@ bool pages_withdraw(struct pages *pages, unsigned index)
     return true;
 }
 
-void pages_lose(struct pages *pages, unsigned index)
+void pages_lose(struct pages *pages, unsigned index, int64_t owed)
 {
+    atomic_store(&pages->map->permission[index].owed, owed); /* first: a successor must know */
     if (pages_withdraw(pages, index))
         change(pages);
 }

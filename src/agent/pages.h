@@ -31,8 +31,8 @@ void pages_add(struct pages *pages, unsigned index, const char *name, size_t len
 void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t slot, uint64_t base, uint64_t number);
 /* False: it was not granted. */
 bool pages_withdraw(struct pages *pages, unsigned index);
-/* Those begun under it are told. */
-void pages_lose(struct pages *pages, unsigned index);
+/* Those begun under it are told, and have until then to stop (CLOCK_BOOTTIME). */
+void pages_lose(struct pages *pages, unsigned index, int64_t owed);
 void pages_busy(struct pages *pages, unsigned index);
 void pages_death(struct pages *pages, unsigned index, bool death);
 void pages_lease(struct pages *pages, int64_t deadline);

@@ -268,6 +268,11 @@ void resources_withdraw(struct agent *agent, struct resource *resource)
 {
     if (!resource->granted)
         return;
+    /* Those inside were told when the lease ran out, or are told now. */
+    const int64_t lease = agent->deadline ? agent->deadline : agent->inherited_until;
+    const int64_t told = lease && lease < agent->now ? lease : agent->now;
+    holdings_owe(agent, resource, resource->ghost >= 0 ? (uint32_t)resource->ghost : agent->self,
+                 told + agent->options.grace - agent->options.lease);
     resource->granted = false;
     resource->ghost = -1;
     agent->counters.losses++;

@@ -81,7 +81,8 @@ static void do_grant(void *arg, unsigned resource)
 
 static void do_withdraw(void *arg, unsigned resource)
 {
-    pages_lose(&((struct service *)arg)->pages, resource);
+    struct service *service = arg;
+    pages_lose(&service->pages, resource, service->agent.resource[resource].owed);
 }
 
 static void do_take_back(void *arg, unsigned resource)
@@ -303,26 +304,32 @@ static void inherit(struct service *service)
     struct agent *agent = &service->agent;
     unsigned inherited = 0;
     if (service->pages.fresh) {
-        agent_knows_nothing(agent, now());
+        service->pages.map->obliged = now() + agent->options.grace;
         say(service, LOG_INFORMATION, "fresh-pages", "");
     }
+    agent_is_obliged(agent, service->pages.map->obliged);
     for (uint32_t at = 0; at < count; at++) {
         const struct permission *permission = &service->pages.map->permission[at];
         agent_resource(agent, permission->name, permission->length, true);
         const unsigned mode = permission_mode(atomic_load(&permission->granted));
-        if (mode == PERMISSION_NONE)
+        const uint32_t slot = atomic_load(&permission->slot);
+        const int64_t owed =
+            mode ? deadline + agent->options.grace - agent->options.lease : atomic_load(&permission->owed);
+        inherited += mode != PERMISSION_NONE;
+        if (mode != PERMISSION_NONE && deadline > now()) {
+            agent_inherits(agent, at, mode, slot, atomic_load(&permission->base), atomic_load(&permission->number));
             continue;
-        inherited++;
-        if (deadline > now())
-            agent_inherits(agent, at, mode, atomic_load(&permission->slot), atomic_load(&permission->base),
-                           atomic_load(&permission->number));
-        else
-            pages_lose(&service->pages, at);
+        }
+        if (mode != PERMISSION_NONE)
+            pages_lose(&service->pages, at, owed);
+        if (owed > now())
+            agent_owes(agent, at, slot, owed);
     }
     if (inherited) {
         char details[64];
         agent->inherited_until = deadline;
-        agent->obliged = deadline + agent->options.grace - agent->options.lease;
+        const int64_t owed = deadline + agent->options.grace - agent->options.lease;
+        agent->obliged = owed > agent->obliged ? owed : agent->obliged;
         snprintf(details, sizeof details, "permissions=%u in_time=%d", inherited, deadline > now());
         say(service, LOG_INFORMATION, "inherited", details);
     }

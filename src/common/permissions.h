@@ -60,7 +60,8 @@ struct permission {
     _Atomic uint32_t slot;    /* in whose name it was granted: for an agent that takes over */
     uint32_t length;
     char name[PERMISSION_NAME_MOST + 1];
-    uint64_t unused[3];
+    _Atomic int64_t owed; /* CLOCK_BOOTTIME: it was lost, and until then those begun under it may be stopping */
+    uint64_t unused[2];
 };
 _Static_assert(sizeof(struct permission) % 64 == 0, "whole lines");
 
@@ -71,6 +72,7 @@ struct permissions {
     uint32_t version, size;
     char cluster[CLUSTER_NAME_MOST + 1], protocol[31];
     uint64_t identity;                  /* drawn when the pages were made: P4 */
+    int64_t obliged;                    /* CLOCK_BOOTTIME: until then what was granted in other pages may hold */
     char boot[BOOT_ID_ROOM];            /* the kernel's boot_id: nothing outlives a restart of the machine */
     uint64_t space_device, space_inode; /* the space that goes with them: another file is not the agent's */
     uint32_t pid;

@@ -220,7 +220,7 @@ static void test_lost_by_withdrawal(void **state)
     assert_int_equal(ay_lost(region), lost.fd);
     enter_by_grant(1);
     assert_int_equal(poll(&lost, 1, 0), 0);
-    pages_lose(&pages, 0);
+    pages_lose(&pages, 0, 0);
     assert_int_equal(poll(&lost, 1, WAIT_MS), 1);
     assert_false(ay_valid(region));
     pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 50, 0); /* another grant does not bring it back */

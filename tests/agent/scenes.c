@@ -219,6 +219,34 @@ static void test_machine_is_cut_off(void **state)
     end();
 }
 
+/* A machine is cut off and back at once: who was inside there has the time to stop that it is promised before anybody is inside. */
+static void test_back_before_those_inside_have_stopped(void **state)
+{
+    (void)state;
+    for (unsigned rival = 1; rival < 3; rival++) {
+        begin(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        world_want(&world, rival, PERMISSION_EXCLUSIVE);
+        world_cut(&world, 0);
+        world_run(&world, SECONDS(1) / 5);
+        world_notice_cut(&world, 0);
+        const int64_t told = world.now;
+        assert_false(world_holds(&world, 0));
+        world_heal(&world, 0);
+        if (rival == 2) { /* its agent is even restarted meanwhile */
+            world_run(&world, SECONDS(1) / 5);
+            world_kill(&world, 0);
+            world_start(&world, 0);
+        }
+        whose = rival;
+        assert_true(world_until(&world, is_inside, SECONDS(20)));
+        assert_true(world.now - told >= world.grace - world.lease);
+        assert_true(agent_is_member(&world.machine[0].agent)); /* it has not been waited for as for a dead one */
+        assert_int_equal(world.machine[rival].agent.counters.burials, 0);
+        end();
+    }
+}
+
 /* A cut that Corosync never told of on the side that was cut off: the gap in the sequence is found. */
 static void test_a_missed_message_is_found(void **state)
 {
@@ -381,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_agent_comes_back_too_late),
         cmocka_unit_test(test_agent_is_stopped),
         cmocka_unit_test(test_machine_is_cut_off),
+        cmocka_unit_test(test_back_before_those_inside_have_stopped),
         cmocka_unit_test(test_a_missed_message_is_found),
         cmocka_unit_test(test_everything_restarts),
         cmocka_unit_test(test_options_must_agree),

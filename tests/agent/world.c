@@ -88,9 +88,20 @@ static bool withdraw(struct machine *machine, unsigned resource)
     return true;
 }
 
+/* Those inside are told now, or have been when the lease ran out. */
+static void lose(struct machine *machine, unsigned resource, int64_t owed)
+{
+    const int64_t now = machine->world->now;
+    if (machine->inside && machine->page[resource].mode != PERMISSION_NONE &&
+        machine->page[resource].serial == machine->serial)
+        machine->lost = machine->deadline < now ? machine->deadline : now;
+    machine->page[resource].owed = owed;
+    withdraw(machine, resource);
+}
+
 static void do_withdraw(void *arg, unsigned resource)
 {
-    withdraw(of(arg), resource);
+    lose(of(arg), resource, of(arg)->agent.resource[resource].owed);
 }
 
 static void do_take_back(void *arg, unsigned resource)
@@ -203,15 +214,22 @@ static void inherit(struct world *world, struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++) {
         agent_resource(&machine->agent, machine->page[at].name, strlen(machine->page[at].name), true);
-        if (machine->page[at].mode == PERMISSION_NONE)
-            continue;
-        machine->agent.inherited_until = machine->deadline;
-        machine->agent.obliged = machine->deadline + world->grace - world->lease;
-        if (machine->deadline > world->now)
-            agent_inherits(&machine->agent, at, machine->page[at].mode, machine->page[at].slot, machine->page[at].base,
+        const unsigned mode = machine->page[at].mode;
+        const int64_t until = machine->deadline + world->grace - world->lease;
+        const int64_t owed = mode == PERMISSION_NONE ? machine->page[at].owed : until;
+        if (mode != PERMISSION_NONE) {
+            machine->agent.inherited_until = machine->deadline;
+            machine->agent.obliged = until > machine->agent.obliged ? until : machine->agent.obliged;
+        }
+        if (mode != PERMISSION_NONE && machine->deadline > world->now) {
+            agent_inherits(&machine->agent, at, mode, machine->page[at].slot, machine->page[at].base,
                            machine->page[at].first);
-        else
-            withdraw(machine, at);
+            continue;
+        }
+        if (mode != PERMISSION_NONE)
+            lose(machine, at, owed);
+        if (owed > world->now)
+            agent_owes(&machine->agent, at, machine->page[at].slot, owed);
     }
 }
 
@@ -251,7 +269,8 @@ void world_start(struct world *world, unsigned number)
     machine->agent.known_view = machine->known_view;
     memset(machine->taking_back, 0, sizeof machine->taking_back);
     if (fresh)
-        agent_knows_nothing(&machine->agent, world->now);
+        machine->obliged = world->now + world->grace;
+    agent_is_obliged(&machine->agent, machine->obliged);
     inherit(world, machine);
     if (!machine->cut)
         connect_agent(world, machine);

@@ -31,11 +31,13 @@ struct machine {
         uint64_t base, first;
         bool death;
         unsigned busy;
+        int64_t owed;
     } page[8];
     unsigned pages;
     int64_t deadline;
     uint64_t identity; /* of the pages; 0: they are not there */
-    struct {           /* the process that was inside by pages that were lost, and does not know it */
+    int64_t obliged;
+    struct { /* the process that was inside by pages that were lost, and does not know it */
         bool inside;
         unsigned mode;
         int64_t deadline;
@@ -47,6 +49,7 @@ struct machine {
     unsigned mode; /* PERMISSION_… */
     uint64_t serial;
     uint64_t fence, passage; /* passage: the number of the last local one, the agent's included */
+    int64_t lost;            /* when the present passage was, by withdrawal; 0: it was not */
     unsigned entries, losses, deaths_told;
     int64_t next_demand;
 };

@@ -23,7 +23,17 @@ bool world_holds(const struct world *world, unsigned number)
 static bool orphan_holds(const struct world *world, unsigned number)
 {
     const struct machine *machine = &world->machine[number];
-    return machine->orphan.inside && world->now < machine->orphan.deadline;
+    return machine->orphan.inside && world->now < machine->orphan.deadline + world->grace - world->lease;
+}
+
+/* Its local process has been told that it lost, and has time to stop. */
+static bool is_stopping(const struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    if (!machine->inside || world_holds(world, number))
+        return false;
+    const int64_t lost = machine->lost ? machine->lost : machine->deadline;
+    return world->now < lost + world->grace - world->lease;
 }
 
 static void judge_entry(struct world *world, unsigned number)
@@ -33,6 +43,10 @@ static void judge_entry(struct world *world, unsigned number)
         if (orphan_holds(world, other) &&
             (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].orphan.mode == PERMISSION_EXCLUSIVE))
             world_violate(world, "two inside, one by lost pages", number, other);
+    for (unsigned other = 0; other < world->machines; other++)
+        if (other != number && is_stopping(world, other) &&
+            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].mode == PERMISSION_EXCLUSIVE))
+            world_violate(world, "inside while one that lost it had time to stop", number, other);
     for (unsigned other = 0; other < world->machines; other++)
         if (other != number && world_holds(world, other) &&
             (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].mode == PERMISSION_EXCLUSIVE))
@@ -72,6 +86,7 @@ void world_try_to_enter(struct world *world, unsigned number)
     machine->passage++;
     machine->wants = false;
     machine->inside = true;
+    machine->lost = 0;
     machine->serial = machine->page[page].serial;
     const uint64_t first = machine->page[page].first;
     machine->fence = machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a holder is told, and when the others enter, if an agent, a Corosync or a machine dies or stops. Never two inside but for one that was told before."""
 import signal
+import subprocess
 import unittest
 
 from machines import AFTERYOU, STATE, skip_unless_possible, wait_until
@@ -137,6 +138,23 @@ class Failures(ClusterTest):
         finally:
             a.heal()
         waiter.leave()
+        self.assert_enters(a)
+
+    def test_command_has_its_grace_when_the_machine_is_back_at_once(self):
+        """Corosync stands still until the others count it as gone, then goes on: the loss is found out at the very moment at which the machine joins again."""
+        a, b, _ = self.cluster.machines
+        begun, last = self.cluster.directory / "begun", self.cluster.directory / "last"
+        cleans_up = f"trap 'while :; do date +%s%N >>{last}; done' TERM; touch {begun}; while :; do sleep 0.01; done"
+        running = a.start_inside(self.region, "--", "sh", "-c", cleans_up)
+        wait_until(begun.exists, "the command inside")
+        waiter = b.start_inside(self.region, "-c", "date +%s%N", stdout=subprocess.PIPE, text=True)
+        gone = b.log().count("event=gone")
+        a.corosync.kill(signal.SIGSTOP)
+        wait_until(lambda: b.log().count("event=gone") > gone, "the others to notice")
+        a.corosync.resume()
+        self.assertEqual(running.process.wait(60), LOST)
+        entered = int(waiter.process.communicate(timeout=60)[0])
+        self.assertGreater(entered, max(int(line) for line in last.read_text().split()), "the command that was ended has come to its end before")
         self.assert_enters(a)
 
     def test_machine_paused(self):
