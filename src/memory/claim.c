@@ -111,12 +111,15 @@ static int swap(const ay_space *space, const struct claim *claim, bool ever_used
     return atomic_compare_exchange_strong(&hot->life, &seen, claimed_after(seen)) ? 0 : TAKEN;
 }
 
-/* Steps 1 to 3. TAKEN: somebody else is there. */
-static int take(const ay_space *space, unsigned place, struct claim *claim)
+/* Steps 1 to 3. TAKEN: somebody else is there; or so many untold deaths, unless it is the last
+ * resort, that one would be forgotten. */
+static int take(const ay_space *space, unsigned place, bool last_resort, struct claim *claim)
 {
     const bool ever_used = place < ay__used(space);
     const uint64_t seen = ever_used ? atomic_load(&ay__hot(space, place)->life) : 0;
     if (ever_used && !is_over(space, place, seen))
+        return TAKEN;
+    if (ever_used && !last_resort && ay__deaths_full(ay__hot(space, place), ay__cold(space, place)))
         return TAKEN;
     access_point();
     int error = ay__file_lock(space->fd, F_RDLCK, place_byte(space, place), 1);
@@ -138,11 +141,12 @@ static int take(const ay_space *space, unsigned place, struct claim *claim)
 /* The lowest place that nobody has. */
 static int take_any(const ay_space *space, struct claim *claim)
 {
-    for (unsigned place = 0; place < space->places; place++) {
-        const int error = take(space, place, claim);
-        if (error != TAKEN)
-            return error;
-    }
+    for (unsigned tries = 0; tries < 2; tries++)
+        for (unsigned place = 0; place < space->places; place++) {
+            const int error = take(space, place, tries == 1, claim);
+            if (error != TAKEN)
+                return error;
+        }
     return ay__fail(-EUSERS, "all %u places of the space are taken", space->places);
 }
 

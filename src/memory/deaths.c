@@ -45,6 +45,28 @@ static bool is_untold(const struct cold *cold, uint64_t state)
             atomic_load(&cold->told) == of_generation(generation, TOLD_KEPT));
 }
 
+/* Whether an untold death at a place, whose life was fetched, concerns who has this spec. */
+bool ay__deaths_concern(const struct public_spec *spec, uint64_t life, const struct hot *hot, const struct cold *cold)
+{
+    if (!life_alive(life) && atomic_load(&hot->inside) && !ay__deaths_is_told(cold, life_generation(life)) &&
+        ay__spec_meets(spec, &cold->spec))
+        return true;
+    for (unsigned at = 0; at < INHERITED_MOST && atomic_load(&hot->inherited); at++)
+        if (is_untold(cold, atomic_load(&cold->inherited[at].state)) && names_meet(&cold->inherited[at], spec))
+            return true;
+    return false;
+}
+
+bool ay__deaths_full(const struct hot *hot, const struct cold *cold)
+{
+    if (!atomic_load(&hot->inherited))
+        return false;
+    for (unsigned at = 0; at < INHERITED_MOST; at++)
+        if (!is_untold(cold, atomic_load(&cold->inherited[at].state)))
+            return false;
+    return true;
+}
+
 /* One word of another's cold page, at `offset`, from what it was seen as. True: I am told. */
 static bool swap(const ay_space *space, unsigned place, size_t offset, uint64_t seen, uint64_t wanted)
 {
@@ -80,6 +102,8 @@ static void consider_dead(struct search *search, unsigned place)
     uint64_t told, life;
     uint32_t pid;
     bool concerns_me;
+    if (life_alive(atomic_load(&hot->life)) || !atomic_load(&hot->inside))
+        return; /* most are so: their cold pages need not be touched */
     do {
         told = atomic_load(&cold->told); /* before all else: N1 */
         life = atomic_load(&hot->life);

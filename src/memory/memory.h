@@ -152,7 +152,9 @@ void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsign
 /* deaths.c */
 bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */
 bool ay__deaths_is_told(const struct cold *cold, uint32_t generation);
-void ay__deaths_inherit(struct hot *hot, struct cold *cold); /* the claimer */
+bool ay__deaths_concern(const struct public_spec *spec, uint64_t life, const struct hot *hot, const struct cold *cold);
+void ay__deaths_inherit(struct hot *hot, struct cold *cold);          /* the claimer */
+bool ay__deaths_full(const struct hot *hot, const struct cold *cold); /* one more, and the oldest is forgotten */
 
 static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
 {

@@ -59,7 +59,7 @@ bool ay__meet(struct registers *at, unsigned place)
             if (number > at->floor)
                 at->floor = number;
         }
-        if ((!life_alive(life) && atomic_load(&hot->inside)) || atomic_load(&hot->inherited))
+        if (ay__deaths_concern(at->spec, life, hot, ay__cold(at->space, place)))
             at->news = true;
         ay__order_loads();
         if (atomic_load(&hot->life) != life)

@@ -87,6 +87,49 @@ static void test_shared(ay_spec spec)
     CHECK_EQUAL(count_told(survivor, PASSAGES), 0);
 }
 
+/* Many die inside at once: as many entries are told, by whomever, and no more. */
+static void test_many(ay_spec spec, int dying)
+{
+    unlink(test_space);
+    pid_t *pids = calloc((size_t)dying, sizeof *pids);
+    CHECK(pids != NULL);
+    for (int at = 0; at < dying; at++)
+        pids[at] = start_inside(spec);
+    ay_space *space = open_space(NULL);
+    ay_region *one = open_region(space, spec), *other = open_region(space, spec);
+    for (int at = 0; at < dying; at++)
+        kill(pids[at], SIGKILL);
+    for (int at = 0; at < dying; at++)
+        await_exit(pids[at]);
+    CHECK_EQUAL(count_told(one, dying / 2), dying / 2);
+    const int told_one = count_told(one, dying), told_other = count_told(other, dying);
+    CHECK_EQUAL(told_other + told_one, dying - dying / 2);
+    CHECK_EQUAL(count_told(other, PASSAGES) + count_told(one, PASSAGES), 0);
+    ay_close(space);
+    free(pids);
+}
+
+/* One after the other dies inside a resource of its own, all at the same place; each is kept
+ * until somebody enters its resource. */
+static void test_places_reused(int dying)
+{
+    unlink(test_space);
+    char name[32];
+    for (int at = 0; at < dying; at++) {
+        snprintf(name, sizeof name, "resource %d", at);
+        kill_and_reap(start_inside((ay_spec){.name = name}));
+    }
+    ay_space *space = open_space(NULL);
+    for (int at = 0; at < dying; at++) {
+        snprintf(name, sizeof name, "resource %d", at);
+        ay_region *region = open_region(space, (ay_spec){.name = name});
+        if (count_told(region, 2) != 1)
+            FAIL("of %d deaths, number %d was not told once", dying, at);
+        ay_region_close(region);
+    }
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("told");
@@ -95,5 +138,8 @@ int main(void)
     test_modes(&(ay_options){.protocol = "region"});
     test_shared((ay_spec){.name = "x", .slots = 3});
     test_shared((ay_spec){.name = "x", .take = 1, .of = 3});
+    test_many((ay_spec){.name = "x", .mode = AY_SHARED}, 100);
+    test_many((ay_spec){.name = "x", .slots = 100}, 100);
+    test_places_reused(40);
     return 0;
 }
