@@ -29,5 +29,15 @@ cc "$directory/try.c" -o "$directory/try" $(PKG_CONFIG_SYSROOT_DIR=$root PKG_CON
 LD_LIBRARY_PATH=$library "$directory/try" "$spaces/s"
 "$root/usr/bin/afteryou" cluster init --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3 --directory "$spaces/cluster" >/dev/null
 [ -s "$root/lib/systemd/system/afteryou-agent@.service" ]
+[ "$(AFTERYOU_DIR=$spaces "$root/usr/libexec/afteryou/flock" -n "$spaces/lock" echo locked)" = locked ]
+# What is done when it is upgraded and purged; and what the library promises to programs built against it.
+scripts=$directory/scripts
+rm -rf "$scripts" && mkdir "$scripts"
+for package in afteryou-cluster libafteryou0; do dpkg-deb -e "$directory/$package"_*.deb "$scripts/$package"; done
+grep -q "_dh_action=restart" "$scripts/afteryou-cluster/postinst"
+grep -q "deb-systemd-invoke .*'afteryou-agent.target'" "$scripts/afteryou-cluster/postinst"
+grep -q "rm -rf /var/lib/afteryou" "$scripts/afteryou-cluster/postrm"
+grep -q "ay_enter@AFTERYOU_0" "$scripts/libafteryou0/symbols"
+dpkg-deb -c "$directory"/afteryou_*.deb | grep man7/afteryou.7 >/dev/null
 for page in man1/afteryou-cluster.1 man1/afteryou.1 man3/ay_open.3 man7/afteryou.7; do [ -e "$root/usr/share/man/$page.gz" ]; done
 echo "deb: $(ls "$directory"/*.deb | wc -l) packages; the command, the library and the module work in a root of their own"

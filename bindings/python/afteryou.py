@@ -18,6 +18,8 @@ import ctypes
 import enum
 import errno
 import os
+import pathlib
+import sysconfig
 from types import TracebackType
 from typing import Callable, Iterable, List, NamedTuple, Optional, Tuple, Type
 
@@ -112,8 +114,15 @@ _When = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
 _Each = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Place), ctypes.c_void_p)
 
 
+def _path_of_library() -> str:
+    """What LIBAFTERYOU says; else the one that was installed below the same prefix; else where the linker finds it."""
+    below = pathlib.Path(__file__).resolve().parent.parent.parent
+    beside = [below / (sysconfig.get_config_var("MULTIARCH") or "") / "libafteryou.so.0", below / "libafteryou.so.0"]
+    return os.environ.get("LIBAFTERYOU") or next((str(path) for path in beside if path.exists()), "libafteryou.so.0")
+
+
 def _load() -> ctypes.CDLL:
-    library = ctypes.CDLL(os.environ.get("LIBAFTERYOU", "libafteryou.so.0"))
+    library = ctypes.CDLL(_path_of_library())
     pointer, text, integer = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
     signatures = {
         "ay_open": (integer, [text, ctypes.POINTER(_Options), ctypes.POINTER(pointer)]),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loss of a cluster's region rings the guardian's bell. */
+/* The loss of a cluster's region, turned into a signal: the guardian fetches signals one by one, and this is one of them. */
 #include "cli/run.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static void *watch(void *arg)
     struct pollfd lost = {.fd = *(const int *)arg, .events = POLLIN};
     while (poll(&lost, 1, -1) < 0 && errno == EINTR)
         continue;
-    kill(getpid(), SIGNAL_BELL);
+    sigqueue(getpid(), SIGNAL_BETWEEN, (union sigval){.sival_int = SIGNAL_LOST});
     return NULL;
 }
 

@@ -11,12 +11,13 @@
 #include "cli/commands.h"
 #include "common/waitv.h"
 
-enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER, EXIT_UNSEEN = 1 };
+enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER, WORD_SORT, EXIT_UNSEEN = 1 };
 
 static const struct option options[] = {
     {"space", required_argument, NULL, 'S'},
     {"json", no_argument, NULL, WORD_JSON},
     {"watch", no_argument, NULL, WORD_WATCH},
+    {"sort", required_argument, NULL, WORD_SORT},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -32,12 +33,27 @@ static void print_help(void)
          "  -S, --space SPACE    this space: a name, or a path\n"
          "      --cluster NAME   all machines of this cluster, by its agent on this one\n"
          "      --json           one JSON object, on one line; \"schema\" is its version\n"
-         "      --watch          again every second, until Ctrl-C\n"
+         "      --sort WHAT      by region (default), since, pid or user\n"
+         "      --watch          again every second, until q or Ctrl-C; arrows and space move, s sorts\n"
          "  -v, --verbose        also how processes wait on this machine\n"
          "  -h, --help           this\n"
          "  -V, --version        the version\n\n"
          "NO_COLOR in the environment: without colours.\n"
          "Exit code: 0; 1 if nobody has a NAME open; 125 afteryou failed.");
+}
+
+const char *status_order_name(enum status_order order)
+{
+    static const char *const names[STATUS_ORDERS] = {"region", "since", "pid", "user"};
+    return names[order];
+}
+
+static int parse_order(const char *text, enum status_order *order)
+{
+    for (*order = 0; *order < STATUS_ORDERS; (*order)++)
+        if (strcmp(text, status_order_name(*order)) == 0)
+            return 0;
+    return usage_error("status", "--sort is region, since, pid or user, not '%s'", text);
 }
 
 static bool has_name(const struct sighting *item, const char *wanted)
@@ -148,6 +164,10 @@ static int parse(int count, char **words, struct status_words *asked)
         case WORD_WATCH:
             asked->watch = true;
             break;
+        case WORD_SORT:
+            if (parse_order(optarg, &asked->order) != 0)
+                return EXIT_USAGE;
+            break;
         case 'v':
             asked->verbose = true;
             break;
@@ -188,7 +208,7 @@ int command_status(int count, char **words)
     if (asked.json)
         status_print_json(stdout, &view);
     else
-        status_print_table(stdout, &view, 0, 0);
+        status_print_table(stdout, &view, asked.order, 0);
     if (asked.verbose && !asked.json)
         print_waiting();
     const bool written = fflush(stdout) == 0;

@@ -9,11 +9,15 @@
 
 #include "cli/sightings.h"
 
+/* What the rows are sorted by. */
+enum status_order { STATUS_BY_REGION, STATUS_BY_SINCE, STATUS_BY_PID, STATUS_BY_USER, STATUS_ORDERS };
+
 struct status_words {
     const char *space; /* NULL: all of the user's */
     const char *
         cluster; /* NULL: of one machine; else each sightings is a machine, and its path the state of the agent there */
     bool json, watch, colour, verbose;
+    enum status_order order;
     char **names; /* of regions, NULL-ended; none: all */
 };
 
@@ -32,8 +36,11 @@ bool status_is_asked(const struct status_words *asked, const struct sighting *it
 /* status_cluster.c: the same, of all machines of a cluster. */
 int status_look_cluster(const struct status_words *asked, struct status_view *view, char *trouble, size_t room);
 
-/* status_table.c: lines of at most `columns` (0: no limit) and `rows` (0: no limit). */
-void status_print_table(FILE *out, const struct status_view *view, size_t columns, size_t rows);
+/* "region", "since", "pid", "user". */
+const char *status_order_name(enum status_order order);
+
+/* status_table.c: lines of at most `columns` (0: no limit). The first one has the titles. */
+void status_print_table(FILE *out, const struct status_view *view, enum status_order order, size_t columns);
 
 /* status_json.c: one line. */
 void status_print_json(FILE *out, const struct status_view *view);

@@ -135,20 +135,93 @@ class OnATerminal(CommandTest):
         first.wait()
         waiter.await_text("\r\x1b\\[Kmy turn")
 
+    def watch(self, rows, columns):
+        watch = self.terminal(AFTERYOU, "status", "--watch", "-S", self.space)
+        watch.resize(rows, columns)
+        watch.await_text("\x1b\\[\\?1049h")
+        return watch
+
+    @staticmethod
+    def frame(watch, is_it):
+        """The lines of the first screen for which is_it() holds, without colours."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            shown = watch.await_text("\x1b\\[H\x1b\\[2J(.*?)(?=\x1b\\[H\x1b\\[2J)").group(1)
+            lines = re.sub("\x1b\\[\\d*m", "", shown).split("\r\n")
+            if is_it(lines):
+                return lines
+            assert time.monotonic() < end, lines
+
+    def end_of(self, watch, code=0):
+        """It gave the screen back, and the terminal as it was."""
+        watch.await_text("\x1b\\[\\?25h\x1b\\[\\?1049l")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(watch.pid, 0)[1]), code)
+        local = termios.tcgetattr(watch.file)[3]
+        self.assertEqual(local & (termios.ICANON | termios.ECHO), termios.ICANON | termios.ECHO)
+
     def test_watch(self):
-        """Follows a resize, and gives the screen back."""
+        """Follows a resize; a narrow screen does without what is dispensable."""
         self.start("-c", "echo $$ > inside; sleep 60")
         self.number_in("inside")
-        watch = self.terminal(AFTERYOU, "status", "--watch", "-S", self.space)
-        watch.resize(24, 200)
-        watch.await_text("\x1b\\[\\?1049h.*afteryou run -S")
-        watch.resize(6, 20)
-        frame = watch.await_text("\x1b\\[H\x1b\\[2J([^\x1b]*\r\nSPACE[^\x1b]*)\x1b").group(1)
-        while max(map(len, frame.split("\r\n"))) > 20:
-            frame = watch.await_text("\x1b\\[H\x1b\\[2J([^\x1b]*\r\nSPACE[^\x1b]*)\x1b").group(1)
+        watch = self.watch(24, 200)
+        wide = self.frame(watch, lambda lines: len(lines) > 3)
+        self.assertEqual(wide[2].split(), ["SPACE", "REGION", "STATE", "MODE", "PID", "USER", "SINCE", "FOR", "FENCE", "COMMAND"])
+        self.assertIn("afteryou run -S", wide[3])
+        watch.resize(6, 40)
+        narrow = self.frame(watch, lambda lines: len(lines) > 3 and max(map(len, lines)) <= 40)
+        self.assertEqual(narrow[2].split()[:2] + narrow[2].split()[-1:], ["REGION", "STATE", "COMMAND"])
+        self.assertRegex(narrow[3], r"^x +inside .*afteryou")
+        watch.resize(3, 8)
+        self.frame(watch, lambda lines: len(lines) == 2 and max(map(len, lines)) <= 8 and lines[0].startswith("REGION"))
         watch.type("\x03")
-        watch.await_text("\x1b\\[\\?25h\x1b\\[\\?1049l")
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(watch.pid, 0)[1]), 0)
+        self.end_of(watch)
+
+    def test_watch_keys(self):
+        """q ends; arrows move, within the table; s sorts."""
+        for number in range(9):
+            self.start("-c", f"echo $$ > inside{number}; sleep 60", name=f"region{number}")
+            self.number_in(f"inside{number}")
+        watch = self.watch(8, 100)  # five lines below the titles
+
+        def first(lines):
+            return lines[3].split()[1] if len(lines) > 3 and lines[2].startswith("SPACE") else None
+        self.frame(watch, lambda lines: first(lines) == "region0" and len(lines) == 8)
+        for keys, then in (("\x1b[B", "region1"), ("\x1b[B\x1bOB", "region3"), ("\x1b[A", "region2"), ("\x1b[B" * 20, "region4"), ("\x1b[H", "region0"),
+                           (" ", "region4"), ("\x1b[5~", "region0"), ("G", "region4"), ("k" * 30, "region0")):
+            watch.type(keys)
+            self.frame(watch, lambda lines, then=then: first(lines) == then)
+        for key, order in (("s", "since"), ("s", "pid"), ("\x1b[C", "user"), ("\x1b[D", "pid")):
+            watch.type(key)
+            lines = self.frame(watch, lambda lines, order=order: f"by {order} " in lines[0])
+        pids = [int(line.split()[4]) for line in lines[3:]]
+        self.assertEqual((pids, len(pids)), (sorted(pids), 5))
+        watch.type("q")
+        self.end_of(watch)
+
+    def test_sort(self):
+        for name in ("b", "a"):
+            self.start("-c", f"echo $$ > inside-{name}; sleep 60", name=name)
+            self.number_in(f"inside-{name}")
+        for order, expected in (("region", ["a", "b"]), ("since", ["b", "a"])):
+            shown = self.afteryou("status", "-S", self.space, "--sort", order).stdout
+            self.assertEqual([line.split()[1] for line in shown.splitlines()[1:]], expected, order)
+        self.assertEqual(self.afteryou("status", "--sort", "sideways").returncode, 125)
+
+    def test_watch_under_a_shell(self):
+        """Ctrl-Z gives the screen and the terminal to the shell; fg takes them again."""
+        shell = self.shell()
+        shell.type(f"{AFTERYOU} status --watch -S {self.space}x; echo code=$?\n")
+        shell.await_text("\x1b\\[\\?1049h.*\x1b\\[2J")
+        shell.type("\x1a")
+        shell.await_text("\x1b\\[\\?1049l.*Stopped")
+        shell.type("echo ec''ho\n")
+        shell.await_text("[\r\n]echo")
+        shell.type("fg\n")
+        shell.await_text("\x1b\\[\\?1049h.*\x1b\\[2J")
+        shell.type("q")
+        shell.await_text("\x1b\\[\\?1049l")
+        shell.type("echo ag''ain\n")
+        shell.await_text("[\r\n]again")
 
 
 if __name__ == "__main__":
