@@ -33,9 +33,22 @@ struct spacetime {
     size_t count, room;
     struct mark *marks;
     bool failed; /* memory ran out */
+    double left; /* where time begins: beside the names; set by spacetime_write() */
 };
 
-enum { LEFT = 110, TOP = 64, ROW = 64, COLUMN = 44, BOTTOM = 40, BAR = 14, NOTE = 16 };
+enum {
+    LEFT_LEAST = 110,
+    TOP = 64,
+    ROW = 64,
+    COLUMN = 44,
+    BOTTOM = 40,
+    BAR = 14,
+    NOTE = 16,
+    MARGIN = 30,
+    LEGEND_TIME = 170
+};
+
+static const char legend_of_time[] = "time runs to the right";
 
 struct spacetime *spacetime_open(const char *title)
 {
@@ -122,9 +135,9 @@ void spacetime_note(struct spacetime *diagram, const char *text)
     add(diagram, (struct mark){.kind = MARK_NOTE}, text);
 }
 
-static struct point place(unsigned process, double column)
+static struct point place(const struct spacetime *diagram, unsigned process, double column)
 {
-    return (struct point){LEFT + COLUMN * column, TOP + ROW * (double)process + ROW / 2.0};
+    return (struct point){diagram->left + COLUMN * column, TOP + ROW * (double)process + ROW / 2.0};
 }
 
 static double last_column(const struct spacetime *diagram)
@@ -138,26 +151,28 @@ static double last_column(const struct spacetime *diagram)
     return last;
 }
 
-static void draw_dot(FILE *out, const struct mark *mark)
+static void draw_dot(FILE *out, const struct spacetime *diagram, const struct mark *mark)
 {
-    const struct point at = place(mark->process, mark->column);
+    const struct point at = place(diagram, mark->process, mark->column);
     svg_dot(out, mark->kind == MARK_DEATH ? "dead" : "step", at, mark->kind == MARK_DEATH ? 6 : 3);
     if (mark->text)
         svg_text(out, "small", "middle", (struct point){at.x, at.y + BAR + 6}, mark->text);
 }
 
-static void draw_bar(FILE *out, const struct mark *mark)
+static void draw_bar(FILE *out, const struct spacetime *diagram, const struct mark *mark)
 {
-    const struct point from = place(mark->process, mark->column), to = place(mark->process, mark->other_column);
+    const struct point from = place(diagram, mark->process, mark->column),
+                       to = place(diagram, mark->process, mark->other_column);
     svg_box(out, mark->kind == MARK_INSIDE ? "inside" : "wait", (struct point){from.x, from.y - BAR / 2.0},
             to.x - from.x, BAR);
     if (mark->text)
         svg_text(out, "small", "start", (struct point){from.x + 2, from.y - BAR / 2.0 - 3}, mark->text);
 }
 
-static void draw_message(FILE *out, const struct mark *mark)
+static void draw_message(FILE *out, const struct spacetime *diagram, const struct mark *mark)
 {
-    const struct point from = place(mark->process, mark->column), to = place(mark->other, mark->other_column);
+    const struct point from = place(diagram, mark->process, mark->column),
+                       to = place(diagram, mark->other, mark->other_column);
     svg_arrow(out, "message", from, to);
     /* Nearer to the sender: the arrows of one broadcast part there, and arrive in a crowd. */
     const struct point middle = {from.x + 0.3 * (to.x - from.x) + 4, from.y + 0.3 * (to.y - from.y)};
@@ -165,60 +180,99 @@ static void draw_message(FILE *out, const struct mark *mark)
         svg_text(out, "small", "start", middle, mark->text);
 }
 
-static void draw_violation(FILE *out, const struct mark *mark)
+static void draw_violation(FILE *out, const struct spacetime *diagram, const struct mark *mark)
 {
-    const struct point one = place(mark->process, mark->column), two = place(mark->other, mark->other_column);
+    const struct point one = place(diagram, mark->process, mark->column),
+                       two = place(diagram, mark->other, mark->other_column);
     svg_dot(out, "mark", one, 12);
     svg_dot(out, "mark", two, 12);
     svg_line(out, "mark", one, two);
     if (mark->text)
-        svg_text(out, "wrong", "start", (struct point){LEFT, TOP - 12}, mark->text);
+        svg_text(out, "wrong", "start", (struct point){diagram->left, TOP - 12}, mark->text);
 }
 
 /* Later kinds lie above earlier ones, so that dots and the violation are never hidden. */
-static void draw(FILE *out, const struct mark *mark, enum mark_kind kind, double end)
+static void draw(FILE *out, const struct spacetime *diagram, const struct mark *mark, enum mark_kind kind, double end)
 {
     if (mark->kind != kind)
         return;
     switch (kind) {
     case MARK_PROCESS:
-        svg_text(out, "name", "end", (struct point){LEFT - 14, place(mark->process, 0).y + 4}, mark->text);
-        svg_line(out, "life", place(mark->process, -0.2), place(mark->process, end));
+        svg_text(out, "name", "end", (struct point){diagram->left - 14, place(diagram, mark->process, 0).y + 4},
+                 mark->text);
+        svg_line(out, "life", place(diagram, mark->process, -0.2), place(diagram, mark->process, end));
         break;
     case MARK_WAITS:
     case MARK_INSIDE:
-        draw_bar(out, mark);
+        draw_bar(out, diagram, mark);
         break;
     case MARK_MESSAGE:
-        draw_message(out, mark);
+        draw_message(out, diagram, mark);
         break;
     case MARK_STEP:
     case MARK_DEATH:
-        draw_dot(out, mark);
+        draw_dot(out, diagram, mark);
         break;
     case MARK_VIOLATION:
-        draw_violation(out, mark);
+        draw_violation(out, diagram, mark);
         break;
     case MARK_NOTE:
         break;
     }
 }
 
-/* Letters are about half as wide as they are high: enough to keep them on the page. */
-static double text_width(const char *text, double letter)
+/* How wide a text may be, in letters of this size: fonts differ, so it is more than most. */
+static double text_width(const char *text, double size)
 {
-    return LEFT + letter * (double)strlen(text) + 30;
+    return 0.75 * size * (double)strlen(text);
+}
+
+/* How far to the right the text of a mark reaches. */
+static double reach_of(const struct spacetime *diagram, const struct mark *mark)
+{
+    const double from = place(diagram, mark->process, mark->column).x,
+                 to = place(diagram, mark->other, mark->other_column).x;
+    const char *text = mark->text ? mark->text : "";
+    switch (mark->kind) {
+    case MARK_NOTE:
+        return diagram->left + text_width(text, SVG_SMALL);
+    case MARK_VIOLATION:
+        return diagram->left + text_width(text, SVG_PLAIN);
+    case MARK_STEP:
+    case MARK_DEATH:
+        return from + text_width(text, SVG_SMALL) / 2;
+    case MARK_WAITS:
+    case MARK_INSIDE:
+        return from + text_width(text, SVG_SMALL);
+    case MARK_MESSAGE:
+        return from + 0.3 * (to - from) + text_width(text, SVG_SMALL);
+    case MARK_PROCESS:
+        break;
+    }
+    return 0;
+}
+
+static double left_of(const struct spacetime *diagram)
+{
+    double left = LEFT_LEAST;
+    for (size_t i = 0; i < diagram->count; i++)
+        if (diagram->marks[i].kind == MARK_PROCESS && text_width(diagram->marks[i].text, SVG_PLAIN) + MARGIN > left)
+            left = text_width(diagram->marks[i].text, SVG_PLAIN) + MARGIN;
+    return left;
 }
 
 static double width_of(const struct spacetime *diagram, double end)
 {
-    double width = LEFT + COLUMN * end + 30;
-    if (text_width(diagram->title, 9) > width)
-        width = text_width(diagram->title, 9);
-    for (size_t i = 0; i < diagram->count; i++)
-        if (diagram->marks[i].kind == MARK_NOTE && text_width(diagram->marks[i].text, 6.5) > width)
-            width = text_width(diagram->marks[i].text, 6.5);
-    return width;
+    const double title = diagram->left + text_width(diagram->title, SVG_TITLE);
+    const double legend = diagram->left + LEGEND_TIME + text_width(legend_of_time, SVG_SMALL);
+    double width = diagram->left + COLUMN * end;
+    width = title > width ? title : width;
+    width = legend > width ? legend : width;
+    for (size_t i = 0; i < diagram->count; i++) {
+        const double reach = reach_of(diagram, &diagram->marks[i]);
+        width = reach > width ? reach : width;
+    }
+    return width + MARGIN;
 }
 
 static double draw_notes(FILE *out, const struct spacetime *diagram, double top)
@@ -227,31 +281,31 @@ static double draw_notes(FILE *out, const struct spacetime *diagram, double top)
         if (diagram->marks[i].kind == MARK_NOTE) {
             top += NOTE;
             if (out)
-                svg_text(out, "small", "start", (struct point){LEFT, top}, diagram->marks[i].text);
+                svg_text(out, "small", "start", (struct point){diagram->left, top}, diagram->marks[i].text);
         }
     return top;
 }
 
-int spacetime_write(const struct spacetime *diagram, FILE *out)
+int spacetime_write(struct spacetime *diagram, FILE *out)
 {
     if (diagram->failed)
         return -ENOMEM;
     static const enum mark_kind order[] = {MARK_PROCESS, MARK_WAITS, MARK_INSIDE,   MARK_MESSAGE,
                                            MARK_STEP,    MARK_DEATH, MARK_VIOLATION};
-    const double end = last_column(diagram) + 0.5;
+    const double left = diagram->left = left_of(diagram), end = last_column(diagram) + 0.5;
     const double bottom = TOP + ROW * (double)diagram->processes + BOTTOM;
     svg_begin(out, width_of(diagram, end), draw_notes(NULL, diagram, bottom) + 10, diagram->title);
     draw_notes(out, diagram, bottom - 10);
-    svg_text(out, "title", "start", (struct point){LEFT, 26}, diagram->title);
+    svg_text(out, "title", "start", (struct point){left, 26}, diagram->title);
     for (size_t kind = 0; kind < sizeof order / sizeof *order; kind++)
         for (size_t i = 0; i < diagram->count; i++)
-            draw(out, &diagram->marks[i], order[kind], end);
+            draw(out, diagram, &diagram->marks[i], order[kind], end);
     const double legend = TOP + ROW * (double)diagram->processes + 20;
-    svg_box(out, "wait", (struct point){LEFT, legend - 9}, 20, 10);
-    svg_text(out, "small", "start", (struct point){LEFT + 26, legend}, "waits");
-    svg_box(out, "inside", (struct point){LEFT + 80, legend - 9}, 20, 10);
-    svg_text(out, "small", "start", (struct point){LEFT + 106, legend}, "inside");
-    svg_text(out, "small", "start", (struct point){LEFT + 170, legend}, "time runs to the right");
+    svg_box(out, "wait", (struct point){left, legend - 9}, 20, 10);
+    svg_text(out, "small", "start", (struct point){left + 26, legend}, "waits");
+    svg_box(out, "inside", (struct point){left + 80, legend - 9}, 20, 10);
+    svg_text(out, "small", "start", (struct point){left + 106, legend}, "inside");
+    svg_text(out, "small", "start", (struct point){left + LEGEND_TIME, legend}, legend_of_time);
     svg_end(out);
     errno = 0;
     return fflush(out) != 0 || ferror(out) ? (errno ? -errno : -EIO) : 0;

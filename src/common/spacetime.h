@@ -36,6 +36,6 @@ void spacetime_violation(struct spacetime *diagram, unsigned process, double col
 void spacetime_note(struct spacetime *diagram, const char *text);
 
 /* Writes the whole as SVG: 0, or a negative errno (-ENOMEM from before, or what the writing met). */
-int spacetime_write(const struct spacetime *diagram, FILE *out);
+int spacetime_write(struct spacetime *diagram, FILE *out);
 
 #endif

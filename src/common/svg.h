@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+/* Sizes of letters: of the class "title", of "small", and of all else. */
+enum { SVG_TITLE = 15, SVG_SMALL = 10, SVG_PLAIN = 12 };
+
 struct point {
     double x, y;
 };

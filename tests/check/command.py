@@ -105,5 +105,27 @@ class BadInput(unittest.TestCase):
         self.assertIn("/nonexistent/run.svg: No such file or directory", done.stderr)
 
 
+class Drawings(unittest.TestCase):
+    def test_all_text_is_on_the_page(self):
+        """Letters are 0.7 of their size wide in the middle if they are bold, else 0.62: DejaVu Sans's."""
+        widths = {"title": 15 * 0.7, "wrong": 12 * 0.7, "small": 10 * 0.62}
+        for words in (["courtesy-without-bound", "-n", "3", "--tso", "--fences", "--aborts", "--overtake", "2"], ["bakery-without-choosing", "-n", "2"],
+                      ["lamport-no-acknowledgement"]):
+            with tempfile.TemporaryDirectory() as directory:
+                path = os.path.join(directory, "run.svg")
+                self.assertEqual(check(*words, "--svg", path).returncode, 1, words)
+                page = xml.etree.ElementTree.parse(path).getroot()
+            name = "{http://www.w3.org/2000/svg}"
+            texts = page.findall(f"{name}text")
+            self.assertGreater(len(texts), 5)
+            for text in texts:
+                length = widths.get(text.get("class"), 12 * 0.62) * len(text.text)
+                before = {"start": 0, "middle": length / 2, "end": length}[text.get("text-anchor")]
+                left = float(text.get("x")) - before
+                self.assertGreaterEqual(left, 0, (words, text.text))
+                self.assertLessEqual(left + length, float(page.get("width")), (words, text.text))
+                self.assertLessEqual(float(text.get("y")), float(page.get("height")), (words, text.text))
+
+
 if __name__ == "__main__":
     unittest.main()
