@@ -163,6 +163,19 @@ AY_API uint64_t ay_fence(const ay_region *region);
  */
 AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
 
+/* ---- a region that is held by several processes ---- */
+
+/* From now on the region is held until this process has died *and* every copy of the returned descriptor is closed: a
+ * child has one after fork(2), and what it executes too if it clears FD_CLOEXEC. For a process that is to end what this
+ * one began, should this one be killed. Such a second process, when it is done, closes its copy and calls ay_repair();
+ * without that, those who wait notice by themselves, in a second or so. Whoever enters next is told of a death. Give the
+ * copy to nobody who writes to descriptors that he did not open: it is one of the space's file.
+ * -EPERM (not inside, or another process's), -EMFILE */
+AY_API int ay_share(ay_region *region);
+
+/* This process alone holds it again: its death is noticed at once, as usual. It may be inside or not. -EPERM */
+AY_API int ay_unshare(ay_region *region);
+
 /* ---- spaces of many machines: "cluster:NAME" ----
  *
  * ay_open() of one: -ENOENT  no agent of it has run on this machine;  -EACCES  the agent is neither root's nor this user's, so it is not believed

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* `afteryou run`: what its parts share.
  *
- *   shell ── wrapper ── guardian ── command ── whatever it starts
+ *   shell ── wrapper ── guardian ── deputy ── command ── whatever it starts
  *
- * The wrapper is what the shell sees: it passes signals on, and ends as the command ends. The guardian owns the region, and is
- * the parent of all the command leaves behind (a subreaper), so the region stays held until the last of them is gone.
- *   R1  The wrapper dies: the guardian kills what runs, waits until it is gone, and only then lets the next one in.
- *   R2  The guardian dies: the kernel kills the command (PDEATHSIG); the wrapper, a subreaper too, kills the rest.
- *   R3  The command dies by a signal: the guardian ends without leaving, so the next one in is told of a death inside.
- *   R4  A cluster's region is lost: the guardian ends the command, first gently, and ends with a code of its own.
+ * The wrapper is what the shell sees: it passes signals on, and ends as the command ends. The guardian
+ * waits in the queue and holds the region; the deputy, which comes once it is inside, holds it too
+ * (ay_share). Both are subreapers: what the command leaves behind becomes the deputy's, or if that is
+ * gone the guardian's, so the region stays held until the last of it is gone.
+ *   R1  The wrapper dies: the guardian kills all below it, waits until it is gone, and only then lets
+ *       the next one in.
+ *   R2  The guardian dies, of whatever: the deputy does the same. The wrapper waits for it.
+ *   R3  The deputy dies: the kernel kills the command (PDEATHSIG), the guardian the rest.
+ *   R4  The command dies by a signal: the guardian ends without leaving, so the next one in is told of a
+ *       death inside.
+ *   R5  A cluster's region is lost: the command is ended, first gently, and `run` has a code of its own.
+ *   R6  A guard (guardian, deputy, tester of --when) that an outer run's guard finds among what it has
+ *       to end is not killed but told: it ends what it guards, and then itself. So no region is free
+ *       before what it protects is gone.
  */
 #ifndef AFTERYOU_CLI_RUN_H
 #define AFTERYOU_CLI_RUN_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdnoreturn.h>
 #include <sys/types.h>
 
@@ -29,11 +39,29 @@ enum {
     EXIT_SIGNAL = 128
 };
 
-/* Between wrapper and guardian: the guardian says that it stays (with the command's exit code), and the wrapper that it heard; the
- * kernel tells the guardian that the wrapper has died. */
-#define SIGNAL_BETWEEN SIGRTMAX
-/* The value with which the guardian sends it to itself: the region is lost. */
-enum { SIGNAL_LOST = -1 };
+/* The bell: look at what has changed. Rung by the guards, and by the kernel at a parent's death. */
+#define SIGNAL_BELL SIGRTMAX
+enum { SIGNALS = 65 };
+
+enum command_state { COMMAND_RUNS, COMMAND_STOPPED, COMMAND_ENDED };
+
+/* A page that wrapper, guardian and deputy share. A change is followed by the bell, or by an end. */
+struct between {
+    /* written by the wrapper */
+    _Atomic bool heard; /* that the guardian stays; so its own end is no death */
+    /* written by the guardian, and only ever set or raised */
+    _Atomic bool inside;
+    _Atomic bool stays; /* the command has ended, with `code`, and others go on */
+    _Atomic int code;
+    _Atomic bool lost;                          /* R5 */
+    _Atomic uint32_t passed_on[SIGNALS];        /* signals for the command that its group may have got too */
+    _Atomic uint32_t sent_to_guardian[SIGNALS]; /* others for the command, or for what it left */
+    /* written by the deputy */
+    _Atomic int error;  /* why the command could not be run: an errno */
+    _Atomic int state;  /* enum command_state */
+    _Atomic int status; /* of the command, as waitpid has it, once it has ended */
+    _Atomic int left;   /* how many others there were then */
+};
 
 struct run_words {
     const char *space;
@@ -57,7 +85,7 @@ struct run_words {
 struct inheritance {
     sigset_t mask;
     struct sigaction child; /* of SIGCHLD */
-    pid_t group;
+    pid_t group;            /* 0: of another PID namespace; then nobody leaves it */
 };
 
 /* run_words.c. 0; negative: done, with success (--help); or an exit code, after one line on stderr. */
@@ -73,29 +101,38 @@ int run_command(const struct run_words *asked);
 /* run_lock.c: the lock of asked->lock, in what is left of the time: 0, or the exit code, after a word about it. */
 int lock_obtain(const struct run_words *asked, int64_t asked_ns);
 
-/* run_guardian.c: the whole life of the guardian. The signals that pass on are blocked. */
-noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struct inheritance *inherited);
+/* run_guardian.c: the whole life of the guardian. All signals are blocked. */
+noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struct inheritance *inherited,
+                       struct between *between);
 
-/* run_signals.c: the signals that pass on, SIGCHLD and SIGNAL_BETWEEN. */
-void signals_to_pass(sigset_t *set);
-/* Blocks them, after remembering how they were. */
+/* run_deputy.c: the deputy's pid, or a negative errno. `share` is what ay_share() gave. */
+pid_t deputy_start(const struct run_words *asked, const struct inheritance *inherited, struct between *between,
+                   int share);
+/* Whoever waits for the end of a pipe waits for the command, not for a guard. */
+void let_go_of_files(void);
+
+/* run_signals.c: blocks all signals, after remembering how they were. */
 void signals_take(struct inheritance *inherited);
-/* Whether the whole foreground group got it, and so the command too. */
-bool signal_from_terminal(const siginfo_t *info);
-void signal_pass_to_guardian(pid_t guardian, const siginfo_t *info);
+/* Sent by this process to itself: as it is with SIGPIPE and SIGXFSZ. */
+bool signal_is_own(const siginfo_t *info);
+/* As sigwaitinfo(), until `deadline_ns` (text_now) at most: then 0. INT64_MAX: for ever. */
+int signal_next(const sigset_t *set, siginfo_t *info, int64_t deadline_ns);
 
-/* run_child.c: a child in the wrapper's process group that dies with the calling thread: its pid, or a negative errno, which is that of exec if
- * it could not run. With `quiet`, its stdin is /dev/null. */
+/* run_child.c: a child in the wrapper's process group that dies with the calling thread: its pid, or a
+ * negative errno, which is that of exec if it could not run. With `quiet`, its stdin is /dev/null. */
 pid_t child_start(char *const *words, const struct inheritance *inherited, bool quiet);
 /* 128 + n if a signal ended it. */
 int child_code(int status);
 
-/* run_tree.c: to all children of this process, as the kernel now lists them. How many. */
+/* run_tree.c: from now on this process is a guard: the parent of all that is orphaned below it, with the
+ * bell for its parent's death. 0, or a negative errno. Signals are blocked. */
+int guard_begin(pid_t parent);
+/* To all children of this process. How many. */
 int tree_signal(int signal);
-/* Kills until no child is left, and adopts what they leave. */
+/* Kills until no child is left, and adopts what they leave. Guards are told (R6). */
 void tree_end(void);
 
-/* run_lost.c: from now on the loss of the region is a signal. 0, or a negative errno. */
+/* run_lost.c: from now on the loss of the region rings the bell. 0, or a negative errno. */
 int lost_watch(ay_region *region);
 
 /* run_holders.c: words about who is inside, or else who waits, of the resources asked for. */

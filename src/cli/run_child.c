@@ -17,7 +17,7 @@ static noreturn void become(char *const *words, const struct inheritance *inheri
         *error = errno;
     else if (getppid() != parent)
         *error = ESRCH;
-    else if (setpgid(0, inherited->group) != 0)
+    else if (inherited->group > 0 && setpgid(0, inherited->group) != 0)
         *error = errno;
     const int nothing = quiet && !*error ? open("/dev/null", O_RDONLY) : -1;
     if (nothing > 0) {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The guardian: owns the region, is the parent of the command, and stays until the last of what it started is gone.
+/* The guardian: waits in the queue, holds the region, and stays until the last of what the command started is gone.
  *
- * Two phases. In the queue, signals act on it as on any program, and it dies with the wrapper: leaving is failing. Inside, all
- * signals are blocked and fetched one by one; the wrapper's death is one of them.
+ * Two phases. In the queue, signals act on it as on any program, and it dies with the wrapper: leaving is failing. Inside,
+ * all signals are blocked and fetched one by one; the wrapper's death is one of them.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,20 +18,20 @@
 #include "cli/run.h"
 #include "cli/text.h"
 
-enum { KILL_AGAIN_NS = 50 * 1000 * 1000 }; /* what the killed have left behind is adopted, and killed in its turn */
-
 struct guardian {
     const struct run_words *asked;
     const struct inheritance *inherited;
-    pid_t wrapper; /* 0: it knows that we stay, and has ended */
+    struct between *between;
+    pid_t wrapper;
     ay_space *space;
     ay_region *region;
     bool after_death;
     int64_t asked_ns, entered_ns;
-    pid_t command;   /* 0: it has ended */
-    int code;        /* of the command, once it has */
-    bool killed;     /* R3 */
-    int64_t kill_at; /* R4: the region is lost, and what is still there then is killed; 0: it is not */
+    pid_t deputy;             /* 0: it has ended, and was reaped */
+    enum command_state state; /* of the command, as last heard */
+    int code;                 /* of the command, once it has ended */
+    bool killed;              /* R4, or everything was */
+    int64_t kill_at;          /* R5: what is still there then is killed; INT64_MAX: the region is not lost */
 };
 
 static noreturn void fail(const char *format, ...)
@@ -59,15 +57,33 @@ static void tell(const struct guardian *self, const char *format, ...)
     say("run", "%s: %s", self->asked->spec.name, line);
 }
 
+static pid_t continued_with; /* the wrapper; set before the handler */
+
+/* The job goes on as one: if this did not come from the wrapper, it may be stopped. */
+static void continue_wrapper(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    if (info->si_pid != continued_with && getppid() == continued_with)
+        kill(continued_with, SIGCONT);
+}
+
 /* A group of its own: what the terminal, or somebody with kill -9 -GROUP, sends to the job does not reach the guardian. */
 static void begin(const struct guardian *self)
 {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || setpgid(0, 0) != 0)
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
+        (self->inherited->group > 0 && setpgid(0, 0) != 0))
         fail("cannot prepare: %s", strerror(errno));
     if (getppid() != self->wrapper)
         _exit(EXIT_FAILED);
+    struct sigaction ignored;
+    const struct sigaction action = {.sa_sigaction = continue_wrapper, .sa_flags = SA_SIGINFO | SA_RESTART};
+    continued_with = self->wrapper;
+    if (sigaction(SIGCONT, NULL, &ignored) == 0 && ignored.sa_handler != SIG_IGN)
+        sigaction(SIGCONT, &action, NULL);
     sigset_t mask = self->inherited->mask;
     sigaddset(&mask, SIGTTOU); /* may write to the terminal from the background */
+    sigaddset(&mask, SIGPIPE); /* and to nobody */
+    sigaddset(&mask, SIGXFSZ); /* a space that is too large for `ulimit -f` is an error with words */
     sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
@@ -135,6 +151,7 @@ static noreturn void give_up(const struct guardian *self, int code)
 {
     if (!self->after_death)
         ay_leave(self->region);
+    ay_unshare(self->region);
     _exit(code);
 }
 
@@ -142,19 +159,21 @@ static noreturn void give_up(const struct guardian *self, int code)
 static void take_signals(const struct guardian *self)
 {
     sigset_t set;
-    signals_to_pass(&set);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGNAL_BETWEEN);
-    if (getppid() != self->wrapper)
-        give_up(self, EXIT_FAILED);
-    const struct timespec now = {0};
     siginfo_t info;
-    sigdelset(&set, SIGCHLD); /* a test of --when */
-    sigdelset(&set, SIGCONT);
-    sigdelset(&set, SIGWINCH);
-    const int number = sigtimedwait(&set, &info, &now);
+    sigfillset(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    const int error = guard_begin(self->wrapper);
+    if (error && error != -ESRCH)
+        say("run", "cannot prepare: %s", strerror(-error));
+    if (error)
+        give_up(self, EXIT_FAILED);
+    static const int not_ours[] = {SIGCHLD /* a test of --when */, SIGCONT, SIGWINCH, SIGPIPE, SIGXFSZ};
+    for (size_t at = 0; at < sizeof not_ours / sizeof *not_ours; at++)
+        sigdelset(&set, not_ours[at]);
+    const int number = signal_next(&set, &info, 0);
     if (number > 0)
         give_up(self, EXIT_SIGNAL + number);
+    atomic_store(&self->between->inside, true);
 }
 
 static void set(const char *name, const char *value)
@@ -193,154 +212,170 @@ static void set_environment(const struct guardian *self)
 
 static void start(struct guardian *self)
 {
-    char *const *words = self->asked->command;
-    self->command = child_start(words, self->inherited, false);
-    if (self->command > 0)
-        return;
-    const int error = -self->command;
-    if (error == ESRCH) /* the wrapper has died */
+    const int share = ay_share(self->region);
+    if (share < 0) {
+        say("run", "cannot share '%s' with a deputy: %s", self->asked->spec.name, ay_message());
         give_up(self, EXIT_FAILED);
-    say("run", "cannot run '%s': %s", words[0], strerror(error));
-    give_up(self, error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
+    }
+    self->deputy = deputy_start(self->asked, self->inherited, self->between, share);
+    if (self->deputy < 0) {
+        say("run", "cannot fork: %s", strerror(-self->deputy));
+        give_up(self, EXIT_FAILED);
+    }
+    close(share);
 }
 
-/* Everything has gone: the end of the passage. */
+/* Everything has gone: the end of the passage. Who died inside does not leave. */
 static noreturn void leave(const struct guardian *self)
 {
+    const bool lost = self->kill_at != INT64_MAX;
     char held[32];
     text_duration(text_now() - self->entered_ns, held, sizeof held);
-    tell(self, "%s after %s, exit code %d", self->killed || self->kill_at ? "died inside" : "left", held, self->code);
-    if (self->kill_at)
-        _exit(EXIT_LOST);
-    if (!self->killed)
+    tell(self, "%s after %s, exit code %d", self->killed || lost ? "died inside" : "left", held, self->code);
+    if (!self->killed && !lost)
         ay_leave(self->region);
-    _exit(self->code);
+    ay_unshare(self->region);
+    _exit(lost ? EXIT_LOST : self->code);
 }
 
-/* R1. */
-static noreturn void end_with_wrapper(struct guardian *self)
+/* R1, R3, R5. The deputy first: it is a guard, and would only be told (R6). */
+static noreturn void end_all(struct guardian *self)
 {
+    if (self->deputy > 0)
+        kill(self->deputy, SIGKILL);
     tree_end();
     self->killed = true;
     self->code = EXIT_SIGNAL + SIGKILL;
     leave(self);
 }
 
-/* Whoever waits for the end of a pipe waits for the command, not for us. What the library opened is closed on exec. */
-static void let_go_of_files(void)
+static noreturn void could_not_run(const struct guardian *self, int error)
 {
-    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        dup2(nothing, fd);
-    DIR *files = opendir("/proc/self/fd");
-    for (const struct dirent *entry; files && (entry = readdir(files));) {
-        const int fd = atoi(entry->d_name);
-        const int flags = fcntl(fd, F_GETFD);
-        if (fd > STDERR_FILENO && flags >= 0 && !(flags & FD_CLOEXEC))
-            close(fd);
-    }
-    if (files)
-        closedir(files);
+    const char *command = self->asked->command[0];
+    if (error == ESRCH) /* the wrapper has died */
+        give_up(self, EXIT_FAILED);
+    say("run", "cannot run '%s': %s", command, strerror(error));
+    give_up(self, error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 }
 
-/* The command has ended, and others that it started go on: the shell need not wait for them. Until the wrapper has acknowledged
- * that it ends of its own will, its end is a death (R1). */
+/* The command has ended, and others that it started go on: the shell need not wait for them. Until the wrapper has heard
+ * this, its end is a death (R1). */
 static void stay(const struct guardian *self)
 {
-    if (self->asked->close)
-        leave(self);
-    tell(self, "exit code %d; held until what it left running (%d or more) is gone", self->code, tree_signal(0));
+    tell(self, "exit code %d; held until what it left running (%d or more) is gone", self->code,
+         atomic_load(&self->between->left));
     let_go_of_files();
-    const union sigval code = {.sival_int = self->code};
-    sigqueue(self->wrapper, SIGNAL_BETWEEN, code);
+    atomic_store(&self->between->code, self->code);
+    atomic_store(&self->between->stays, true);
+    if (getppid() == self->wrapper)
+        kill(self->wrapper, SIGNAL_BELL);
 }
 
 /* A job is stopped and continued as one. */
-static void follow_command(struct guardian *self, int status)
+static void follow_command(struct guardian *self)
 {
-    if (WIFSTOPPED(status)) {
-        kill(self->wrapper, SIGSTOP);
-    } else if (WIFCONTINUED(status)) {
-        kill(self->wrapper, SIGCONT);
-    } else {
+    const enum command_state state = (enum command_state)atomic_load(&self->between->state);
+    if (state == self->state)
+        return;
+    self->state = state;
+    if (state == COMMAND_ENDED) {
+        const int status = atomic_load(&self->between->status);
         self->code = child_code(status);
         self->killed = WIFSIGNALED(status);
-        self->command = 0;
+    } else if (getppid() == self->wrapper) {
+        kill(self->wrapper, state == COMMAND_STOPPED ? SIGSTOP : SIGCONT);
     }
 }
 
-/* SIGCHLD. Leaves when there is nobody left. */
+/* SIGCHLD. */
 static void reap(struct guardian *self)
 {
-    const bool was_running = self->command > 0;
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
-        if (pid == self->command)
-            follow_command(self, status);
-    if (pid < 0 && errno == ECHILD)
-        leave(self);
-    if (was_running && self->command == 0 && self->kill_at)
-        tree_signal(SIGTERM); /* what it has left behind is ours now */
-    else if (was_running && self->command == 0)
-        stay(self);
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != self->deputy)
+            continue;
+        self->deputy = 0;
+        follow_command(self);
+        if (WIFEXITED(status) && atomic_load(&self->between->error))
+            could_not_run(self, atomic_load(&self->between->error));
+        if (WIFEXITED(status) && self->state == COMMAND_ENDED)
+            leave(self);
+        say("run", "the deputy (pid %d) was ended by a signal, and the command with it", (int)pid);
+        end_all(self);
+    }
 }
 
-/* R4. What is still there when half of the time that is left has passed is killed. */
+static void ring_deputy(const struct guardian *self)
+{
+    if (self->deputy > 0)
+        kill(self->deputy, SIGNAL_BELL);
+}
+
+/* R5. What is still there when half of the time that is left has passed is killed. */
 static void lose(struct guardian *self)
 {
-    if (self->kill_at || ay_valid(self->region))
+    if (self->kill_at != INT64_MAX || ay_valid(self->region))
         return;
     self->kill_at = text_now() + (int64_t)ay_grace(self->space) * 1000000 / 2;
     say("run", "'%s' was lost: this machine is cut off from the cluster '%s', or its agent has died; ending '%s'",
         self->asked->spec.name, self->asked->cluster, self->asked->command[0]);
-    tree_signal(SIGTERM);
-    tree_signal(SIGCONT);
+    atomic_store(&self->between->lost, true);
+    ring_deputy(self);
 }
 
-/* The next signal; 0 if none came within the time that R4 leaves. */
-static int next_signal(const struct guardian *self, const sigset_t *set, siginfo_t *info)
+static void heed_bell(struct guardian *self, const siginfo_t *info)
 {
-    if (!self->kill_at)
-        return sigwaitinfo(set, info);
-    const int64_t left = self->kill_at - text_now();
-    const struct timespec time = {.tv_sec = left > 0 ? left / 1000000000 : 0,
-                                  .tv_nsec = left > 0 ? left % 1000000000 : 0};
-    const int number = sigtimedwait(set, info, &time);
-    return number < 0 && errno == EAGAIN ? 0 : number;
+    const bool heard = atomic_load(&self->between->heard);
+    if (getppid() != self->wrapper && (!heard || info->si_pid == getppid()))
+        end_all(self); /* R1; or an outer guard says so: R6 */
+    if (self->asked->cluster)
+        lose(self);
+    const bool had_ended = self->state == COMMAND_ENDED;
+    follow_command(self);
+    if (self->state == COMMAND_ENDED && !had_ended && self->kill_at == INT64_MAX)
+        stay(self);
+}
+
+/* To the deputy, which knows what the command got already. */
+static void pass_on(struct guardian *self, const siginfo_t *info)
+{
+    if (info->si_code > 0 || signal_is_own(info))
+        return;
+    struct between *between = self->between;
+    atomic_fetch_add(info->si_pid == self->wrapper ? &between->passed_on[info->si_signo]
+                                                   : &between->sent_to_guardian[info->si_signo],
+                     1);
+    ring_deputy(self);
 }
 
 static noreturn void look_after_command(struct guardian *self)
 {
-    sigset_t set;
+    sigset_t all;
     siginfo_t info;
-    signals_to_pass(&set);
+    sigfillset(&all);
     for (;;) {
-        const int number = next_signal(self, &set, &info);
-        if (number == 0) {
-            tree_signal(SIGKILL);
-            self->kill_at = text_now() + KILL_AGAIN_NS;
-        }
-        if (number == SIGCHLD)
+        const int number = signal_next(&all, &info, self->kill_at);
+        if (number == 0)
+            end_all(self);
+        else if (number == SIGCHLD)
             reap(self);
-        else if (number == SIGNAL_BETWEEN && info.si_code == SI_QUEUE && info.si_pid == getpid())
-            lose(self);
-        else if (number == SIGNAL_BETWEEN && info.si_code == SI_QUEUE && info.si_pid == self->wrapper)
-            self->wrapper = 0;
-        else if (number == SIGNAL_BETWEEN && self->wrapper && getppid() != self->wrapper)
-            end_with_wrapper(self);
-        else if (number <= 0 || number == SIGNAL_BETWEEN || signal_from_terminal(&info))
-            continue;
-        else if (self->command > 0)
-            kill(self->command, number);
-        else
-            tree_signal(number);
+        else if (number == SIGNAL_BELL)
+            heed_bell(self, &info);
+        else if (number > 0)
+            pass_on(self, &info);
     }
 }
 
-noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struct inheritance *inherited)
+noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struct inheritance *inherited,
+                       struct between *between)
 {
-    struct guardian self = {.asked = asked, .inherited = inherited, .wrapper = wrapper, .asked_ns = text_now()};
+    struct guardian self = {.asked = asked,
+                            .inherited = inherited,
+                            .between = between,
+                            .wrapper = wrapper,
+                            .asked_ns = text_now(),
+                            .kill_at = INT64_MAX};
     begin(&self);
     open_region(&self);
     pass_the_queue(&self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loss of a cluster's region, turned into a signal: the guardian fetches signals one by one, and this is one of them. */
+/* The loss of a cluster's region rings the guardian's bell. */
 #include "cli/run.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static void *watch(void *arg)
     struct pollfd lost = {.fd = *(const int *)arg, .events = POLLIN};
     while (poll(&lost, 1, -1) < 0 && errno == EINTR)
         continue;
-    sigqueue(getpid(), SIGNAL_BETWEEN, (union sigval){.sival_int = SIGNAL_LOST});
+    kill(getpid(), SIGNAL_BELL);
     return NULL;
 }
 

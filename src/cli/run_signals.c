@@ -1,37 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals that reach the wrapper, on their way to the command. */
+/* Signals: wrapper, guardian and deputy block them all, and fetch them one by one. */
 #include "cli/run.h"
 
-#include <stddef.h>
+#include <errno.h>
+#include <unistd.h>
 
-/* How a passed signal says where it came from. */
-enum { FROM_SOMEBODY = 0, FROM_TERMINAL = 1 };
-
-void signals_to_pass(sigset_t *set)
-{
-    static const int own[] = {SIGTTIN, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE};
-    sigfillset(set);
-    for (size_t at = 0; at < sizeof own / sizeof *own; at++)
-        sigdelset(set, own[at]);
-}
+#include "cli/text.h"
 
 void signals_take(struct inheritance *inherited)
 {
-    sigset_t set;
-    signals_to_pass(&set);
-    sigprocmask(SIG_BLOCK, &set, &inherited->mask);
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &inherited->mask);
     /* Were it ignored, the kernel would reap our children for us. */
     const struct sigaction normal = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &normal, &inherited->child);
 }
 
-bool signal_from_terminal(const siginfo_t *info)
+bool signal_is_own(const siginfo_t *info)
 {
-    return info->si_code == SI_KERNEL || (info->si_code == SI_QUEUE && info->si_value.sival_int == FROM_TERMINAL);
+    return info->si_pid == getpid() && info->si_code <= 0;
 }
 
-void signal_pass_to_guardian(pid_t guardian, const siginfo_t *info)
+int signal_next(const sigset_t *set, siginfo_t *info, int64_t deadline_ns)
 {
-    const union sigval from = {.sival_int = signal_from_terminal(info) ? FROM_TERMINAL : FROM_SOMEBODY};
-    sigqueue(guardian, info->si_signo, from);
+    if (deadline_ns == INT64_MAX)
+        return sigwaitinfo(set, info);
+    const int64_t left = deadline_ns - text_now();
+    const struct timespec time = {.tv_sec = left > 0 ? left / 1000000000 : 0,
+                                  .tv_nsec = left > 0 ? left % 1000000000 : 0};
+    const int number = sigtimedwait(set, info, &time);
+    return number < 0 && errno == EAGAIN ? 0 : number;
 }

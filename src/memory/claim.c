@@ -293,11 +293,12 @@ static bool is_mine(const ay_space *space, unsigned place)
     return false;
 }
 
-/* The program may have closed its descriptor, and the lock with it, and live on. In a copy of the file nobody lives. */
-static bool lives_without_lock(const ay_space *space, unsigned place)
+/* The program may have closed its descriptor, and the lock with it, and live on. In a copy of the file nobody lives; and who
+ * shares holds by the lock alone. */
+static bool lives_without_lock(const ay_space *space, unsigned place, uint64_t life)
 {
     const struct header *header = (const struct header *)space->base;
-    return header->device == space->file.device && header->inode == space->file.inode &&
+    return !life_shared(life) && header->device == space->file.device && header->inode == space->file.inode &&
            ay__is_running(&ay__cold(space, place)->owner);
 }
 
@@ -305,7 +306,7 @@ bool ay__bury(ay_space *space, unsigned place)
 {
     uint64_t life = atomic_load(&ay__hot(space, place)->life);
     if (!life_alive(life) || is_mine(space, place) || ay__file_again(space) != 0 ||
-        ay__file_locked(space->fd, place_byte(space, place)) || lives_without_lock(space, place))
+        ay__file_locked(space->fd, place_byte(space, place)) || lives_without_lock(space, place, life))
         return false;
     struct claim claim;
     if (ay__map_place(space, place, &claim) != 0)

@@ -19,6 +19,8 @@
  *              +36 sleeps      how often it has slept                                      owner
  *              +40 recalled    the grant that its keeper takes back, and on which the keeper sleeps        its keeper
  *              +64 life        0: closed; keeper's TID | FUTEX_WAITERS: alive;     owner; the kernel at its death;
+ *                              LIFE_SHARED | FUTEX_WAITERS: alive while somebody
+ *                              holds its claim (share.c);
  *                              FUTEX_OWNER_DIED: dead, or being claimed: with a   claimer, by compare-and-swap
  *                              count of the claims begun since
  *              +68 generation  how often the place was claimed; 0: never           claimer
@@ -163,6 +165,10 @@ _Static_assert(sizeof(struct header) <= PAGE && sizeof(struct cold) <= PAGE && s
                "a page each");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "life is the low half, at the word's own address");
 
+/* The life of a place whose region several processes hold (ay_share): no thread's TID, so the kernel marks it at nobody's
+ * death. Its claim alone tells whether somebody holds it. */
+#define LIFE_SHARED ((uint32_t)FUTEX_TID_MASK)
+
 /* Where the lines of a place lie in its hot page. */
 static inline size_t hot_offset(unsigned place)
 {
@@ -193,6 +199,11 @@ static inline bool life_alive(uint64_t life)
 static inline uint64_t of_generation(uint32_t generation, uint32_t what)
 {
     return (uint64_t)generation << 32 | what;
+}
+
+static inline bool life_shared(uint64_t life)
+{
+    return (life & FUTEX_TID_MASK) == LIFE_SHARED && life_alive(life);
 }
 
 static inline uint64_t life_make(uint32_t generation, uint32_t life)

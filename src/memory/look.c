@@ -40,6 +40,8 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
         if (atomic_load(&hot->life) == sight->life)
             break;
     }
+    if (life_shared(sight->life) && !ay__file_locked(space->fd, (off_t)place_offset(space->place_size, place)))
+        sight->life = life_make(life_generation(sight->life), FUTEX_OWNER_DIED); /* nobody has noticed yet */
     if (sight->cold.spec.names > NAMES_MOST)
         sight->cold.spec.names = NAMES_MOST;
     if (sight->cold.spec.of > AY_UNITS_MOST)
@@ -223,7 +225,7 @@ int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void 
     if (base == MAP_FAILED) {
         error = ay__fail(-errno, "cannot map %s: %s", path, strerror(errno));
     } else {
-        struct viewer viewer = {.space = {.fd = -1,
+        struct viewer viewer = {.space = {.fd = fd,
                                           .base = base,
                                           .size = size,
                                           .places = header.places,

@@ -139,7 +139,9 @@ static __attribute__((noinline)) int enter_within(ay_region *region, int timeout
     if (timeout_ms < 0)
         return enter(region, INT64_MAX, 0);
     const int64_t deadline = timeout_ms == 0 ? INT64_MIN : ay__now() + (int64_t)timeout_ms * 1000000;
-    const int result = enter(region, deadline, -ETIMEDOUT);
+    int result = enter(region, deadline, -ETIMEDOUT);
+    if (result == -ETIMEDOUT && ay__bury_shared(region)) /* no kernel told us that they are gone */
+        result = enter(region, INT64_MIN, -ETIMEDOUT);
     return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered within %d ms", timeout_ms) : result;
 }
 

@@ -110,6 +110,7 @@ struct ay_region {
     bool plain; /* the lane may ever be open: nothing about the region is out of the ordinary */
     uint64_t thread;
     struct claim claim;
+    uint32_t alone; /* the TID that its life carries while it is not shared; kept by ay_share */
     struct registers at;
     struct public_spec spec;
     /* in a space of many machines: see cluster.h */
@@ -146,6 +147,9 @@ void ay__rouse(struct registers *at);     /* wakes those who say that they sleep
 /* recall.c */
 enum { RETAINED_MOST = 100 }; /* places of a process: the keeper sleeps on them all */
 void ay__recall(struct registers *at, unsigned place, word seen); /* calls the keeper of that place */
+/* share.c */
+bool ay__bury_shared(
+    ay_region *region); /* rivals that were shared, and are no longer held: marked dead. True: one was */
 /* units.c */
 bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
 void ay__units_choose(struct registers *at); /* inside, and alone there */

@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from support import AFTERYOU, CommandTest, is_running, parent_of, wait_until
+from support import AFTERYOU, CommandTest, guards_of, is_running, parent_of, wait_until
 
 AFTER_DEATH = "echo $AFTERYOU_AFTER_DEATH"
 
@@ -25,6 +25,10 @@ class Deaths(CommandTest):
         """
         process = self.start(*options, "--", "sh", "-c", script)
         return process, {name: self.number_in(name) for name in ("command", "child", "grandchild", "daemon")}
+
+    def forget_tree(self):
+        for name in ("command", "child", "grandchild", "daemon"):
+            self.file(name).unlink()
 
     def assert_all_gone(self, pids):
         for name, pid in pids.items():
@@ -53,15 +57,18 @@ class Deaths(CommandTest):
         for name, pid in pids.items():
             self.assertFalse(is_running(pid), f"{name} runs on, unprotected")
 
-    def test_guardian_killed(self):
-        """The kernel kills the command, the wrapper the rest."""
-        process, pids = self.start_tree()
-        guardian = parent_of(pids["command"])
-        self.assertEqual(parent_of(guardian), process.pid)
-        os.kill(guardian, signal.SIGKILL)
-        self.assertEqual(process.wait(), 128 + signal.SIGKILL)
-        self.assert_all_gone(pids)
-        self.assertEqual(self.next_one_in(), "1")
+    def test_guard_killed(self):
+        """The other one ends everything, and only then is the next one in."""
+        for which in range(2):
+            process, pids = self.start_tree()
+            guards = guards_of(process.pid)
+            self.assertEqual(parent_of(pids["command"]), guards[1])
+            os.kill(guards[which], signal.SIGKILL)
+            self.assertEqual(self.next_one_in(), "1")
+            for name, pid in pids.items():
+                self.assertFalse(is_running(pid), f"{name} runs on, unprotected")
+            self.assertEqual(process.wait(), 128 + signal.SIGKILL)
+            self.forget_tree()
 
     def test_command_killed(self):
         """What it left running is waited for; then the next one in is told of the death."""
@@ -113,8 +120,8 @@ os.wait()
         """Who ends the guardian ends what it still waits for."""
         self.assertEqual(self.run_it("-c", "sleep 1000 > /dev/null 2>&1 & echo $! > left").returncode, 0)
         left = self.number_in("left")
-        guardian = parent_of(left)
-        os.kill(guardian, signal.SIGTERM)
+        deputy = parent_of(left)
+        os.kill(parent_of(deputy), signal.SIGTERM)
         self.assert_all_gone({"left": left})
         self.next_one_in()
 

@@ -38,6 +38,33 @@ def parent_of(pid):
         return int(stat.read().rpartition(")")[2].split()[1])
 
 
+def children_of(pid):
+    """Its children, zombies too."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit() and parent_of(entry) == pid:
+                found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+def guards_of(wrapper):
+    """The guardian and the deputy of a run that is inside."""
+    def find(pid):
+        for child in children_of(pid):
+            try:
+                with open(f"/proc/{child}/comm", encoding="ascii", errors="replace") as name:
+                    if name.read() == "afteryou-guard\n":
+                        return child
+            except OSError:
+                pass
+        return None
+    guardian = wait_until(lambda: find(wrapper), "the guardian")
+    return guardian, wait_until(lambda: find(guardian), "the deputy")
+
+
 class CommandTest(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-test-"))

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* ay_share: a region that two processes hold is free when both have gone, or when the last one says so. */
+#include "harness.h"
+
+struct pair {
+    pid_t holder, second;
+    int ready;   /* a byte comes when the holder is inside and the second holds the copy */
+    int dismiss; /* closed: the second is to end, and to tell */
+};
+
+/* Keeps its copy until it is dismissed. */
+static void be_second(int share, int dismiss)
+{
+    char byte;
+    ay_space *space;
+    while (read(dismiss, &byte, 1) < 0)
+        continue;
+    CHECK_EQUAL(close(share), 0);
+    CHECK_EQUAL(ay_open(test_space, NULL, &space), 0);
+    CHECK(ay_repair(space) >= 0);
+    _exit(0);
+}
+
+static void be_holder(const int *ready, const int *dismiss, bool unshare)
+{
+    ay_region *region = open_region(open_space(NULL), (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_share(region), -EPERM); /* not inside */
+    CHECK(ay_enter(region) >= 0);
+    const int share = ay_share(region);
+    CHECK(share > STDERR_FILENO);
+    const pid_t second = fork();
+    if (second == 0) {
+        close(dismiss[1]);
+        be_second(share, dismiss[0]);
+    }
+    CHECK_EQUAL(close(share), 0);
+    if (unshare)
+        CHECK_EQUAL(ay_unshare(region), 0);
+    CHECK_EQUAL(write(ready[1], &second, sizeof second), (ssize_t)sizeof second);
+    for (;;)
+        pause();
+}
+
+/* The second becomes this process's child when the holder is gone. */
+static struct pair start_pair(bool unshare)
+{
+    int ready[2], dismiss[2];
+    struct pair pair;
+    CHECK_EQUAL(pipe(ready) | pipe(dismiss), 0);
+    pair.holder = fork();
+    if (pair.holder == 0)
+        be_holder(ready, dismiss, unshare);
+    close(ready[1]);
+    close(dismiss[0]);
+    CHECK_EQUAL(read(ready[0], &pair.second, sizeof pair.second), (ssize_t)sizeof pair.second);
+    pair.ready = ready[0];
+    pair.dismiss = dismiss[1];
+    return pair;
+}
+
+static void finish(struct pair *pair)
+{
+    close(pair->ready);
+    close(pair->dismiss);
+}
+
+/* As ay_look() has it. */
+static int count_inside(const ay_place *place, void *arg)
+{
+    *(unsigned *)arg += place->state == AY_INSIDE;
+    return 0;
+}
+
+static unsigned inside(void)
+{
+    unsigned count = 0;
+    CHECK_EQUAL(ay_look(test_space, NULL, count_inside, &count), 0);
+    return count;
+}
+
+static void test_the_second_holds(ay_region *region)
+{
+    struct pair pair = start_pair(false);
+    kill_and_reap(pair.holder);
+    CHECK_EQUAL(ay_try(region), -EBUSY);
+    CHECK_EQUAL(ay_enter_for(region, 600), -ETIMEDOUT); /* long enough to doubt that somebody holds it */
+    CHECK_EQUAL(inside(), 1);
+    close(pair.dismiss);
+    CHECK_EQUAL(ay_enter(region), AY_AFTER_DEATH);
+    CHECK_EQUAL(ay_leave(region), 0);
+    CHECK_EQUAL(waitpid(pair.second, NULL, 0), pair.second);
+    close(pair.ready);
+}
+
+static void test_the_first_holds(ay_region *region)
+{
+    struct pair pair = start_pair(false);
+    kill(pair.second, SIGKILL);
+    CHECK_EQUAL(ay_enter_for(region, 600), -ETIMEDOUT);
+    kill_and_reap(pair.holder);
+    CHECK_EQUAL(waitpid(pair.second, NULL, 0), pair.second);
+    CHECK_EQUAL(ay_enter(region), AY_AFTER_DEATH); /* nobody told: whoever waits notices */
+    CHECK_EQUAL(ay_leave(region), 0);
+    finish(&pair);
+}
+
+/* Both die, and nobody waits: whoever tries notices, and whoever looks. */
+static void test_nobody_holds(ay_region *region)
+{
+    struct pair pair = start_pair(false);
+    kill_and_reap(pair.holder);
+    kill_and_reap(pair.second);
+    CHECK_EQUAL(inside(), 0);
+    CHECK_EQUAL(ay_try(region), AY_AFTER_DEATH);
+    CHECK_EQUAL(ay_leave(region), 0);
+    finish(&pair);
+}
+
+static void test_unshared(ay_region *region)
+{
+    struct pair pair = start_pair(true);
+    CHECK_EQUAL(ay_try(region), -EBUSY);
+    kill_and_reap(pair.holder);
+    CHECK_EQUAL(ay_enter(region), AY_AFTER_DEATH);
+    CHECK_EQUAL(ay_leave(region), 0);
+    kill_and_reap(pair.second);
+    finish(&pair);
+}
+
+int main(void)
+{
+    begin_test("share");
+    CHECK_EQUAL(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    test_the_second_holds(region);
+    test_the_first_holds(region);
+    test_nobody_holds(region);
+    test_unshared(region);
+    CHECK_EQUAL(ay_try(region), 0);
+    ay_close(space);
+    return 0;
+}
