@@ -46,7 +46,7 @@ struct surroundings {
     void *arg;
     /* Multicasts to the group, the sender included. It may be late, but not lost without a cut. */
     void (*send)(void *arg, const void *bytes, size_t length);
-    /* A name was added to the agent's table, at this index. */
+    /* The agent's table has another name at this index, or none any more. Nothing is granted there. */
     void (*named)(void *arg, unsigned resource);
     void (*grant)(void *arg, unsigned resource); /* publishes what agent->resource[] says: mode, base, number, ghost */
     /* At once: what was begun under it is lost. agent->resource[].owed says until when those inside have time to stop. */
@@ -56,7 +56,7 @@ struct surroundings {
     void (*take_back)(void *arg, unsigned resource);
     void (*busy)(void *arg, unsigned resource);  /* tell those who try */
     void (*death)(void *arg, unsigned resource); /* agent->resource[].death has changed */
-    void (*full)(void *arg);
+    void (*full)(void *arg, bool full);          /* whether the group has room for no other name */
     void (*lease)(void *arg, int64_t deadline);
     void (*changed)(void *arg, enum agent_state state);
     void (*keep_view)(void *arg, uint64_t view); /* for the agent that begins after a restart of everything */
@@ -90,7 +90,7 @@ struct member {
 struct resource {
     /* of this machine: kept while the process lives */
     char name[PERMISSION_NAME_MOST + 1];
-    uint8_t length;
+    uint8_t length;       /* 0: the entry is free */
     uint8_t wanted;       /* PERMISSION_…: by processes of this machine */
     uint64_t number;      /* of the local passage that wants it */
     bool granted;         /* published */
@@ -165,8 +165,9 @@ struct agent {
     bool was_ready;
     /* resources */
     struct resource *resource; /* PERMISSIONS_MOST */
-    unsigned resources;
-    struct resource **group; /* RESOURCES_MOST, in order of creation */
+    unsigned resources;        /* entries that have been used */
+    bool is_full;              /* a name was refused; set by names_refuse(), cleared when the group is forgotten */
+    struct resource **group;   /* RESOURCES_MOST, in order of creation */
     uint32_t group_count;
     uint64_t *room; /* for a step's effects */
     struct counters counters;
@@ -179,7 +180,9 @@ void agent_end(struct agent *agent);
 
 /* Before it is connected: until then, by pages that it does not know, processes of this machine may be inside. A grace from when its own pages were made. */
 void agent_is_obliged(struct agent *agent, int64_t until);
-/* Before it is connected, in a process that comes after another: a permission that stands in the pages. */
+/* Before it is connected, in a process that comes after another: a name that stands in the pages, in order of their indices; "" for none. */
+void agent_knows_name(struct agent *agent, unsigned resource, const char *name, size_t length);
+/* The same: a permission that stands in the pages. */
 void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint32_t slot, uint64_t base,
                     uint64_t first);
 
@@ -193,8 +196,8 @@ void agent_cut(struct agent *agent, int64_t now, const char *why);
 void agent_delivered(struct agent *agent, int64_t now, struct address from, const void *bytes, size_t length);
 void agent_left(struct agent *agent, int64_t now, struct address who, bool with_its_machine);
 
-/* A local process asks. An index, or -1 if there is no room for the name. */
-int agent_demand(struct agent *agent, int64_t now, const struct demand *demand);
+/* A local process asks. False: there is no room for the name. */
+bool agent_demand(struct agent *agent, int64_t now, const struct demand *demand);
 void agent_is_busy(struct agent *agent, int64_t now, unsigned resource);
 /* `withdrawn`: the permission was still there. `number`: of the agent's own passage. `death`: somebody had died inside. */
 void agent_took_back(struct agent *agent, int64_t now, unsigned resource, bool withdrawn, uint64_t number, bool death);
@@ -215,7 +218,6 @@ void agent_forget(struct agent *agent, const char *why); /* A1: all but the name
 void agent_note_left(struct agent *agent, struct address who, bool with_its_machine);
 void agent_process(struct agent *agent, struct address from, const void *bytes, size_t length);
 bool agent_is_member(const struct agent *agent);
-struct resource *agent_resource(struct agent *agent, const char *name, size_t length, bool add);
 
 /* joining.c: how one becomes a member */
 void joining_seek(struct agent *agent);
@@ -244,6 +246,11 @@ void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields);
 bool lease_is_valid(const struct agent *agent);
 bool agent_is_ready(const struct agent *agent); /* may ask for permissions */
 void lease_renew(struct agent *agent);
+
+/* names.c: which resources this machine knows */
+struct resource *names_find(struct agent *agent, const char *name, size_t length); /* NULL: not there */
+struct resource *names_add(struct agent *agent, const char *name, size_t length);  /* NULL: no room, or a bad name */
+void names_refuse(struct agent *agent, struct resource *resource);                 /* the group has no room for it */
 
 /* resources.c */
 void resources_write_state(struct agent *agent, struct parcel *out);

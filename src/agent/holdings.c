@@ -144,21 +144,35 @@ static void demand_permission(struct agent *agent, struct resource *resource, co
     resources_pursue(agent, resource);
 }
 
-int agent_demand(struct agent *agent, int64_t now, const struct demand *demand)
+/* NULL: there is no room for the name, and the local processes have been told. */
+static struct resource *find_demanded(struct agent *agent, const struct demand *demand)
+{
+    struct resource *resource = names_find(agent, demand->name, demand->length);
+    const bool full = agent_is_member(agent) && agent->group_count == RESOURCES_MOST;
+    if (!resource && !full)
+        resource = names_add(agent, demand->name, demand->length);
+    if (resource && (resource->in_group || !full))
+        return resource;
+    if (resource)
+        names_refuse(agent, resource);
+    else
+        agent->around.full(agent->around.arg, agent->is_full = true);
+    return NULL;
+}
+
+bool agent_demand(struct agent *agent, int64_t now, const struct demand *demand)
 {
     agent->now = now;
     agent->counters.demands++;
-    struct resource *resource = agent_resource(agent, demand->name, demand->length, true);
-    if (!resource) {
-        agent->around.full(agent->around.arg);
-        return -1;
-    }
+    struct resource *resource = find_demanded(agent, demand);
+    if (!resource)
+        return false;
     if (demand->kind != DEMAND_TOLD)
         demand_permission(agent, resource, demand);
     else if (resource->death && resource->in_group && agent_is_member(agent))
         resources_put_note(agent, RECORD_TOLD, resource, 0);
     agent_flush(agent);
-    return (int)resource_index(agent, resource);
+    return true;
 }
 
 void agent_farewell(struct agent *agent, int64_t now)

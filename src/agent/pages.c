@@ -68,6 +68,7 @@ static void write_header(struct permissions *map, const struct pages_options *op
     map->pid = (uint32_t)getpid();
     map->lease_ms = (uint32_t)(options->lease / 1000000);
     map->grace_ms = (uint32_t)(options->grace / 1000000);
+    atomic_store(&map->full, 0);
     atomic_store(&map->state, AGENT_STARTING);
 }
 
@@ -148,12 +149,22 @@ static void change(struct pages *pages)
     wake(&pages->map->changes);
 }
 
-void pages_add(struct pages *pages, unsigned index, const char *name, size_t length)
+void pages_name(struct pages *pages, unsigned index, const char *name, size_t length)
 {
     struct permission *permission = &pages->map->permission[index];
-    permission->length = (uint32_t)length;
+    /* P3 */
+    atomic_store(&permission->granted, permission_next(atomic_load(&permission->granted), PERMISSION_NONE));
+    atomic_store(&permission->length, 0);
+    memset(permission->name, 0, sizeof permission->name);
     memcpy(permission->name, name, length);
-    atomic_store(&pages->map->count, index + 1);
+    atomic_store(&permission->death, 0);
+    atomic_store(&permission->owed, 0);
+    atomic_store(&permission->base, 0);
+    atomic_store(&permission->number, 0);
+    atomic_store(&permission->length, (uint32_t)length);
+    if (index >= atomic_load(&pages->map->count))
+        atomic_store(&pages->map->count, index + 1);
+    wake(&permission->granted);
     change(pages);
 }
 
@@ -211,8 +222,8 @@ void pages_state(struct pages *pages, enum agent_state state)
     change(pages);
 }
 
-void pages_full(struct pages *pages)
+void pages_full(struct pages *pages, bool full)
 {
-    atomic_store(&pages->map->full, 1);
+    atomic_store(&pages->map->full, full);
     change(pages);
 }

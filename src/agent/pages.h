@@ -27,7 +27,8 @@ void pages_bind_space(struct pages *pages, uint64_t device, uint64_t inode);
 /* From now on local processes take it for what it is: the space is there. */
 void pages_announce(struct pages *pages);
 
-void pages_add(struct pages *pages, unsigned index, const char *name, size_t length);
+/* A name at a new index, or in place of another there, of which nothing is granted; an empty one takes it away. */
+void pages_name(struct pages *pages, unsigned index, const char *name, size_t length);
 void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t slot, uint64_t base, uint64_t number);
 /* False: it was not granted. */
 bool pages_withdraw(struct pages *pages, unsigned index);
@@ -37,6 +38,6 @@ void pages_busy(struct pages *pages, unsigned index);
 void pages_death(struct pages *pages, unsigned index, bool death);
 void pages_lease(struct pages *pages, int64_t deadline);
 void pages_state(struct pages *pages, enum agent_state state);
-void pages_full(struct pages *pages);
+void pages_full(struct pages *pages, bool full);
 
 #endif

@@ -19,20 +19,6 @@ static uint8_t permission_of(unsigned mode)
     return mode == MODE_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE;
 }
 
-struct resource *agent_resource(struct agent *agent, const char *name, size_t length, bool add)
-{
-    for (unsigned at = 0; at < agent->resources; at++)
-        if (agent->resource[at].length == length && memcmp(agent->resource[at].name, name, length) == 0)
-            return &agent->resource[at];
-    if (!add || agent->resources == PERMISSIONS_MOST || length < 1 || length > PERMISSION_NAME_MOST)
-        return NULL;
-    struct resource *resource = &agent->resource[agent->resources];
-    *resource = (struct resource){.length = (uint8_t)length, .ghost = -1};
-    memcpy(resource->name, name, length);
-    agent->around.named(agent->around.arg, agent->resources++);
-    return resource;
-}
-
 void resources_put_note(struct agent *agent, enum record_kind kind, const struct resource *resource, uint8_t value)
 {
     parcel_record(&agent->out, kind);
@@ -127,9 +113,9 @@ void resources_pursue(struct agent *agent, struct resource *resource)
     if (resource->wanted == PERMISSION_NONE || resource->granted || !agent_is_ready(agent))
         return;
     if (!resource->in_group) {
-        if (agent->group_count == RESOURCES_MOST)
-            agent->around.full(agent->around.arg);
-        else if (!resource->creating) {
+        if (agent->group_count == RESOURCES_MOST) {
+            names_refuse(agent, resource);
+        } else if (!resource->creating) {
             resource->creating = true;
             parcel_record(&agent->out, RECORD_CREATION);
             parcel_text(&agent->out, resource->name, resource->length);
@@ -169,8 +155,8 @@ static void begin(struct agent *agent, struct resource *resource, uint64_t membe
 
 static struct resource *add_to_group(struct agent *agent, const char *name, size_t length)
 {
-    struct resource *resource = agent_resource(agent, name, length, true);
-    if (!resource || agent->group_count == RESOURCES_MOST)
+    struct resource *resource = agent->group_count < RESOURCES_MOST ? names_add(agent, name, length) : NULL;
+    if (!resource)
         return NULL;
     resource->in_group = true;
     resource->creating = false;
@@ -207,14 +193,19 @@ void resources_creation(struct agent *agent, uint32_t slot, struct reader *field
     const size_t length = read_text(fields, &name);
     if (fields->bad)
         return;
-    struct resource *resource = agent_resource(agent, name, length, true);
-    if (!resource) { /* the others have it, and would wait for my answers */
-        agent->around.refused(agent->around.arg, "this machine has no room for another name of a resource");
-        return;
-    }
-    if (!resource->in_group && add_to_group(agent, name, length))
+    struct resource *resource = names_find(agent, name, length);
+    if ((!resource || !resource->in_group) && agent->group_count < RESOURCES_MOST && length >= 1 &&
+        length <= PERMISSION_NAME_MOST) {
+        resource = add_to_group(agent, name, length);
+        if (!resource) { /* the others have it, and would wait for my answers */
+            agent_forget(agent, "no room for another name");
+            joining_seek(agent);
+            return;
+        }
         create(agent, resource, slot);
-    resources_pursue(agent, resource);
+    }
+    if (resource) /* refused, if it has come too late */
+        resources_pursue(agent, resource);
 }
 
 void resources_joined(struct agent *agent, uint32_t slot)
@@ -293,6 +284,9 @@ void resources_forget(struct agent *agent)
         memset(resource->holding, 0, sizeof resource->holding);
     }
     agent->group_count = 0;
+    if (agent->is_full)
+        agent->around.full(agent->around.arg, false);
+    agent->is_full = false;
 }
 
 void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death)

@@ -68,8 +68,7 @@ static void do_named(void *arg, unsigned resource)
 {
     struct service *service = arg;
     const struct resource *named = &service->agent.resource[resource];
-    if (resource >= atomic_load(&service->pages.map->count)) /* else it is a predecessor's */
-        pages_add(&service->pages, resource, named->name, named->length);
+    pages_name(&service->pages, resource, named->name, named->length);
 }
 
 static void do_grant(void *arg, unsigned resource)
@@ -102,12 +101,13 @@ static void do_death(void *arg, unsigned resource)
     pages_death(&service->pages, resource, service->agent.resource[resource].death);
 }
 
-static void do_full(void *arg)
+static void do_full(void *arg, bool full)
 {
     struct service *service = arg;
-    if (!atomic_load(&service->pages.map->full))
+    if (full && !atomic_load(&service->pages.map->full))
         say(service, LOG_WARNING, "full", "why=\"no room for another name of a resource\"");
-    pages_full(&service->pages);
+    if (full != (bool)atomic_load(&service->pages.map->full))
+        pages_full(&service->pages, full);
 }
 
 static void do_lease(void *arg, int64_t deadline)
@@ -310,7 +310,7 @@ static void inherit(struct service *service)
     agent_is_obliged(agent, service->pages.map->obliged);
     for (uint32_t at = 0; at < count; at++) {
         const struct permission *permission = &service->pages.map->permission[at];
-        agent_resource(agent, permission->name, permission->length, true);
+        agent_knows_name(agent, at, permission->name, atomic_load(&permission->length));
         const unsigned mode = permission_mode(atomic_load(&permission->granted));
         const uint32_t slot = atomic_load(&permission->slot);
         const int64_t owed =

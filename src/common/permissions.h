@@ -17,7 +17,8 @@
  *   P1  `granted` changes its serial with every grant and every withdrawal. A passage holds for as long as `granted` is what it was
  *       when it began, and the deadline has not passed.
  *   P2  `base` and `number` are stored before the grant they belong to, and not changed while it lasts.
- *   P3  Names are added, never changed or removed, for as long as the file lives; `count` is stored after the name.
+ *   P3  A name is changed or removed only while nothing is granted, and the serial rises first. So who reads the same `granted`, with a mode, before and after the name has
+ *       read the name that it was granted for. `count` never falls.
  *   P4  An agent answers for what was granted in pages of this identity, and for nothing else. Pages that were removed, or whose space was, are made
  *       anew, with another.
  */
@@ -58,7 +59,7 @@ struct permission {
     _Atomic uint32_t busy;    /* rises when it is known that somebody is inside on another machine; slept on */
     _Atomic uint32_t death;   /* somebody died inside on another machine, and nobody has been told yet */
     _Atomic uint32_t slot;    /* in whose name it was granted: for an agent that takes over */
-    uint32_t length;
+    _Atomic uint32_t length;  /* 0: no name. Stored after the name, and 0 before it is changed */
     char name[PERMISSION_NAME_MOST + 1];
     _Atomic int64_t owed; /* CLOCK_BOOTTIME: it was lost, and until then those begun under it may be stopping */
     uint64_t unused[2];
@@ -80,7 +81,7 @@ struct permissions {
     _Atomic uint32_t state;                /* enum agent_state */
     _Atomic uint32_t changes;              /* rises with every name, loss and change of state; slept on */
     _Atomic uint32_t count;                /* names */
-    _Atomic uint32_t full;                 /* no name can be added */
+    _Atomic uint32_t full;                 /* the cluster has room for no other name than those here */
     _Alignas(64) _Atomic int64_t deadline; /* CLOCK_BOOTTIME: until then all that is granted holds */
     _Atomic int64_t deadline_monotonic; /* of CLOCK_MONOTONIC, a tick earlier: for those who look at the coarse clock */
     _Alignas(4096) struct permission permission[PERMISSIONS_MOST];
@@ -113,13 +114,19 @@ static inline uint64_t permission_next(uint64_t granted, unsigned mode)
     return ((granted >> PERMISSION_SERIAL_SHIFT) + 1) << PERMISSION_SERIAL_SHIFT | mode;
 }
 
+static inline bool permission_is_of(const struct permission *permission, const char *name, size_t length)
+{
+    return atomic_load_explicit(&permission->length, memory_order_acquire) == length &&
+           memcmp(permission->name, name, length) == 0;
+}
+
 static inline const struct permission *permissions_find(const struct permissions *pages, const char *name,
                                                         size_t length)
 {
     const uint32_t count = atomic_load_explicit(&pages->count, memory_order_acquire);
     for (uint32_t at = 0; at < count && at < PERMISSIONS_MOST; at++) {
         const struct permission *permission = &pages->permission[at];
-        if (permission->length == length && memcmp(permission->name, name, length) == 0)
+        if (permission_is_of(permission, name, length))
             return permission;
     }
     return NULL;

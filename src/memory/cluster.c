@@ -216,6 +216,8 @@ static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
 {
     const struct cluster *cluster = region->at.space->cluster;
     const int64_t now = ay__now();
+    if (atomic_load(&cluster->pages->full) && !region->permission)
+        return give_up(region, ay__fail(-ENOSPC, "cluster '%s' has no room for another resource", cluster->name));
     if (now < wait->ask)
         return true;
     const int64_t again = now + (int64_t)ASK_AGAIN_MS * MS;
@@ -228,8 +230,6 @@ static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
     if (is_replaced(cluster))
         return give_up(region, ay__fail(-ESTALE, "the files of cluster '%s' were removed and made anew: open it again",
                                         cluster->name));
-    if (atomic_load(&cluster->pages->full) && !region->permission)
-        return give_up(region, ay__fail(-ENOSPC, "cluster '%s' has no room for another resource", cluster->name));
     if (wait->agent_lost && (wait->tries || now - wait->agent_lost > (int64_t)AGENT_DEAD_MS * MS))
         return give_up(region, ay__fail(-EHOSTDOWN,
                                         "the agent of cluster '%s' does not run on this machine; "
@@ -259,6 +259,7 @@ static bool take(ay_region *region)
     const struct permission *permission = region->permission;
     const uint64_t granted = atomic_load(&permission->granted);
     const struct cluster *cluster = region->at.space->cluster;
+    const struct name *name = &region->spec.name[0];
     if (permission_mode(granted) < region->needed || !ay__cluster_in_time(region) ||
         cluster->pages->identity != cluster->identity)
         return false;
@@ -266,6 +267,8 @@ static bool take(ay_region *region)
     region->first = atomic_load(&permission->number);
     if (atomic_load(&permission->granted) != granted) /* P2 */
         return false;
+    if (!permission_is_of(permission, name->bytes, name->length) || atomic_load(&permission->granted) != granted)
+        return false; /* P3 */
     atomic_store(&region->granted, granted);
     if (atomic_load(&permission->death))
         hear_of_death(region);
@@ -282,13 +285,20 @@ static void say_waiting(struct registers *at)
     atomic_store(&at->own_cold->waiting, 1);
 }
 
+/* P3: the agent may have taken the name away. */
+static bool is_named(const ay_region *region)
+{
+    const struct name *name = &region->spec.name[0];
+    return permission_is_of(region->permission, name->bytes, name->length);
+}
+
 /* The permission is for too weak a mode, and others may be inside by it: let the agent in, and come again. */
 static bool make_way(ay_region *region, struct wait *wait, uint64_t granted)
 {
     struct registers *at = &region->at;
     at->protocol->leave(at);
     wait->ask = 0;
-    while (atomic_load(&region->permission->granted) == granted) {
+    while (atomic_load(&region->permission->granted) == granted && is_named(region)) {
         const int64_t now = ay__now();
         if (now >= wait->until)
             return give_up(region, at->give_up);
@@ -348,6 +358,10 @@ bool ay__cluster_wait(ay_region *region)
     if (region->permission)
         wait.busy = atomic_load(&region->permission->busy);
     for (;;) {
+        if (region->permission && !is_named(region)) {
+            atomic_store(&region->granted, 0); /* it is asked for anew */
+            region->permission = NULL;
+        }
         if (region->permission && take(region))
             return true;
         say_waiting(at);

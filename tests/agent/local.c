@@ -54,7 +54,7 @@ static struct demand next_demand(unsigned *index)
     const struct permission *found = permissions_find(pages.map, demand.name, demand.length);
     *index = found ? (unsigned)(found - pages.map->permission) : atomic_load(&pages.map->count);
     if (!found)
-        pages_add(&pages, *index, demand.name, demand.length);
+        pages_name(&pages, *index, demand.name, demand.length);
     return demand;
 }
 
@@ -154,7 +154,7 @@ static void test_try_hears_that_it_is_busy(void **state)
 {
     (void)state;
     unsigned index;
-    pages_add(&pages, 0, "thing", 5);
+    pages_name(&pages, 0, "thing", 5);
     pid_t child = fork(); /* the agent is another process: it answers while we try */
     if (child == 0) {
         next_demand(&index);
@@ -186,7 +186,7 @@ static void test_a_full_queue(void **state)
 {
     (void)state;
     int result = -1;
-    pages_add(&pages, 0, "thing", 5);
+    pages_name(&pages, 0, "thing", 5);
     for (unsigned tries = 0; tries < 50 && result < 0; tries++) {
         struct sockaddr_un address = {.sun_family = AF_UNIX};
         pthread_t thread;
@@ -209,6 +209,49 @@ static void test_a_full_queue(void **state)
             pages_withdraw(&pages, 0);
     }
     assert_int_equal(result, 0);
+    ay_leave(region);
+}
+
+/* The agent takes a name away, for it is of no group, and gives its entry to another: who had found it there is not let in by that one's permission. */
+static void test_a_name_is_taken_away(void **state)
+{
+    (void)state;
+    unsigned index;
+    int result = 1;
+    enter_by_grant(1);
+    ay_leave(region);
+    pages_withdraw(&pages, 0);
+    pages_name(&pages, 0, "other", 5);
+    pages_grant(&pages, 0, PERMISSION_SHARED, 0, 1, 0); /* too weak, too, if it were meant */
+    forget_demands();
+    const pthread_t thread = begin_to_enter(&result);
+    const struct demand demand = next_demand(&index); /* adds the name anew */
+    assert_int_equal(demand.kind, DEMAND_PERMISSION);
+    assert_int_equal(index, 1);
+    pages_withdraw(&pages, 0);
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 1, 0);
+    assert_int_equal(result, 1);
+    pages_grant(&pages, 1, PERMISSION_EXCLUSIVE, 0, 500, demand.number);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+    assert_int_equal(ay_fence(region), 500);
+    ay_leave(region);
+}
+
+static void test_no_room_for_a_name(void **state)
+{
+    (void)state;
+    unsigned index;
+    int result = 1;
+    const pthread_t thread = begin_to_enter(&result);
+    next_demand(&index);
+    pages_name(&pages, index, "", 0);
+    pages_full(&pages, true); /* while it waits */
+    pthread_join(thread, NULL);
+    assert_int_equal(result, -ENOSPC);
+    assert_int_equal(ay_try(region), -ENOSPC);
+    pages_full(&pages, false);
+    enter_by_grant(1);
     ay_leave(region);
 }
 
@@ -275,7 +318,7 @@ static void test_too_weak_a_permission(void **state)
     int result = 1;
     unsigned index;
     char trouble[PATH_MAX + 256];
-    pages_add(&pages, 0, "thing", 5);
+    pages_name(&pages, 0, "thing", 5);
     pages_grant(&pages, 0, PERMISSION_SHARED, 0, 7, 0);
     static struct local *local; /* lasts as long as the process, as the agent's does */
     local = local_open(&own, &pages, trouble, sizeof trouble);
@@ -410,6 +453,8 @@ int main(void)
         TEST(test_child_owns_nothing),
         TEST(test_removed_files),
         TEST(test_a_full_queue),
+        TEST(test_a_name_is_taken_away),
+        TEST(test_no_room_for_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

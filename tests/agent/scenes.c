@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -351,14 +352,18 @@ static void test_other_pages_for_a_while(void **state)
     begin(3);
     assert_true(enters(0, PERMISSION_EXCLUSIVE));
     world_kill(&world, 0);
-    const struct machine before = world.machine[0];
+    struct machine before = world.machine[0];
+    before.page = malloc(PERMISSIONS_MOST * sizeof *before.page);
+    assert_non_null(before.page);
+    memcpy(before.page, world.machine[0].page, PERMISSIONS_MOST * sizeof *before.page);
     world_lose_pages(&world, 0);
     world_start(&world, 0);
     world_run(&world, world.lease / 4);
     world_kill(&world, 0);
     struct machine *machine = &world.machine[0];
     machine->identity = before.identity;
-    memcpy(machine->page, before.page, sizeof before.page);
+    free(machine->page);
+    machine->page = before.page;
     machine->pages = before.pages;
     machine->deadline = before.deadline;
     machine->inside = true;

@@ -63,7 +63,7 @@ static void begin_to_take_back(unsigned index)
     char name[32];
     name_of(index, name);
     if (index >= atomic_load(&pages.map->count))
-        pages_add(&pages, index, name, strlen(name));
+        pages_name(&pages, index, name, strlen(name));
     pages_grant(&pages, index, PERMISSION_EXCLUSIVE, 0, 1, 0);
     local_take_back(local, index, name);
 }

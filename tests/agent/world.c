@@ -57,13 +57,13 @@ static void do_send(void *arg, const void *bytes, size_t length)
 static void do_named(void *arg, unsigned resource)
 {
     struct machine *machine = of(arg);
-    if (resource < machine->pages)
-        return;
-    if (resource >= sizeof machine->page / sizeof *machine->page)
-        abort();
-    snprintf(machine->page[resource].name, sizeof machine->page[resource].name, "%.*s",
-             (int)machine->agent.resource[resource].length, machine->agent.resource[resource].name);
-    machine->pages = resource + 1;
+    struct page *page = &machine->page[resource];
+    if (page->mode != PERMISSION_NONE)
+        world_violate(machine->world, "another name for what is granted", machine->number, machine->number);
+    *page = (struct page){.serial = page->serial + 1};
+    snprintf(page->name, sizeof page->name, "%.*s", (int)machine->agent.resource[resource].length,
+             machine->agent.resource[resource].name);
+    machine->pages = resource >= machine->pages ? resource + 1 : machine->pages;
 }
 
 static void do_grant(void *arg, unsigned resource)
@@ -119,10 +119,9 @@ static void do_death(void *arg, unsigned resource)
     of(arg)->page[resource].death = of(arg)->agent.resource[resource].death;
 }
 
-static void do_full(void *arg)
+static void do_full(void *arg, bool full)
 {
-    (void)arg;
-    abort();
+    of(arg)->full = full;
 }
 
 static void do_lease(void *arg, int64_t deadline)
@@ -189,14 +188,21 @@ void world_begin(struct world *world, unsigned machines, const struct protocol *
     for (unsigned number = 0; number < machines; number++) {
         world->machine[number].number = number;
         world->machine[number].world = world;
+        world->machine[number].page = calloc(PERMISSIONS_MOST, sizeof(struct page));
+        world->machine[number].taking_back = calloc(PERMISSIONS_MOST, sizeof(bool));
+        if (!world->machine[number].page || !world->machine[number].taking_back)
+            abort();
     }
 }
 
 void world_end(struct world *world)
 {
-    for (unsigned number = 0; number < world->machines; number++)
+    for (unsigned number = 0; number < world->machines; number++) {
         if (world->machine[number].running)
             agent_end(&world->machine[number].agent);
+        free(world->machine[number].page);
+        free(world->machine[number].taking_back);
+    }
     for (size_t at = 0; at < world->logged; at++)
         free(world->log[at].bytes);
     free(world->log);
@@ -213,7 +219,7 @@ static void connect_agent(struct world *world, struct machine *machine)
 static void inherit(struct world *world, struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++) {
-        agent_resource(&machine->agent, machine->page[at].name, strlen(machine->page[at].name), true);
+        agent_knows_name(&machine->agent, at, machine->page[at].name, strlen(machine->page[at].name));
         const unsigned mode = machine->page[at].mode;
         const int64_t until = machine->deadline + world->grace - world->lease;
         const int64_t owed = mode == PERMISSION_NONE ? machine->page[at].owed : until;
@@ -267,7 +273,8 @@ void world_start(struct world *world, unsigned number)
     world_tell(machine, "starts", 0);
     machine->pid = ++world->pids;
     machine->agent.known_view = machine->known_view;
-    memset(machine->taking_back, 0, sizeof machine->taking_back);
+    memset(machine->taking_back, 0, machine->pages * sizeof(bool));
+    machine->full = false;
     if (fresh)
         machine->obliged = world->now + world->grace;
     agent_is_obliged(&machine->agent, machine->obliged);
@@ -308,7 +315,10 @@ void world_lose_pages(struct world *world, unsigned number)
         machine->orphan.deadline = machine->deadline;
     }
     machine->identity = 0;
-    memset(machine->page, 0, sizeof machine->page);
+    free(machine->page);
+    machine->page = calloc(PERMISSIONS_MOST, sizeof(struct page));
+    if (!machine->page)
+        abort();
     machine->pages = 0;
     machine->deadline = 0;
     machine->passage = 0;

@@ -14,6 +14,18 @@ enum { MACHINES_MOST = 5, LOG_MOST = 1 << 18 };
 /* The one resource that the judge follows. */
 #define RESOURCE "thing"
 
+/* One permission, as it is published. */
+struct page {
+    char name[64];
+    uint64_t serial;
+    unsigned mode;
+    uint32_t slot;
+    uint64_t base, first;
+    bool death;
+    unsigned busy;
+    int64_t owed;
+};
+
 struct machine {
     unsigned number;
     struct world *world;
@@ -23,17 +35,9 @@ struct machine {
     uint32_t pid, known_pid; /* known: to the others */
     size_t cursor;           /* in the log */
     /* the pages, which outlive the agent */
-    struct {
-        char name[64];
-        uint64_t serial;
-        unsigned mode;
-        uint32_t slot;
-        uint64_t base, first;
-        bool death;
-        unsigned busy;
-        int64_t owed;
-    } page[8];
+    struct page *page; /* PERMISSIONS_MOST */
     unsigned pages;
+    bool full;
     int64_t deadline;
     uint64_t identity; /* of the pages; 0: they are not there */
     int64_t obliged;
@@ -43,7 +47,7 @@ struct machine {
         int64_t deadline;
     } orphan;
     uint64_t known_view; /* its file */
-    bool taking_back[8]; /* the agent's thread waits to enter */
+    bool *taking_back;   /* the agent's thread waits to enter */
     /* the local process */
     bool wants, inside;
     unsigned mode; /* PERMISSION_… */
@@ -98,6 +102,9 @@ bool world_until(struct world *world, bool (*so)(struct world *), int64_t ns);
 
 void world_want(struct world *world, unsigned machine, unsigned mode); /* its local process wants in */
 void world_leave(struct world *world, unsigned machine);
+/* Its local processes want this permission, which nobody follows; false: there is no room for the name. */
+bool world_want_another(struct world *world, unsigned machine, const char *name);
+bool world_has(const struct world *world, unsigned machine, const char *name); /* the permission, exclusively */
 bool world_holds(const struct world *world, unsigned machine); /* its local process is inside, and has lost nothing */
 bool world_all_ready(struct world *world);
 

@@ -4,12 +4,33 @@
 
 enum { MS = 1000 * 1000 };
 
-static int page_of(const struct machine *machine)
+static int page_called(const struct machine *machine, const char *name)
 {
     for (unsigned at = 0; at < machine->pages; at++)
-        if (strcmp(machine->page[at].name, RESOURCE) == 0)
+        if (strcmp(machine->page[at].name, name) == 0)
             return (int)at;
     return -1;
+}
+
+static int page_of(const struct machine *machine)
+{
+    return page_called(machine, RESOURCE);
+}
+
+bool world_has(const struct world *world, unsigned number, const char *name)
+{
+    const int page = page_called(&world->machine[number], name);
+    return page >= 0 && world->machine[number].page[page].mode == PERMISSION_EXCLUSIVE;
+}
+
+bool world_want_another(struct world *world, unsigned number, const char *name)
+{
+    struct demand what = {.magic = DEMAND_MAGIC,
+                          .kind = DEMAND_PERMISSION,
+                          .mode = PERMISSION_EXCLUSIVE,
+                          .length = (uint16_t)strlen(name)};
+    strcpy(what.name, name);
+    return agent_demand(&world->machine[number].agent, world->now, &what);
 }
 
 bool world_holds(const struct world *world, unsigned number)

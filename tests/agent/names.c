@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Names without end: what a full group says, when it has room again, and that names of earlier groups are in nobody's way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+enum { MS = 1000 * 1000 };
+#define SECONDS(count) ((int64_t)(count)*1000 * MS)
+
+static struct world world;
+static char wanted[64];
+
+static void begin(void)
+{
+    world_begin(&world, 3, &carvalho_roucairol_protocol, 7);
+    for (unsigned number = 0; number < 3; number++)
+        world_start(&world, number);
+    assert_true(world_until(&world, world_all_ready, SECONDS(20)));
+}
+
+static void end(void)
+{
+    assert_null(world.violation);
+    assert_int_equal(world.refusals, 0);
+    world_end(&world);
+}
+
+static void restart_all(void)
+{
+    for (unsigned number = 0; number < 3; number++)
+        world_kill(&world, number);
+    for (unsigned number = 0; number < 3; number++)
+        world_start(&world, number);
+    assert_true(world_until(&world, world_all_ready, SECONDS(20)));
+}
+
+static bool all_know_all(struct world *its)
+{
+    for (unsigned number = 0; number < 3; number++)
+        if (its->machine[number].agent.group_count < RESOURCES_MOST)
+            return false;
+    return true;
+}
+
+static bool all_delivered(struct world *its)
+{
+    for (unsigned number = 0; number < 3; number++)
+        if (its->machine[number].cursor < its->logged)
+            return false;
+    return true;
+}
+
+static void fill_group(const char *prefix)
+{
+    for (unsigned at = 0; world.machine[0].agent.group_count < RESOURCES_MOST; at++) {
+        snprintf(wanted, sizeof wanted, "%s-%u", prefix, at);
+        world_want_another(&world, at % 3, wanted);
+        if (at % 16 == 0)
+            world_until(&world, all_delivered, SECONDS(5));
+        assert_null(world.violation);
+        assert_true(at < 2 * RESOURCES_MOST);
+    }
+    assert_true(world_until(&world, all_know_all, SECONDS(20)));
+}
+
+static bool last_has_it(struct world *its)
+{
+    return world_has(its, 2, wanted);
+}
+
+static void want_at_last(const char *name)
+{
+    snprintf(wanted, sizeof wanted, "%s", name);
+    assert_true(world_want_another(&world, 2, wanted));
+    assert_true(world_until(&world, last_has_it, SECONDS(20)));
+}
+
+static void test_a_full_group_says_so(void **state)
+{
+    (void)state;
+    begin();
+    fill_group("a");
+    for (unsigned number = 0; number < 3; number++) {
+        world.machine[number].full = false;
+        for (unsigned times = 0; times < 3; times++) /* whoever asks again is told again */
+            assert_false(world_want_another(&world, number, "one-more"));
+        assert_true(world.machine[number].full);
+        assert_false(world_has(&world, number, "one-more"));
+    }
+    want_at_last("a-0"); /* those that are there can be had */
+    restart_all();
+    for (unsigned number = 0; number < 3; number++)
+        assert_false(world.machine[number].full); /* a new group has room */
+    want_at_last("one-more");
+    end();
+}
+
+/* Two want the last name at once: one gets it, the other is told. */
+static void test_too_late_for_the_last_name(void **state)
+{
+    (void)state;
+    begin();
+    while (world.machine[0].agent.group_count < RESOURCES_MOST - 1) {
+        snprintf(wanted, sizeof wanted, "c-%u", world.machine[0].agent.group_count);
+        world_want_another(&world, 0, wanted);
+        world_until(&world, all_delivered, SECONDS(5));
+    }
+    assert_int_equal(world.machine[0].agent.group_count, RESOURCES_MOST - 1);
+    assert_true(world_want_another(&world, 0, "last"));
+    assert_true(world_want_another(&world, 1, "too-late"));
+    assert_true(world_until(&world, all_know_all, SECONDS(20)));
+    world_run(&world, SECONDS(1));
+    assert_true(world_has(&world, 0, "last") != world_has(&world, 1, "too-late"));
+    assert_true(world.machine[world_has(&world, 0, "last")].full);
+    end();
+}
+
+/* Two groups of names, so that the tables are full; then a machine that knows none of them creates one more. */
+static void test_names_of_earlier_groups_make_room(void **state)
+{
+    (void)state;
+    begin();
+    fill_group("a");
+    restart_all();
+    fill_group("b");
+    assert_int_equal(world.machine[0].agent.resources, PERMISSIONS_MOST);
+    for (unsigned number = 0; number < 3; number++)
+        world_kill(&world, number);
+    world_lose_pages(&world, 2);
+    for (unsigned number = 0; number < 3; number++)
+        world_start(&world, number);
+    assert_true(world_until(&world, world_all_ready, SECONDS(20)));
+    want_at_last("one-more");
+    for (unsigned number = 0; number < 3; number++)
+        assert_true(agent_is_member(&world.machine[number].agent));
+    fill_group("c");
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_full_group_says_so),
+        cmocka_unit_test(test_too_late_for_the_last_name),
+        cmocka_unit_test(test_names_of_earlier_groups_make_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
