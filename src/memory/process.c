@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,16 @@ static void after_fork_in_child(void)
     pthread_mutex_unlock(&ay__process.mutex);
 }
 
+/* On which this process may run. */
+static unsigned count_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than a set has room for */
+    return online > 0 ? (unsigned)online : 1;
+}
+
 static int prepare(void)
 {
     if (madvise(&ay__mark, sizeof ay__mark, MADV_WIPEONFORK) != 0)
@@ -60,8 +71,7 @@ static int prepare(void)
     const int error = -pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     if (error)
         return ay__fail(error, "cannot register a fork handler: %s", strerror(-error));
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    ay__process.processors = processors > 0 ? (unsigned)processors : 1;
+    ay__process.processors = count_processors();
     prepared = true;
     return 0;
 }

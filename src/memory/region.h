@@ -66,6 +66,10 @@ struct registers {
     bool recalled;          /* ever */
     _Atomic uint32_t grant; /* which permission it has now; 0: none. The keeper looks at it too */
     uint64_t kept[4];       /* what the protocol keeps from entering to leaving, and beyond */
+    /* habits, which outlive a passage: spin.c */
+    int64_t lately_ns; /* how long waits for the one inside have taken lately */
+    unsigned in_vain;  /* waits since it last spun, while they took too long for that */
+    int64_t spun_ns;   /* when it began to spin, in a wait that teaches; 0: in none */
     /* of the present passage */
     bool queues;    /* on the long way, where it may watch others */
     bool waited;    /* this passage, or if it is over the last */
@@ -138,12 +142,16 @@ void ay__look_at_company(struct registers *at); /* see who has died of those in 
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
-bool ay__heed(struct registers *at); /* the deadline: false if it has passed */
-bool ay__nap(struct registers *at);  /* a while, or until the deadline: false */
-void ay__wake(struct registers *at); /* those who sleep on register 0 of mine, which has changed */
-void ay__hold_back(struct registers *at);
+bool ay__heed(struct registers *at);      /* the deadline: false if it has passed */
+bool ay__nap(struct registers *at);       /* a while, or until the deadline: false */
+void ay__wake(struct registers *at);      /* those who sleep on register 0 of mine, which has changed */
 void ay__wake_next(struct registers *at); /* likewise, but it has not changed yet */
 void ay__rouse(struct registers *at);     /* wakes those who say that they sleep on a register of mine */
+/* spin.c */
+bool ay__spin(struct registers *at, struct watch *watch); /* true: a watched word has changed */
+bool ay__spins(const struct registers *at); /* whether whoever is next waits awake, by what was seen lately */
+void ay__spin_missed(struct registers *at); /* it had to sleep, and has woken up */
+void ay__hold_back(struct registers *at);   /* before it asks again, after others */
 /* recall.c */
 enum { RETAINED_MOST = 100 }; /* places of a process: the keeper sleeps on them all */
 void ay__recall(struct registers *at, unsigned place, word seen); /* calls the keeper of that place */
@@ -316,6 +324,12 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
             return __builtin_expect(other->alive, 1) ? value : at->protocol->dead(index, value);
     }
     return ay__read_anew(at, place, index);
+}
+
+/* What registers_read makes of a word that was fetched in that life. */
+static inline word registers_as_read(const struct registers *at, unsigned index, uint64_t life, word raw)
+{
+    return life_alive(life) ? raw : at->protocol->dead(index, raw);
 }
 
 static inline word registers_own(const struct registers *at, unsigned index)

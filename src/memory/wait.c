@@ -38,10 +38,6 @@ enum {
     NAP_MOST_NS = 16 * MS,
     DEAF_NS = 2 * MS,
     DEAF_SHARE = 8,
-    LOOKS_EAGER = 200,
-    LOOKS_PATIENT = 12,
-    PAUSES_PATIENT = 64,
-    YIELDS_MOST = 20,
     ROUNDS_AWAKE = 20
 };
 
@@ -243,12 +239,6 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
     return registers_heed(at);
 }
 
-/* What registers_read makes of a word fetched in that life. */
-static uint64_t as_read(const struct registers *at, unsigned index, uint64_t life, uint64_t raw)
-{
-    return life_alive(life) ? raw : at->protocol->dead(index, raw);
-}
-
 static void watch_word(struct ay__waitv *words, unsigned *count, const void *address, uint32_t value)
 {
     words[(*count)++] = (struct ay__waitv){.value = value, .address = (uintptr_t)address, .flags = WAITV_32_BITS};
@@ -294,7 +284,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     const uint64_t life = atomic_load(&hot->life);
     const uint64_t raw = atomic_load(registers_word(at, place, index));
     bool again, woken;
-    if (as_read(at, index, life, raw) == seen) {
+    if (registers_as_read(at, index, life, raw) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, &hot->life, life_word(life));
         again = sleep_once(at, words, count, at->protocol->features & FEATURE_SLEEP ? next_nap(at) : INT64_MAX, &woken);
@@ -306,61 +296,6 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     }
     say_awake(at);
     return again;
-}
-
-/* Whether a watched word has changed so that it is worth while to look again. Where who is awake may pass me, one that is inside anew is not:
- * it keeps me waiting just as well, and `seen` follows it. */
-static bool has_changed(const struct registers *at, struct watch *watch)
-{
-    for (unsigned which = 0; which < watch->count; which++) {
-        const struct hot *hot = registers_hot(at, watch->place[which]);
-        const uint64_t value = as_read(at, 0, atomic_load(&hot->life), atomic_load(&hot->word));
-        if (value == watch->seen[which])
-            continue;
-        if (at->space->overtake == 0 || !at->protocol->inside(value))
-            return true;
-        watch->seen[which] = value;
-    }
-    return false;
-}
-
-/* As many go before me as there are processors, or more. They run sooner if I give mine away than if I sleep and have to be woken: for a while, so that
- * whoever waits for long sleeps. True: look again. */
-static bool yield(const struct registers *at, struct watch *watch)
-{
-    for (unsigned times = 0; times < YIELDS_MOST; times++) {
-        if (has_changed(at, watch))
-            return true;
-        sched_yield();
-    }
-    return false;
-}
-
-/* Spins while it can help: whoever goes before me may be running, and about to leave, if there are processors for them all. In strict order the
- * next one's haste is everybody's gain; where others may pass, it would only take the line away from them. True: look again. */
-static bool spin(const struct registers *at, struct watch *watch)
-{
-    if (watch->ahead >= ay__process.processors)
-        return yield(at, watch);
-    const unsigned looks = at->space->overtake ? LOOKS_PATIENT : LOOKS_EAGER;
-    const unsigned pauses = at->space->overtake ? PAUSES_PATIENT : 1;
-    for (unsigned look = 0; look < looks; look++) {
-        for (unsigned pause = 0; pause < pauses; pause++)
-            spin_once();
-        if (has_changed(at, watch))
-            return true;
-    }
-    return false;
-}
-
-/* In strict order: somebody waited when I left, and is now inside, or about to be. To ask again at once would have us hand over for every passage; a moment later, it may have
- * been through many times. Nobody waits longer for it: I have not asked yet. With more waiting than there are processors, they are handed to anyway. */
-void ay__hold_back(struct registers *at)
-{
-    at->contended = false;
-    if (at->space->overtake == 0 && at->ahead < ay__process.processors && at->deadline != INT64_MIN)
-        for (unsigned pause = 0; pause < PAUSES_PATIENT; pause++)
-            spin_once();
 }
 
 /* Short, if not all that matters is watched; and if it is the one I sleep on that did not hear my recall, which I must repeat. */
@@ -377,7 +312,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     if (at->deadline == INT64_MIN)
         return give_up(at, at->give_up);
     at->ahead = watch->ahead;
-    if (watch->count > 0 && spin(at, watch))
+    if (watch->count > 0 && ay__spin(at, watch))
         return registers_heed(at);
     struct ay__waitv words[2 * WATCH_MOST];
     uint64_t lives[WATCH_MOST];
@@ -391,7 +326,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         const struct hot *hot = registers_hot(at, watch->place[which]);
         lives[which] = atomic_load(&hot->life);
         const uint64_t raw = atomic_load(&hot->word);
-        changed |= as_read(at, 0, lives[which], raw) != watch->seen[which];
+        changed |= registers_as_read(at, 0, lives[which], raw) != watch->seen[which];
         watch_word(words, &count, &hot->word, low_half(raw));
         watch_word(words, &count, &hot->life, life_word(lives[which]));
     }
@@ -409,6 +344,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         } while (again && doubts);
     }
     say_awake(at);
+    ay__spin_missed(at);
     at->spins = 0;
     return again;
 }
