@@ -42,7 +42,7 @@ static int parse(int count, char **words, struct audit_request *request)
     optind = 0;
     opterr = 0;
     int option;
-    while ((option = getopt_long(count, words, "", options, NULL)) != -1) {
+    while ((option = getopt_long(count, words, ":", options, NULL)) != -1) {
         if (option == 'f')
             request->fair = true;
         else if (option == 's')
@@ -50,8 +50,7 @@ static int parse(int count, char **words, struct audit_request *request)
         else if (option == 'j')
             request->json = true;
         else if (option != 'l')
-            return usage_error("audit", "'%s' is no option, or lacks its value; see afteryou audit --help",
-                               words[optind - 1]);
+            return option_error("audit", option, words);
         else if (!parse_number(optarg, 4, 10000, &request->length))
             return usage_error("audit", "--length is a number from 4 to 10000, not '%s'", optarg);
     }

@@ -133,16 +133,13 @@ static int parse(int count, char **words, struct messages_words *asked)
     optind = 0;
     opterr = 0;
     int option;
-    while ((option = getopt_long(count, words, "n:h", options, NULL)) != -1) {
+    while ((option = getopt_long(count, words, ":n:h", options, NULL)) != -1) {
         if (option == 'h') {
             fputs(help, stdout);
             return -1;
         }
-        if (option == '?')
-            return usage_error("check",
-                               "'%s' is no option for a message protocol, or lacks its value; see afteryou check token "
-                               "--help",
-                               words[optind - 1]);
+        if (option == '?' || option == ':')
+            return option_error("check token", option, words); /* whose --help lists those of all message protocols */
         if (!take(asked, option, optarg))
             return usage_error("check", "'%s' is not a value that '%s' can take", optarg,
                                words[optind - 1] == optarg ? words[optind - 2] : words[optind - 1]);

@@ -367,17 +367,15 @@ int check_words_parse(int count, char **words, struct check_words *asked)
             print_list();
             return -1;
         }
-        if (option == ':')
-            return usage_error("check", "%s needs a value", words[optind - 1]);
-        if (option == '?')
-            return usage_error("check", "unknown option %s; see 'afteryou check --help'", words[optind - 1]);
+        if (option == ':' || option == '?')
+            return option_error("check", option, words);
         const char *wrong = take_option(option, optarg, asked);
         if (wrong)
             return usage_error("check", "%s, not '%s'", wrong, optarg ? optarg : "");
     }
     if (optind + 1 != count)
         return usage_error("check", optind == count ? "which protocol? 'afteryou check --list' names them"
-                                                    : "one protocol at a time, please");
+                                                    : "one protocol at a time");
     asked->protocol = words[optind];
     asked->model.protocol = register_protocol_find(asked->protocol);
     if (!asked->model.protocol)

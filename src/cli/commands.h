@@ -29,6 +29,9 @@ int usage_error(const char *command, const char *format, ...) __attribute__((for
  * not take ('?' or ':', with a leading ':' in its letters) is an error, EXIT_USAGE. */
 int common_option(const char *command, int option, char **words, void (*print_help)(void));
 
+/* What is wrong, if getopt_long() has answered '?' or ':'. EXIT_USAGE. */
+int option_error(const char *command, int result, char **words);
+
 /* Whole numbers from text: false if it is none, or not within the range. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);
 /* Like parse_number, with K, M, G for powers of 1024. */

@@ -47,7 +47,9 @@ int main(int count, char **words)
         print_usage(stdout);
         return 0;
     }
-    if (strcmp(words[1], "--version") == 0 || strcmp(words[1], "-V") == 0) {
+    const char *last = words[count - 1];
+    if (count <= 3 &&
+        (strcmp(last, "--version") == 0 || strcmp(last, "-V") == 0)) { /* all subcommands have one version */
         puts("afteryou " AFTERYOU_VERSION);
         return 0;
     }

@@ -243,10 +243,9 @@ int simulate_parse(int count, char **words, struct simulate_request *request)
     optind = 0;
     opterr = 0;
     int option;
-    while ((option = getopt_long(count, words, "n:", options, NULL)) != -1) {
-        if (option == '?')
-            return usage_error("simulate", "'%s' is no option, or lacks its value; see afteryou simulate --help",
-                               words[optind - 1]);
+    while ((option = getopt_long(count, words, ":n:", options, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return option_error("simulate", option, words);
         if (!take(request, option, optarg))
             return usage_error("simulate", "'%s' is not a value that '%s' can take; see afteryou simulate --help",
                                optarg, words[optind - 1] == optarg ? words[optind - 2] : words[optind - 1]);

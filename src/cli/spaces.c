@@ -64,12 +64,12 @@ static int fail(void)
     return usage_error("spaces", "%s", ay_message());
 }
 
-static int parse_count(const char *option, uint64_t most, unsigned *count)
+static int parse_count(const char *option, uint64_t least, uint64_t most, unsigned *count)
 {
     uint64_t number;
-    if (!parse_number(optarg, 1, most, &number))
-        return usage_error("spaces", "%s takes a number from 1 to %llu, not '%s'", option, (unsigned long long)most,
-                           optarg);
+    if (!parse_number(optarg, least, most, &number))
+        return usage_error("spaces", "%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)least,
+                           (unsigned long long)most, optarg);
     *count = (unsigned)number;
     return 0;
 }
@@ -88,9 +88,9 @@ static int take_option(int option, char **words, struct spaces_words *asked)
 {
     switch (option) {
     case WORD_PLACES:
-        return parse_count("--places", AY_PLACES_MOST, &asked->options.places);
+        return parse_count("--places", 1, AY_PLACES_MOST, &asked->options.places);
     case WORD_OVERTAKE:
-        return parse_count("--overtake", UINT32_MAX, &asked->options.overtake);
+        return parse_count("--overtake", 0, UINT32_MAX, &asked->options.overtake);
     case WORD_RETAIN:
         asked->options.retain = 1;
         return 0;
@@ -236,8 +236,8 @@ static const struct {
 
 static int act(int count, char **words, struct spaces_words *asked)
 {
-    if (count == 0 || (strcmp(words[0], "list") == 0 && count == 1))
-        return list(asked);
+    if (count == 0 || strcmp(words[0], "list") == 0)
+        return count < 2 ? list(asked) : usage_error("spaces", "list shows all; '%s' is one word too many", words[1]);
     for (size_t at = 0; at < sizeof actions / sizeof *actions; at++) {
         if (strcmp(words[0], actions[at].name) != 0)
             continue;

@@ -147,7 +147,9 @@ static int take_any(const ay_space *space, struct claim *claim)
             if (error != TAKEN)
                 return error;
         }
-    return ay__fail(-EUSERS, "all %u places of the space are taken", space->places);
+    return ay__fail(-EUSERS,
+                    "all %u places of the space are taken: each open region has one; make a space with more (--places)",
+                    space->places);
 }
 
 /* L4: life is claimed. The word keeps what its protocol keeps across death (L5). */

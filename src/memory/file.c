@@ -48,8 +48,10 @@ static int check(const char *path, const struct stat *status, const struct heade
     if (memcmp(header->magic, LAYOUT_MAGIC, sizeof header->magic) != 0)
         return ay__fail(-EINVAL, "%s is not a space: it does not begin with '" LAYOUT_MAGIC "'", path);
     if (header->version != LAYOUT_VERSION)
-        return ay__fail(-EPROTONOSUPPORT, "%s has layout version %u, this library knows %d", path, header->version,
-                        LAYOUT_VERSION);
+        return ay__fail(
+            -EPROTONOSUPPORT,
+            "%s was made by another version of afteryou (layout %u, not %d); once nobody uses it, remove the file",
+            path, header->version, LAYOUT_VERSION);
     if (memchr(header->protocol, '\0', PROTOCOL_ROOM) == NULL || !ay__protocol(header->protocol))
         return ay__fail(-EINVAL, "%s is for a protocol that this library hasn't got: '%.*s'", path, PROTOCOL_ROOM,
                         header->protocol);

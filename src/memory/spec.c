@@ -133,9 +133,10 @@ static int tell_disagreement(const ay_space *space, const struct public_spec *sp
                         "the protocol '%s' has one resource a space: pid %u (%.*s) has '%.*s' open, not '%.*s'",
                         space->protocol->name, owner->pid, COMMAND_ROOM - 1, owner->command, (int)its->length,
                         its->bytes, (int)mine->length, mine->bytes);
-    return ay__fail(-EINVAL, "'%.*s' has %u slots and %u units for pid %u (%.*s), not %u and %u", (int)mine->length,
-                    mine->bytes, other->spec.slots, other->spec.of, owner->pid, COMMAND_ROOM - 1, owner->command,
-                    spec->slots, spec->of);
+    const bool units = other->spec.of != spec->of;
+    return ay__fail(-EINVAL, "'%.*s' has %u %s for pid %u (%.*s), not %u: all who use it must agree", (int)mine->length,
+                    mine->bytes, units ? other->spec.of : other->spec.slots, units ? "units" : "slots", owner->pid,
+                    COMMAND_ROOM - 1, owner->command, units ? spec->of : spec->slots);
 }
 
 static bool agree(const ay_space *space, const struct public_spec *a, const struct public_spec *b)

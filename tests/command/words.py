@@ -77,7 +77,11 @@ class Words(CommandTest):
         self.complains("x", "--priority", "high", "--", "true", about="'high'")
         self.complains("x", "--bogus", "--", "true", about="--bogus")
         self.complains("x", "-Z", "--", "true", about="-Z")
-        self.complains("x", "-w", about="-w")
+        self.complains("x", "-w", about="-w wants a value")
+        self.complains("x", "--nb", "-Zx", "--", "true", about="no option -Z;")
+        self.complains("x", "--mode=EX", "-Zx", "--", "true", about="no option -Z;")
+        self.complains("x", "--nonblock=3", "--", "true", about="--nonblock takes no value, but got '3'")
+        self.complains("x", "--c", "y", "--", "true", about="more than one that begins so")
         self.complains("x", "-c", "true", "true", about="both -c")
         self.complains("x", "--cluster", "no-such", "--", "true", about="no agent of cluster 'no-such'")
         self.complains("x", "--cluster", "a/b", "--", "true", about="no name of a cluster")
@@ -119,7 +123,7 @@ class Words(CommandTest):
         self.assertIn("ermission denied", result.stderr)
 
     def test_help_and_version(self):
-        for words in ([], ["run"], ["status"], ["spaces"]):
+        for words in ([], ["run"], ["flock"], ["status"], ["spaces"], ["cluster"], ["check"], ["simulate"], ["audit"]):
             result = self.afteryou(*words, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("usage: afteryou", result.stdout)
@@ -200,6 +204,7 @@ class Options(CommandTest):
         self.number_in("inside")
         result = self.run_it("-k", "3", "--", "true")
         self.assertEqual((result.returncode, result.stderr.count("\n")), (125, 1))
+        self.assertRegex(result.stderr, r"'x' has 2 slots for pid \d+ \(.*\), not 3: all who use it must agree")
 
 
 if __name__ == "__main__":
