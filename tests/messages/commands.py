@@ -95,7 +95,7 @@ class Simulate(unittest.TestCase):
             (["token", "-n", "1"], "'1' is not a value that '-n' can take"),
             (["token", "--delay", "5"], "'5' is not a value that '--delay' can take"),
             (["token", "--crash", "2"], "'2' is not a value that '--crash' can take"),
-            (["token", "--bogus"], "'--bogus' is no option"),
+            (["token", "--bogus"], "there is no option --bogus"),
             (["token", "--crash", "0.1", "--network", "any"], "need --network agreed"),
             (["token", "--shared", "0.5"], "exclusive mode only"),
             (["lamport", "-n", "100000"], "at most 4096 nodes"),
