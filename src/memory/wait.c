@@ -345,6 +345,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     }
     say_awake(at);
     ay__spin_missed(at);
+    at->unheard = AT_NOBODY; /* the next look calls again, if there is still something to recall */
     at->spins = 0;
     return again;
 }
