@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "common/printable.h"
+
 enum { MS = 1000 * 1000, LOOK_AGAIN_MS = 200 };
 
 bool agent_begin(struct agent *agent, const struct agent_options *options, const struct surroundings *around)
@@ -57,6 +59,20 @@ void agent_state_changes(struct agent *agent, enum agent_state state)
     agent->around.changed(agent->around.arg, state);
 }
 
+const char *agent_name(const struct resource *resource)
+{
+    static char text[2 * PERMISSION_NAME_MOST + 1];
+    size_t length = 0;
+    for (const char *at = resource->name; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            text[length++] = '\\';
+        text[length++] = *at;
+    }
+    text[length] = '\0';
+    make_printable(text);
+    return text;
+}
+
 void agent_flush(struct agent *agent)
 {
     if (parcel_is_empty(&agent->out))
@@ -93,11 +109,12 @@ static void restart(struct agent *agent, const char *why)
     joining_seek(agent);
 }
 
-/* A1: false if this parcel is not to be taken. */
-static bool is_in_order(struct agent *agent, const struct parcel_head *head)
+/* A1: false if this parcel is not to be taken: nor what somebody else sends in the name of a member, or again. */
+static bool is_in_order(struct agent *agent, struct address from, const struct parcel_head *head)
 {
     struct member *sender = head->slot < SLOTS ? &agent->member[head->slot] : NULL;
-    if (!sender || !sender->used || sender->ghost || sender->gone || sender->incarnation != head->incarnation)
+    if (!sender || !sender->used || sender->ghost || sender->gone || sender->incarnation != head->incarnation ||
+        sender->node != from.node || sender->pid != from.pid || head->sequence <= sender->sequence)
         return false;
     if (head->sequence != sender->sequence + 1) {
         restart(agent, "a message was missed");
@@ -212,7 +229,7 @@ void agent_process(struct agent *agent, struct address from, const void *bytes, 
     if (!parcel_open(bytes, length, &head, &records))
         return;
     look_for_life(agent, &head, records);
-    if (agent_is_member(agent) && head.slot != NO_SLOT && !is_in_order(agent, &head))
+    if (agent_is_member(agent) && head.slot != NO_SLOT && !is_in_order(agent, from, &head))
         return;
     const uint64_t incarnation = agent->incarnation;
     const enum phase phase = agent->phase;

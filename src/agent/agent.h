@@ -61,6 +61,8 @@ struct surroundings {
     void (*changed)(void *arg, enum agent_state state);
     void (*keep_view)(void *arg, uint64_t view); /* for the agent that begins after a restart of everything */
     uint64_t (*nonce)(void *arg);                /* never the same */
+    /* Of a local passage of the resource, not after any that is still to come: fences count from it. */
+    uint64_t (*number)(void *arg, unsigned resource);
     size_t (*describe)(void *arg, char *text, size_t room); /* who is inside and who waits on this machine */
     void (*answered)(void *arg, uint64_t query, uint32_t node, const char *text, size_t length);
     void (*refused)(void *arg, const char *why); /* cannot be one of them */
@@ -92,7 +94,7 @@ struct resource {
     char name[PERMISSION_NAME_MOST + 1];
     uint8_t length;       /* 0: the entry is free */
     uint8_t wanted;       /* PERMISSION_…: by processes of this machine */
-    uint64_t number;      /* of the local passage that wants it */
+    uint64_t number;      /* of the agent's own last passage there; 0: not known */
     bool granted;         /* published */
     uint8_t mode;         /* PERMISSION_…, if granted or asked for */
     bool taking_back;     /* take_back() was called, and agent_took_back() was not */
@@ -152,8 +154,11 @@ struct agent {
         int64_t obliged;
     } nay[SLOTS];
     unsigned nays;
-    bool founding;          /* FOUND is out */
-    uint64_t hellos[SLOTS]; /* incarnations that have said HELLO since somebody last began, or renewed */
+    bool founding; /* FOUND is out */
+    struct hello {
+        struct address from;
+        uint64_t incarnation;
+    } hellos[SLOTS]; /* since somebody last began, or renewed */
     unsigned hello_count;
     /* the lease */
     int64_t deadline; /* 0: none yet */
@@ -212,6 +217,7 @@ int64_t agent_tick(struct agent *agent, int64_t now);
 /* agent.c */
 void agent_log(struct agent *agent, enum log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+const char *agent_name(const struct resource *resource); /* for the log: no quote, no control. Until the next call */
 void agent_flush(struct agent *agent);
 void agent_state_changes(struct agent *agent, enum agent_state state);
 void agent_forget(struct agent *agent, const char *why); /* A1: all but the names; says HELLO no more */

@@ -91,8 +91,8 @@ static void release(struct agent *agent, struct resource *resource, uint64_t num
 {
     const uint64_t used = resource->base + (number > resource->first ? number - resource->first : 0);
     const int ghost = resource->ghost;
-    agent_log(agent, LOG_DEBUGGING, "released", "resource=\"%.*s\" fence=%llu ghost=%d", (int)resource->length,
-              resource->name, (unsigned long long)used, ghost);
+    agent_log(agent, LOG_DEBUGGING, "released", "resource=\"%s\" fence=%llu ghost=%d", agent_name(resource),
+              (unsigned long long)used, ghost);
     resource->granted = false;
     resource->ghost = -1;
     agent->counters.releases++;
@@ -113,6 +113,7 @@ void agent_took_back(struct agent *agent, int64_t now, unsigned which, bool with
     struct resource *resource = &agent->resource[which];
     agent->now = now;
     resource->taking_back = resource->is_busy = false;
+    resource->number = number > resource->number ? number : resource->number;
     if (withdrawn && resource->granted && agent_is_member(agent))
         release(agent, resource, number, death);
     else
@@ -134,7 +135,6 @@ static void demand_permission(struct agent *agent, struct resource *resource, co
 {
     if (resource->granted && !resource->taking_back && resource->mode >= demand->mode)
         return; /* granted meanwhile */
-    resource->number = demand->number;
     if (demand->mode > resource->wanted)
         resource->wanted = demand->mode;
     if (demand->kind == DEMAND_MORE)

@@ -218,20 +218,21 @@ static void admit(struct agent *agent, struct address from, uint64_t incarnation
     lease_renew(agent); /* so that the newcomer is acknowledged soon */
 }
 
-static void remember_hello(struct agent *agent, uint64_t incarnation)
+static void remember_hello(struct agent *agent, struct address from, uint64_t incarnation)
 {
     if (agent->hello_count == SLOTS) {
         memmove(agent->hellos, agent->hellos + 1, (SLOTS - 1) * sizeof *agent->hellos);
         agent->hello_count--;
     }
-    agent->hellos[agent->hello_count++] = incarnation;
+    agent->hellos[agent->hello_count++] = (struct hello){.from = from, .incarnation = incarnation};
 }
 
-static bool forget_hellos(struct agent *agent, uint64_t incarnation)
+static bool forget_hellos(struct agent *agent, struct address from, uint64_t incarnation)
 {
     bool known = false;
     for (unsigned at = 0; at < agent->hello_count; at++)
-        known |= agent->hellos[at] == incarnation;
+        known |= agent->hellos[at].incarnation == incarnation && agent->hellos[at].from.node == from.node &&
+                 agent->hellos[at].from.pid == from.pid;
     if (known)
         agent->hello_count = 0;
     return known;
@@ -257,7 +258,7 @@ static void note_nay(struct agent *agent, struct address from, uint64_t view, ui
 void joining_hello(struct agent *agent, struct address from, struct reader *fields)
 {
     const uint64_t incarnation = read_u64(fields), view = read_u64(fields), obliged = read_u64(fields);
-    remember_hello(agent, incarnation);
+    remember_hello(agent, from, incarnation);
     if (agent_is_member(agent)) {
         admit(agent, from, incarnation, fields);
     } else if (incarnation == agent->incarnation) {
@@ -353,7 +354,7 @@ static void become_member(struct agent *agent)
 void joining_found(struct agent *agent, struct address from, struct reader *fields)
 {
     const uint64_t incarnation = read_u64(fields), view = read_u64(fields), quarantine = read_u64(fields);
-    const bool counts = !fields->bad && forget_hellos(agent, incarnation);
+    const bool counts = !fields->bad && forget_hellos(agent, from, incarnation);
     if (incarnation != agent->incarnation) {
         if (agent_is_member(agent) && counts)
             agent_forget(agent, "the others have begun without me");

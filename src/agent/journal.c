@@ -2,6 +2,7 @@
 /* What the agent tells the machine it runs on: lines of log, systemd, and a file with the last view. */
 #include "agent/journal.h"
 #include "common/descriptors.h"
+#include "common/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,19 +13,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { VIEWS_IN_ADVANCE = 256 };
-
 void journal_write(const char *cluster, enum log_level level, const char *event, const char *details)
 {
     static const char *const levels[] = {"debug", "info", "warning"};
     struct timespec now;
     struct tm utc;
-    char time[32];
+    char time[32], line[2048];
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
     strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &utc);
-    fprintf(stderr, "time=%s.%03ldZ level=%s cluster=%s event=%s%s%s\n", time, now.tv_nsec / 1000000, levels[level],
-            cluster, event, *details ? " " : "", details);
+    snprintf(line, sizeof line, "time=%s.%03ldZ level=%s cluster=%s event=%s%s%s", time, now.tv_nsec / 1000000,
+             levels[level], cluster, event, *details ? " " : "", details);
+    make_printable(line);
+    fprintf(stderr, "%s\n", line);
 }
 
 /* sd_notify(3) is one datagram; a name that begins with '@' is an abstract one. */

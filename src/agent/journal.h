@@ -17,6 +17,8 @@ void journal_notify(const char *message);
 
 /* The greatest view that may have been used, kept in a file so that fences grow across a restart of all agents. Views are reserved in advance, so the file is
  * written rarely. */
+enum { VIEWS_IN_ADVANCE = 256 };
+
 struct view_file {
     char path[4096];
     uint64_t reserved;

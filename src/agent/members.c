@@ -114,8 +114,8 @@ void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
         return;
     next_view(agent);
     struct resource *resource = agent->group[index];
-    agent_log(agent, LOG_DEBUGGING, "ghost-ended", "resource=\"%.*s\" slot=%u view=%llu", (int)resource->length,
-              resource->name, ghost, (unsigned long long)agent->view);
+    agent_log(agent, LOG_DEBUGGING, "ghost-ended", "resource=\"%s\" slot=%u view=%llu", agent_name(resource), ghost,
+              (unsigned long long)agent->view);
     if (death && !resource->death) {
         resource->death = true;
         agent->around.death(agent->around.arg, (unsigned)(resource - agent->resource));

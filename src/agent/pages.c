@@ -52,10 +52,9 @@ static void renew(struct pages *pages)
         pages->map->identity = (uint64_t)clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 48;
 }
 
-static bool is_ours(const struct permissions *map, const char *boot)
+static bool is_readable(const struct permissions *map)
 {
-    return memcmp(map->boot, boot, BOOT_ID_ROOM) == 0 &&
-           memcmp(map->magic, PERMISSIONS_MAGIC, sizeof map->magic) == 0 && map->version == PERMISSIONS_VERSION &&
+    return memcmp(map->magic, PERMISSIONS_MAGIC, sizeof map->magic) == 0 && map->version == PERMISSIONS_VERSION &&
            map->size == sizeof *map && atomic_load(&map->count) <= PERMISSIONS_MOST;
 }
 
@@ -120,8 +119,11 @@ int pages_open(struct pages *pages, const struct directory *directory, const str
     char boot[BOOT_ID_ROOM];
     read_boot_id(boot);
     /* New, or of another version, or from before the machine was started: whoever has them open will not be granted anything. */
-    if (!is_ours(pages->map, boot)) {
+    const bool readable = is_readable(pages->map);
+    if (!readable || memcmp(pages->map->boot, boot, sizeof boot) != 0) {
+        const uint64_t view = readable ? atomic_load(&pages->map->view) : 0;
         memset(pages->map, 0, sizeof *pages->map);
+        atomic_store(&pages->map->view, view);
         memcpy(pages->map->boot, boot, sizeof boot);
         renew(pages);
     }
@@ -220,6 +222,12 @@ void pages_state(struct pages *pages, enum agent_state state)
 {
     atomic_store(&pages->map->state, state);
     change(pages);
+}
+
+void pages_keep_view(struct pages *pages, uint64_t view)
+{
+    if (view > atomic_load(&pages->map->view))
+        atomic_store(&pages->map->view, view);
 }
 
 void pages_full(struct pages *pages, bool full)

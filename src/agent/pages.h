@@ -38,6 +38,7 @@ void pages_busy(struct pages *pages, unsigned index);
 void pages_death(struct pages *pages, unsigned index, bool death);
 void pages_lease(struct pages *pages, int64_t deadline);
 void pages_state(struct pages *pages, enum agent_state state);
+void pages_keep_view(struct pages *pages, uint64_t view);
 void pages_full(struct pages *pages, bool full);
 
 #endif

@@ -83,13 +83,15 @@ static void entered(struct agent *agent, struct resource *resource, uint64_t fen
     resource->granted = true;
     resource->mode = permission_of((unsigned)resource_node(resource)->mode);
     resource->base = fence;
+    if (resource->number == 0)
+        resource->number = agent->around.number(agent->around.arg, resource_index(agent, resource));
     resource->first = resource->number;
     resource->ghost = -1;
     resource->wanted = PERMISSION_NONE;
     resource->busy_elsewhere = false;
     agent->counters.grants++;
-    agent_log(agent, LOG_DEBUGGING, "granted", "resource=\"%.*s\" mode=%u fence=%llu view=%llu", (int)resource->length,
-              resource->name, resource->mode, (unsigned long long)fence, (unsigned long long)agent->view);
+    agent_log(agent, LOG_DEBUGGING, "granted", "resource=\"%s\" mode=%u fence=%llu view=%llu", agent_name(resource),
+              resource->mode, (unsigned long long)fence, (unsigned long long)agent->view);
     resources_put_note(agent, RECORD_HELD, resource, resource->mode);
     if (lease_is_valid(agent)) /* A2; else it is about to be cut */
         agent->around.grant(agent->around.arg, resource_index(agent, resource));
@@ -268,7 +270,7 @@ void resources_withdraw(struct agent *agent, struct resource *resource)
     resource->ghost = -1;
     agent->counters.losses++;
     agent->around.withdraw(agent->around.arg, resource_index(agent, resource));
-    agent_log(agent, LOG_WARNING, "lost", "resource=\"%.*s\"", (int)resource->length, resource->name);
+    agent_log(agent, LOG_WARNING, "lost", "resource=\"%s\"", agent_name(resource));
 }
 
 void resources_forget(struct agent *agent)

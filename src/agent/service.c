@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "afteryou.h"
 #include "agent/agent.h"
 #include "agent/control.h"
 #include "agent/directory.h"
@@ -134,6 +135,7 @@ static void do_changed(void *arg, enum agent_state state)
 static void do_keep_view(void *arg, uint64_t view)
 {
     struct service *service = arg;
+    pages_keep_view(&service->pages, view);
     if (!view_file_keep(&service->view_file, view) && !service->view_file.failed) {
         char details[PATH_MAX + 64];
         service->view_file.failed = true;
@@ -149,6 +151,36 @@ static uint64_t do_nonce(void *arg)
     if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
         nonce = (uint64_t)clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 48;
     return nonce;
+}
+
+struct numbers {
+    const char *name;
+    uint64_t least, greatest; /* of those who have begun, and of the rest */
+};
+
+static int note_number(const ay_place *place, void *arg)
+{
+    struct numbers *numbers = arg;
+    const uint64_t number = place->fence / AY_PLACES_MOST;
+    if (strcmp(place->names[0], numbers->name) != 0)
+        return 0;
+    if (place->alive && (place->state == AY_INSIDE || place->state == AY_WAITING))
+        numbers->least = number < numbers->least ? number : numbers->least;
+    else
+        numbers->greatest = number > numbers->greatest ? number : numbers->greatest;
+    return 0;
+}
+
+/* Whoever begins later draws a number above all that there are. */
+static uint64_t do_number(void *arg, unsigned resource)
+{
+    struct service *service = arg;
+    struct numbers numbers = {.name = service->agent.resource[resource].name, .least = UINT64_MAX};
+    char path[PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s/space", service->directory.path);
+    if (ay_look(path, NULL, note_number, &numbers) < 0)
+        return 0;
+    return numbers.least != UINT64_MAX ? numbers.least : numbers.greatest;
 }
 
 static size_t do_describe(void *arg, char *text, size_t room)
@@ -225,7 +257,7 @@ static void take_news(struct service *service)
             agent_is_busy(&service->agent, now(), news.resource);
             if (news.kind == LOCAL_TROUBLE)
                 agent_log(&service->agent, LOG_WARNING, "not-handed-over", "resource=\"%s\" why=\"%s\"",
-                          service->agent.resource[news.resource].name, news.why);
+                          agent_name(&service->agent.resource[news.resource]), news.why);
         }
 }
 
@@ -367,6 +399,7 @@ static bool open_agent(struct service *service)
                                         .changed = do_changed,
                                         .keep_view = do_keep_view,
                                         .nonce = do_nonce,
+                                        .number = do_number,
                                         .describe = do_describe,
                                         .answered = do_answered,
                                         .refused = do_refused,
@@ -381,6 +414,13 @@ static bool open_pages(struct service *service, char *trouble, size_t room)
                                           .lease = service->agent.options.lease,
                                           .grace = service->agent.options.grace};
     return pages_open(&service->pages, &service->directory, &options, trouble, room) == 0;
+}
+
+/* By the file, or by the pages should that be lost: these know the last that was, not the last that may have been. */
+static uint64_t known_view(const struct service *service)
+{
+    const uint64_t kept = service->view_file.reserved, seen = atomic_load(&service->pages.map->view);
+    return seen && seen + VIEWS_IN_ADVANCE > kept ? seen + VIEWS_IN_ADVANCE : kept;
 }
 
 /* False: `trouble` says why. */
@@ -404,7 +444,7 @@ static bool open_all(struct service *service, char *trouble, size_t room)
     service->local = local_open(&service->directory, &service->pages, trouble, room);
     if (!service->local)
         return false;
-    service->agent.known_view = service->view_file.reserved;
+    service->agent.known_view = known_view(service);
     service->agent.options.pages = service->pages.map->identity;
     inherit(service);
     pages_announce(&service->pages);

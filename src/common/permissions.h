@@ -55,7 +55,7 @@ enum {
 struct permission {
     _Atomic uint64_t granted; /* mode, and a serial above it; slept on by futex */
     _Atomic uint64_t base;    /* the fence of a passage whose number is `number` */
-    _Atomic uint64_t number;  /* of the local passage for which the permission was asked */
+    _Atomic uint64_t number;  /* of a local passage before all that are made by the permission */
     _Atomic uint32_t busy;    /* rises when it is known that somebody is inside on another machine; slept on */
     _Atomic uint32_t death;   /* somebody died inside on another machine, and nobody has been told yet */
     _Atomic uint32_t slot;    /* in whose name it was granted: for an agent that takes over */
@@ -72,8 +72,10 @@ struct permissions {
     char magic[8];
     uint32_t version, size;
     char cluster[CLUSTER_NAME_MOST + 1], protocol[31];
-    uint64_t identity;                  /* drawn when the pages were made: P4 */
-    int64_t obliged;                    /* CLOCK_BOOTTIME: until then what was granted in other pages may hold */
+    uint64_t identity; /* drawn when the pages were made: P4 */
+    _Atomic uint64_t
+        view;        /* of the group, as far as this machine knows: fences grow even if the file with it is lost */
+    int64_t obliged; /* CLOCK_BOOTTIME: until then what was granted in other pages may hold */
     char boot[BOOT_ID_ROOM];            /* the kernel's boot_id: nothing outlives a restart of the machine */
     uint64_t space_device, space_inode; /* the space that goes with them: another file is not the agent's */
     uint32_t pid;
@@ -98,10 +100,9 @@ struct demand {
     uint32_t magic;
     uint8_t kind, mode; /* PERMISSION_SHARED or PERMISSION_EXCLUSIVE */
     uint16_t length;
-    uint64_t number; /* of my local passage */
     char name[PERMISSION_NAME_MOST + 1];
 };
-enum { DEMAND_MAGIC = 0x61796431 };
+enum { DEMAND_MAGIC = 0x61796432 };
 
 static inline unsigned permission_mode(uint64_t granted)
 {

@@ -148,11 +148,8 @@ enum answer { ASKED, NO_AGENT, NO_ROOM /* its queue was full all the time: ask a
 static enum answer demand(ay_region *region, enum demand_kind kind, int64_t patience)
 {
     const struct name *name = &region->spec.name[0];
-    struct demand demand = {.magic = DEMAND_MAGIC,
-                            .kind = (uint8_t)kind,
-                            .mode = region->needed,
-                            .length = name->length,
-                            .number = own_number(&region->at)};
+    struct demand demand = {
+        .magic = DEMAND_MAGIC, .kind = (uint8_t)kind, .mode = region->needed, .length = name->length};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(demand.name, name->bytes, name->length);
     if (!cluster_path(region->at.space->cluster->name, "socket", address.sun_path, sizeof address.sun_path))

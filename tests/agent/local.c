@@ -128,7 +128,7 @@ static void enter_by_grant(uint64_t base)
     const pthread_t thread = begin_to_enter(&result);
     const struct demand demand = next_demand(&index);
     assert_int_equal(demand.kind, DEMAND_PERMISSION);
-    pages_grant(&pages, index, PERMISSION_EXCLUSIVE, 0, base, demand.number);
+    pages_grant(&pages, index, PERMISSION_EXCLUSIVE, 0, base, 0);
     pthread_join(thread, NULL);
     assert_int_equal(result, 0);
 }
@@ -137,14 +137,16 @@ static void test_granted_and_kept(void **state)
 {
     (void)state;
     enter_by_grant(1000);
-    assert_int_equal(ay_fence(region), 1000);
+    uint64_t before = ay_fence(region);
+    assert_true(before >= 1000);
     assert_true(ay_valid(region));
     assert_int_equal(ay_leave(region), 0);
     assert_false(ay_valid(region));
     forget_demands();
     for (unsigned times = 1; times <= 5; times++) { /* again, without a word to the agent */
         assert_int_equal(ay_try(region), 0);
-        assert_true(ay_fence(region) > 1000);
+        assert_true(ay_fence(region) > before);
+        before = ay_fence(region);
         assert_int_equal(ay_leave(region), 0);
     }
     assert_true(recv(agent_socket, &(char){0}, 1, MSG_DONTWAIT) < 0);
@@ -202,7 +204,7 @@ static void test_a_full_queue(void **state)
         while (demand.magic != DEMAND_MAGIC && poll(&room, 1, 150) == 1)
             (void)!recv(agent_socket, &demand, sizeof demand, 0);
         if (demand.magic == DEMAND_MAGIC)
-            pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 1, demand.number);
+            pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 1, 0);
         pthread_join(thread, NULL);
         close(fd);
         if (result < 0)
@@ -231,10 +233,10 @@ static void test_a_name_is_taken_away(void **state)
     pages_withdraw(&pages, 0);
     pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 1, 0);
     assert_int_equal(result, 1);
-    pages_grant(&pages, 1, PERMISSION_EXCLUSIVE, 0, 500, demand.number);
+    pages_grant(&pages, 1, PERMISSION_EXCLUSIVE, 0, 500, 0);
     pthread_join(thread, NULL);
     assert_int_equal(result, 0);
-    assert_int_equal(ay_fence(region), 500);
+    assert_true(ay_fence(region) >= 500);
     ay_leave(region);
 }
 

@@ -141,12 +141,32 @@ static void test_names_of_earlier_groups_make_room(void **state)
     end();
 }
 
+/* What a process chose as a name ends no line of the log, and no value in it. */
+static void test_names_in_the_log(void **state)
+{
+    (void)state;
+    begin();
+    snprintf(wanted, sizeof wanted, "evil\" event=\\\nlevel=\033[31m");
+    assert_true(world_want_another(&world, 2, wanted));
+    assert_true(world_until(&world, last_has_it, SECONDS(20))); /* granted */
+    const struct resource *resource = names_find(&world.machine[2].agent, wanted, strlen(wanted));
+    assert_non_null(resource);
+    assert_string_equal(agent_name(resource), "evil\\\" event=\\\\?level=?[31m");
+    assert_true(world_want_another(&world, 1, wanted)); /* released */
+    world_run(&world, SECONDS(2));
+    assert_true(world_has(&world, 1, wanted));
+    world_cut(&world, 1);
+    world_notice_cut(&world, 1); /* lost */
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_full_group_says_so),
         cmocka_unit_test(test_too_late_for_the_last_name),
         cmocka_unit_test(test_names_of_earlier_groups_make_room),
+        cmocka_unit_test(test_names_in_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

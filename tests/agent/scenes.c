@@ -376,6 +376,37 @@ static void test_other_pages_for_a_while(void **state)
     end();
 }
 
+/* Whatever has been said is said again by somebody else, and by whoever said it: nobody is cut, nothing is taken. */
+static void test_parcels_are_not_taken_twice(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    uint64_t incarnation[3];
+    for (unsigned machine = 0; machine < 3; machine++)
+        incarnation[machine] = world.machine[machine].agent.incarnation;
+    const size_t said = world.logged;
+    for (size_t at = 0; at < said; at++)
+        for (unsigned machine = 0; machine < 3; machine++) {
+            const struct log_entry entry = world.log[at];
+            struct parcel_head head;
+            memcpy(&head, entry.bytes, sizeof head);
+            if (entry.kind != LOGGED_PARCEL ||
+                head.slot == NO_SLOT) /* a HELLO from there would be somebody's who is there */
+                continue;
+            agent_delivered(&world.machine[machine].agent, world.now, (struct address){9, 9}, entry.bytes,
+                            entry.length);
+            if (at < world.machine[machine].cursor)
+                agent_delivered(&world.machine[machine].agent, world.now, entry.who, entry.bytes, entry.length);
+        }
+    for (unsigned machine = 0; machine < 3; machine++)
+        assert_true(world.machine[machine].agent.incarnation == incarnation[machine]);
+    assert_true(world_holds(&world, 0));
+    world_leave(&world, 0);
+    assert_true(enters(1, PERMISSION_EXCLUSIVE));
+    end();
+}
+
 /* What does not make sense is passed over. */
 static void test_nonsense_is_refused(void **state)
 {
@@ -422,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_other_pages),
         cmocka_unit_test(test_other_pages_and_a_new_group),
         cmocka_unit_test(test_other_pages_for_a_while),
+        cmocka_unit_test(test_parcels_are_not_taken_twice),
         cmocka_unit_test(test_nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,12 @@ static uint64_t do_nonce(void *arg)
     return world->chance;
 }
 
+static uint64_t do_number(void *arg, unsigned resource)
+{
+    (void)resource;
+    return of(arg)->passage;
+}
+
 static size_t do_describe(void *arg, char *text, size_t room)
 {
     return (size_t)snprintf(text, room, "machine %u", of(arg)->number);
@@ -167,6 +173,9 @@ static void do_refused(void *arg, const char *why)
 static void do_log(void *arg, enum log_level level, const char *event, const char *details)
 {
     (void)level;
+    for (const char *at = details; *at; at++)
+        if ((unsigned char)*at < ' ')
+            world_violate(of(arg)->world, "a control character in the log", of(arg)->number, of(arg)->number);
     if (getenv("AGENT_TEST_LOG"))
         fprintf(stderr, "%8lld ms machine %u: %s %s\n", (long long)of(arg)->world->now / MS, of(arg)->number, event,
                 details);
@@ -255,6 +264,7 @@ void world_start(struct world *world, unsigned number)
                                         .changed = do_changed,
                                         .keep_view = do_keep_view,
                                         .nonce = do_nonce,
+                                        .number = do_number,
                                         .describe = do_describe,
                                         .answered = do_answered,
                                         .refused = do_refused,

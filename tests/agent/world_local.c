@@ -84,8 +84,7 @@ static void demand(struct world *world, struct machine *machine)
     struct demand what = {.magic = DEMAND_MAGIC,
                           .kind = DEMAND_PERMISSION,
                           .mode = (uint8_t)machine->mode,
-                          .length = sizeof RESOURCE - 1,
-                          .number = machine->passage + 1};
+                          .length = sizeof RESOURCE - 1};
     const int page = page_of(machine);
     strcpy(what.name, RESOURCE);
     if (page >= 0 && machine->page[page].mode != PERMISSION_NONE && machine->page[page].mode < machine->mode)

@@ -185,6 +185,17 @@ class Failures(ClusterTest):
         c.start_agent()
         self.assert_enters(c, above=fence)
 
+    def test_the_files_with_the_view_are_lost(self):
+        """On all machines, and all agents are killed: the pages know as well how far fences had come."""
+        fence = max(self.assert_enters(machine) for machine in self.cluster.machines)
+        for machine in self.cluster.machines:
+            machine.agent.end()
+            machine.run("sh", "-c", f"rm {STATE}/*")
+        for machine in self.cluster.machines:
+            machine.start_agent()
+        for machine in self.cluster.machines:
+            fence = self.assert_enters(machine, above=fence)
+
     def test_everything_is_restarted(self):
         fence = max(self.assert_enters(machine) for machine in self.cluster.machines)
         for machine in self.cluster.machines:
