@@ -102,20 +102,26 @@ static void hide(struct table *table, size_t most)
     }
 }
 
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 static int compare_rows(const void *left, const void *right, void *by)
 {
     const struct row *a = left, *b = right;
     const enum status_order order = *(const enum status_order *)by;
     int result = 0;
-    if (order == STATUS_BY_SINCE) /* the longest first; who looked at no clock is last */
-        result = (a->seen->since_ns == 0) - (b->seen->since_ns == 0)
-                     ? (a->seen->since_ns == 0) - (b->seen->since_ns == 0)
-                     : (a->seen->since_ns > b->seen->since_ns) - (a->seen->since_ns < b->seen->since_ns);
-    else if (order == STATUS_BY_PID)
-        result = (a->seen->pid > b->seen->pid) - (a->seen->pid < b->seen->pid);
-    else if (order == STATUS_BY_USER)
+    if (order == STATUS_BY_SINCE) { /* the longest first; who looked at no clock is last */
+        const int64_t never = INT64_MAX;
+        result = compare_numbers(a->seen->since_ns ? a->seen->since_ns : never,
+                                 b->seen->since_ns ? b->seen->since_ns : never);
+    } else if (order == STATUS_BY_PID) {
+        result = compare_numbers(a->seen->pid, b->seen->pid);
+    } else if (order == STATUS_BY_USER) {
         result = strcmp(a->cell[USER_COLUMN], b->cell[USER_COLUMN]);
-    return result ? result : (a->index > b->index) - (a->index < b->index);
+    }
+    return result ? result : compare_numbers((int64_t)a->index, (int64_t)b->index);
 }
 
 static bool make(const struct status_view *view, enum status_order order, struct table *table)

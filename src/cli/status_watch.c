@@ -15,10 +15,12 @@
 #include "cli/status.h"
 #include "cli/text.h"
 
-#define SCREEN_TAKE "\033[?1049h\033[?25l"
+#define SCREEN_TAKE "\033[?1049h"
+#define FRAME_BEGIN "\033[H\033[2J"
+#define FRAME_END   "\033[0m\033[?25l" /* the colour may be that of a line that did not fit; the cursor stays hidden */
 #define SCREEN_GIVE "\033[?25h\033[?1049l"
 
-enum { AGAIN_MS = 1000, ABOVE = 2, ROWS_UNKNOWN = 24, COLUMNS_UNKNOWN = 80, KEYS_MOST = 64 };
+enum { AGAIN_MS = 1000, ABOVE = 2, ROWS_UNKNOWN = 24, COLUMNS_UNKNOWN = 80, KEYS_MOST = 64, FRAME_ROOM = 65536 };
 
 struct watch {
     const struct status_words *asked;
@@ -63,7 +65,6 @@ static void print_lines(struct watch *self, char *text)
     for (size_t at = 0; at < self->first + self->rows && (line = strsep(&rest, "\n")) && rest; at++)
         if (at >= self->first)
             printf("\n%s", line);
-    fputs("\033[0m", stdout); /* of a line that is not shown */
 }
 
 static void draw_table(struct watch *self, const struct status_view *view, size_t columns)
@@ -91,13 +92,14 @@ static void draw_screen(struct watch *self, const struct status_view *view, cons
     strftime(now, sizeof now, "%H:%M:%S", localtime_r(&seconds, &local));
     snprintf(line, sizeof line, "%s  by %s  (q: end, s: sort, arrows: move)", now, status_order_name(self->order));
     self->rows = rows - 1 - (head ? ABOVE : 0);
-    fputs("\033[H\033[2J", stdout);
+    fputs(FRAME_BEGIN, stdout);
     if (head || trouble)
         text_print(stdout, trouble ? trouble : line, columns);
     if (head)
         fputs("\n\n", stdout);
     if (view)
         draw_table(self, view, columns);
+    fputs(FRAME_END, stdout);
 }
 
 static bool draw(struct watch *self)
@@ -215,8 +217,10 @@ int status_watch(const struct status_words *asked)
     const int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0)
         return usage_error("status", "cannot watch for signals: %s", strerror(errno));
-    if (self.screen)
+    if (self.screen) {
+        setvbuf(stdout, NULL, _IOFBF, FRAME_ROOM); /* a screen at a time, or it flickers */
         take_terminal(&self);
+    }
     int number = 0;
     bool written = true;
     while (written && (number == 0 || number == SIGWINCH || number == SIGTSTP)) {

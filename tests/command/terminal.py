@@ -146,7 +146,7 @@ class OnATerminal(CommandTest):
         """The lines of the first screen for which is_it() holds, without colours."""
         end = time.monotonic() + PATIENCE
         while True:
-            shown = watch.await_text("\x1b\\[H\x1b\\[2J(.*?)(?=\x1b\\[H\x1b\\[2J)").group(1)
+            shown = watch.await_text("\x1b\\[H\x1b\\[2J(.*?)\x1b\\[\\?25l").group(1)
             lines = re.sub("\x1b\\[\\d*m", "", shown).split("\r\n")
             if is_it(lines):
                 return lines
