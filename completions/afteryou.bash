@@ -25,7 +25,7 @@ _afteryou_values() {
         'check --precedence') printf '%s\n' in-order writers-first priority ;;
         *' --precedence') printf '%s\n' in-order writers-first readers-first by-priority ;;
         'check --modes') printf '%s\n' exclusive shared both ;;
-        'check --property') printf '%s\n' exclusion progress lockout reliability order overtaking ;;
+        'check --property') printf '%s\n' exclusion progress lockout reliability order overtaking quiet giving-up ;;
         'simulate --network') printf '%s\n' any fifo agreed ;;
         'simulate --detector') printf '%s\n' right wrong ;;
         'status --sort') printf '%s\n' region since pid user ;;

@@ -44,7 +44,7 @@ function __afteryou_values # COMMAND OPTION
         case 'check --modes'
             printf '%s\n' exclusive shared both
         case 'check --property'
-            printf '%s\n' exclusion progress lockout reliability order overtaking
+            printf '%s\n' exclusion progress lockout reliability order overtaking quiet giving-up
         case 'simulate --network'
             printf '%s\n' any fifo agreed
         case 'simulate --detector'

@@ -88,7 +88,7 @@ typedef enum {
 typedef struct ay_options {
     unsigned places;          /* open regions at once, all processes together; 0: 4096, or what the protocol can do */
     const char *protocol;     /* NULL: "courtesy"; or "bakery", "region", "forks", "clock", "races", "pair" */
-    ay_precedence precedence; /* "courtesy" and "region" */
+    ay_precedence precedence; /* "courtesy" and "region"; not with slots, which are given in order */
     unsigned overtake;        /* how often one that sleeps may be passed by others that are awake; 0: strict order */
     unsigned mode;            /* permissions of the file, whatever the umask; 0: 0600. A group's space: 0660 */
     unsigned retain; /* 1: whoever was inside last goes in again at next to no cost, until somebody else asks; then its

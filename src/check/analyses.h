@@ -12,6 +12,9 @@ struct walk {
     unsigned process;
     unsigned statuses; /* a bit for each enum status */
     unsigned kinds;    /* a bit for each enum move_kind */
+    enum { WALK_ALL, WALK_ALONE, WALK_LATE } which;
+    /* WALK_ALONE: only what `process` does without a nap. WALK_LATE: of what `process` does, only steps where it may not be
+     * given up, and all that others do. */
 };
 
 enum {
@@ -75,6 +78,13 @@ int way_find(struct search *search, const struct statuses *statuses, const struc
  * the way from before the other's beginning to its entry. */
 int order_find_inversion(struct search *search, const struct statuses *statuses, struct way *inversion);
 
+/* Quiet: if all others stand still, a process is inside or asleep after a bounded number of its own steps. 0, -ENOMEM, or 1
+ * with the cycle on which it spins. */
+int patience_find_spin(struct search *search, const struct statuses *statuses, struct way *cycle);
+/* Whoever gives up is outside after a bounded number of its own steps, whatever the others do. 0, -ENOMEM, or 1 with a cycle
+ * of steps on which it never looks at its deadline. */
+int patience_find_heedless(struct search *search, const struct statuses *statuses, struct way *cycle);
+
 /* Strongly connected components of a walk, each handed over once all that it leads to have been. `visit` returns
  * non-zero to end the walk; 0, that value, or -ENOMEM is returned. */
 struct component {
@@ -95,7 +105,16 @@ static inline bool walk_has_state(const struct walk *walk, const struct statuses
 
 static inline bool walk_has_kind(const struct walk *walk, edge_label label)
 {
-    return walk->kinds >> label_kind(label) & 1;
+    if (!(walk->kinds >> label_kind(label) & 1))
+        return false;
+    if (walk->which == WALK_ALL)
+        return true;
+    if (label_process(label) != walk->process)
+        return walk->which == WALK_LATE;
+    if (label_kind(label) == MOVE_SYSTEM)
+        return true;
+    return label_kind(label) == MOVE_STEP &&
+           label_waits(label) < (walk->which == WALK_ALONE ? WAITS_NAPS : WAITS_HEEDS);
 }
 
 #endif

@@ -6,12 +6,13 @@
 
 #include "check/store.h"
 
-/* A move in a byte: who, which kind, and whether it enters. */
+/* A move in a byte: who, which kind, and whether it enters; if not, where it stood. */
 typedef uint8_t edge_label;
+enum { LABEL_ENTERS = 3 };
 
 static inline edge_label label_of(struct move move)
 {
-    return (edge_label)(move.process | move.kind << 3 | move.enters << 6);
+    return (edge_label)(move.process | move.kind << 3 | (move.enters ? LABEL_ENTERS : move.waits) << 6);
 }
 static inline unsigned label_process(edge_label label)
 {
@@ -23,7 +24,11 @@ static inline unsigned label_kind(edge_label label)
 }
 static inline bool label_enters(edge_label label)
 {
-    return label >> 6 & 1u;
+    return label >> 6 == LABEL_ENTERS;
+}
+static inline enum waits label_waits(edge_label label)
+{
+    return label_enters(label) ? WAITS_NOT : (enum waits)(label >> 6);
 }
 
 struct graph {

@@ -73,9 +73,9 @@ static bool advance(const struct register_model *model, struct registers *at)
         }
         return false;
     case PART_INSIDE:
-        if (model->problem == PROBLEM_ALLOCATION)
+        if (model->problem == PROBLEM_ALLOCATION && (process->request & 3) != REQUEST_STRANGER)
             process->held = (process->request & 3) == REQUEST_RELEASE ? 0 : 1;
-        process->part = protocol->hold ? PART_PARTING : PART_LEAVING;
+        process->part = protocol->hold && process->held ? PART_PARTING : PART_LEAVING;
         return depart(model, at);
     case PART_HOLDING:
         process->held = 0;
@@ -93,8 +93,8 @@ static bool advance(const struct register_model *model, struct registers *at)
  * then release. */
 static bool may_request(const struct register_model *model, const struct process *process, unsigned request)
 {
-    if (!(model->requests >> request & 1) || (model->passages && process->begun == model->passages))
-        return false;
+    if (!(model->requests >> request & 1) || (model->passages && process->begun == model->passages && !process->held))
+        return false; /* what was acquired may always be released */
     if (model->problem == PROBLEM_ALLOCATION)
         return process->held ? (request & 3) == REQUEST_RELEASE : (request & 3) != REQUEST_RELEASE;
     return true;
@@ -103,7 +103,8 @@ static bool may_request(const struct register_model *model, const struct process
 /* What must hold at the very move that enters: its condition (D2), and its turn (D3). NULL if it does. */
 static const char *entered_wrongly(const struct register_model *model, const unsigned char *state, unsigned who)
 {
-    if (model->problem == PROBLEM_ALLOCATION && !model_condition(model, state, who))
+    /* With more slots than one, somebody else inside may have made it false meanwhile. */
+    if (model->problem == PROBLEM_ALLOCATION && model->slots == 1 && !model_condition(model, state, who))
         return "condition";
     if (model->protocol->in_turn)
         for (unsigned other = 0; other < model->system.processes; other++) {
@@ -135,7 +136,7 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
     struct process *process = model_process(model, state, move.process);
     if (move.kind == MOVE_START) {
         process->request = move.choice & 7u;
-        if (model->passages)
+        if (model->passages && !process->held)
             process->begun = (process->begun + 1u) & 31u;
     }
     *at = registers_of(model, state, move.process);
@@ -168,6 +169,17 @@ static bool same(const struct register_model *model, const unsigned char *a, con
     return memcmp(a, b, model->system.size) == 0;
 }
 
+/* Where the process stood before the step that `at` has made. What the keeper of another does in its name it need not
+ * await. */
+static enum waits waits_before(const struct register_model *model, const unsigned char *state, unsigned who,
+                               const struct registers *at)
+{
+    const struct passage_head *my = model_passage(model, state, who);
+    if (my->again || at->naps)
+        return WAITS_NAPS;
+    return my->heeds || at->access.kind == ACCESS_RECALL ? WAITS_HEEDS : WAITS_NOT;
+}
+
 /* All outcomes of one move. */
 static void add(const struct register_model *model, const unsigned char *state, struct successors *out, unsigned who,
                 enum move_kind kind, unsigned request)
@@ -192,11 +204,14 @@ static void add(const struct register_model *model, const unsigned char *state, 
             out->complaint = complaint;
             out->complaining = out->count - 1;
         }
+        if (kind == MOVE_STEP)
+            out->move[out->count - 1].waits = waits_before(model, state, who, &at);
         outcomes = at.outcomes;
         out->overflow |= at.overflow;
-        if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) && same(model, state, next))
+        if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) && same(model, state, next)) {
             out->stays[out->count - 1] = true;
-        else if (model->protocol->normalise && !model->unreduced)
+            out->move[out->count - 1].waits = WAITS_NAPS;
+        } else if (model->protocol->normalise && !model->unreduced)
             model->protocol->normalise(model, next);
     }
 }
@@ -340,7 +355,7 @@ static const char *model_judge(const struct system *system, const unsigned char 
                         return "exclusion";
         }
     }
-    if (model->problem == PROBLEM_ALLOCATION) {
+    if (model->problem == PROBLEM_ALLOCATION && model->slots == 1) {
         unsigned held = 0;
         for (unsigned who = 0; who < model->system.processes; who++)
             held += model_process(model, state, who)->held;
@@ -373,6 +388,8 @@ int register_model_open(struct register_model *model)
         model->slots = 1;
     if (!model->requests)
         model->requests = protocol->default_requests ? protocol->default_requests : 1u << REQUEST_EXCLUSIVE;
+    if (model->strangers)
+        model->requests |= 1u << REQUEST_STRANGER;
     if (!model->alive)
         model->alive = (1u << model->places) - 1;
     if (model->places > PROCESSES_MOST)
@@ -389,7 +406,8 @@ int register_model_open(struct register_model *model)
         .size = model->stride * processes,
         .part_size = model->stride,
         .processes = processes,
-        .all_conflict = !(model->requests & (1u << REQUEST_SHARED | 1u << (REQUEST_SHARED | REQUEST_URGENT))),
+        .all_conflict = !(model->requests &
+                          (1u << REQUEST_SHARED | 1u << (REQUEST_SHARED | REQUEST_URGENT) | 1u << REQUEST_STRANGER)),
         .context = model,
         .begin = model_begin,
         .successors = model_successors,

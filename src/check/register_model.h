@@ -115,6 +115,8 @@ struct register_model {
     unsigned units;     /* the allocation problem's |T| */
     unsigned overtake;  /* the bound B */
     unsigned padding;   /* `clock` */
+    unsigned room;      /* how many places a sleeper may watch */
+    bool strangers;     /* a place may pass to one who is no rival, and back */
     unsigned passages;  /* how many each place may begin; 0: no limit */
     bool unreduced;     /* states as they are: without the protocol's normalise */
     bool writers_first; /* `should precede` */

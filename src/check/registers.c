@@ -106,7 +106,8 @@ void registers_check_draw(struct registers *at, word largest)
 /* The allocation problem: an acquire needs a free unit; a release needs nothing. */
 bool model_condition(const struct register_model *model, const unsigned char *state, unsigned process)
 {
-    if (model->problem != PROBLEM_ALLOCATION || (model_process(model, state, process)->request & 3) == REQUEST_RELEASE)
+    const unsigned request = model_process(model, state, process)->request & 3;
+    if (model->problem != PROBLEM_ALLOCATION || request == REQUEST_RELEASE || request == REQUEST_STRANGER)
         return true;
     unsigned held = 0;
     for (unsigned other = 0; other < model->system.processes; other++)
@@ -121,6 +122,8 @@ bool registers_condition(struct registers *at)
     return holds;
 }
 
+enum { ASLEEP = 0x80 }; /* above all places: it may sleep on none */
+
 /* futex_waitv: compare and fall asleep are one act. Once asleep, only a watched place's WAKE or death ends it, and the
  * process then goes on past its SLEEP. */
 bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch, bool *woken)
@@ -131,10 +134,13 @@ bool registers_asleep(struct registers *at, struct passage_head *head, struct wa
     head->woken = 0;
     if (*woken)
         return false;
+    at->naps = watch->overflow; /* it looks up by itself after a time */
+    if (watch->overflow)
+        return false;
     for (unsigned place = 0; place < at->places; place++)
         if (watch->places >> place & 1 && registers_of_process(at, at->process_of[place])[0] != watch->seen[place])
             return false;
-    head->watched = watch->places;
+    head->watched = watch->places | ASLEEP;
     return true;
 }
 
@@ -169,7 +175,7 @@ unsigned registers_overtake(const struct registers *at)
 
 bool registers_conditional(const struct registers *at)
 {
-    return at->model->problem == PROBLEM_ALLOCATION && (at->request & 3) != REQUEST_RELEASE;
+    return at->model->problem == PROBLEM_ALLOCATION && (at->request & 3) == REQUEST_EXCLUSIVE;
 }
 
 /* Right or wrong: both guesses are tried. */
@@ -197,6 +203,22 @@ void registers_wake(struct registers *at)
     drain_all(at);
     registers_note(at, ACCESS_WAKE, at->self, 0, 0);
     wake_watchers(at, at->self);
+}
+
+void registers_wake_one(struct registers *at, unsigned place)
+{
+    struct passage_head *other = model_passage(at->model, at->state, at->process_of[place]);
+    drain_all(at);
+    registers_note(at, ACCESS_WAKE, place, 0, 0);
+    if (other->watched) {
+        other->watched = 0;
+        other->woken = 1;
+    }
+}
+
+unsigned registers_room(const struct registers *at)
+{
+    return at->model->room;
 }
 
 bool registers_retains(const struct registers *at)

@@ -51,6 +51,7 @@ struct registers {
     unsigned unreliable; /* processes that malfunction, a bit each */
     bool buffered;       /* TSO: stores wait in a buffer */
     bool overflow;       /* a number outgrew its field */
+    bool naps;           /* it slept for a time, and looks again */
     bool checks_draws;
     const char *complaint; /* a property that the access itself broke */
     uint8_t choice;
@@ -74,6 +75,11 @@ unsigned registers_slots(const struct registers *at);
 unsigned registers_overtake(const struct registers *at);
 bool registers_conditional(const struct registers *at);
 bool registers_calm(struct registers *at);
+static inline unsigned registers_missed(const struct registers *at)
+{
+    (void)at;
+    return 0; /* every place is known from the beginning */
+}
 bool registers_retains(const struct registers *at);
 /* The steps of a keeper: registers 1 to 3 of its place are BUSY, RECALLED and the grant. */
 bool registers_recall_sees(struct registers *at, unsigned place, struct recall *memory);
@@ -82,6 +88,7 @@ void registers_recall_drains(struct registers *at, unsigned place);
 bool registers_recall_may(struct registers *at, unsigned place);
 bool registers_recall_takes(struct registers *at, unsigned place, const struct recall *memory);
 void registers_wake(struct registers *at);
+void registers_wake_one(struct registers *at, unsigned place);
 void registers_awake(struct registers *at, unsigned place);
 bool registers_asked(struct registers *at, struct asked *mine, unsigned place);
 void registers_answer(struct registers *at, struct asked *mine);
@@ -170,11 +177,18 @@ static inline void registers_keep(struct registers *at, unsigned index, word val
 }
 
 /* Requests: their first two bits are a mode (and, in the allocation problem, what is asked), the third a priority. */
-enum { REQUEST_EXCLUSIVE = 0, REQUEST_SHARED = 1, REQUEST_RELEASE = 2, REQUEST_URGENT = 4 };
+enum {
+    REQUEST_EXCLUSIVE = 0,
+    REQUEST_SHARED = 1,
+    REQUEST_RELEASE = 2,
+    REQUEST_STRANGER = 3, /* for another resource: its place has passed to somebody who is no rival */
+    REQUEST_URGENT = 4
+};
 
 static inline bool request_conflict(unsigned a, unsigned b)
 {
-    return !((a & 3) == REQUEST_SHARED && (b & 3) == REQUEST_SHARED);
+    return !((a & 3) == REQUEST_SHARED && (b & 3) == REQUEST_SHARED) &&
+           ((a & 3) == REQUEST_STRANGER) == ((b & 3) == REQUEST_STRANGER);
 }
 
 static inline unsigned registers_mode(const struct registers *at)

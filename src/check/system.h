@@ -34,11 +34,19 @@ enum move_kind {
     MOVE_FAULT /* a process stops for ever, undetectably */
 };
 
+/* Where a process stands before its step. */
+enum waits {
+    WAITS_NOT,
+    WAITS_HEEDS, /* it looks at its deadline there, and may be given up */
+    WAITS_NAPS   /* likewise, and it sleeps: until something changes, or for a time */
+};
+
 struct move {
     uint8_t process;
     uint8_t kind;
-    uint8_t enters; /* with this move the process is inside */
-    uint8_t choice; /* which outcome, where one access has several */
+    uint8_t enters : 1; /* with this move the process is inside */
+    uint8_t waits : 2;  /* enum waits: what it might have done instead, where it stood */
+    uint8_t choice;     /* which outcome, where one access has several */
 };
 
 struct successors {

@@ -87,6 +87,18 @@ static int judge_order(struct search *search, const struct statuses *statuses, s
     return error;
 }
 
+static int judge_patience(struct search *search, const struct statuses *statuses, struct finding *finding,
+                          int find(struct search *, const struct statuses *, struct way *), const char *what)
+{
+    struct way cycle = {0};
+    const int answer = find(search, statuses, &cycle);
+    const int error = conclude(search, finding, answer, &cycle, true);
+    if (answer == 1)
+        snprintf(finding->detail, sizeof finding->detail, "process %u %s", cycle.victim, what);
+    store_release(&search->store, &cycle.hops);
+    return error;
+}
+
 static int judge_overtaking(struct search *search, const struct statuses *statuses, struct verdict *verdict)
 {
     struct finding *finding = &verdict->finding[PROPERTY_OVERTAKING];
@@ -136,6 +148,12 @@ static int judge_graph(struct search *search, struct verdict *verdict)
         error = judge_order(search, &statuses, &verdict->finding[PROPERTY_ORDER]);
     if (!error && wanted(verdict, PROPERTY_OVERTAKING))
         error = judge_overtaking(search, &statuses, verdict);
+    if (!error && wanted(verdict, PROPERTY_QUIET))
+        error = judge_patience(search, &statuses, &verdict->finding[PROPERTY_QUIET], patience_find_spin,
+                               "spins while nobody else moves");
+    if (!error && wanted(verdict, PROPERTY_GIVING_UP))
+        error = judge_patience(search, &statuses, &verdict->finding[PROPERTY_GIVING_UP], patience_find_heedless,
+                               "goes on and on without a look at its deadline");
     store_release(&search->store, &statuses.packed);
     return error;
 }

@@ -15,7 +15,11 @@
             property(LOCKOUT, "lockout", "nobody waits for ever on a weakly fair cycle")                               \
                 property(RELIABILITY, "reliability", "nor while others die and return, or give up, again and again")   \
                     property(ORDER, "order", "who was queued before a conflicting other began is inside before it")    \
-                        property(OVERTAKING, "overtaking", "the times another enters while one waits are bounded")
+                        property(OVERTAKING, "overtaking", "the times another enters while one waits are bounded")     \
+                            property(QUIET, "quiet",                                                                   \
+                                     "if all others stand still, one is inside or asleep after some steps of its own") \
+                                property(GIVING_UP, "giving-up",                                                       \
+                                         "who gives up is outside after some steps of its own, whatever others do")
 
 enum property {
 #define PROPERTY_IDENTIFIER(identifier, name, meaning) PROPERTY_##identifier,

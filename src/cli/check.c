@@ -9,12 +9,17 @@
 #include "cli/check_messages.h"
 #include "cli/commands.h"
 
+/* What is asked of every protocol that sleeps. */
+#define PROMISES_PATIENT (1u << PROPERTY_QUIET | 1u << PROPERTY_GIVING_UP)
+
 unsigned check_promises(const struct register_model *model)
 {
     unsigned promised = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | model->protocol->promises;
+    if (model->protocol->sleeps || model->protocol->alarms)
+        promised |= PROMISES_PATIENT;
     /* Who should precede decides, not who came first; and who never should may wait for ever. */
     if (model->writers_first || model->by_priority || model->problem == PROBLEM_ALLOCATION)
-        promised &= 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS;
+        promised &= 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | PROMISES_PATIENT;
     /* Two that may both be inside enter in either order. */
     if (model->slots > 1)
         promised &= ~(1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING);

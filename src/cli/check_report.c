@@ -18,7 +18,7 @@ void check_describe(const struct check_words *asked, char *text, size_t room)
         PART("%u of them used", model->system.processes);
     if (model->slots > 1)
         PART("%u slots", model->slots);
-    if (!model->system.all_conflict)
+    if (model->requests & 1u << REQUEST_SHARED)
         PART("readers and writers");
     if (model->problem == PROBLEM_ALLOCATION)
         PART("%u units to allocate", model->units);
@@ -26,6 +26,10 @@ void check_describe(const struct check_words *asked, char *text, size_t room)
         PART("overtaking up to %u", model->overtake);
     if (model->writers_first || model->by_priority)
         PART(model->writers_first ? "writers first" : "by priority");
+    if (model->room < WATCH_MOST)
+        PART("a watch of %u", model->room);
+    if (model->strangers)
+        PART("strangers");
     if (model->passages)
         PART("%u passages each", model->passages);
     PART(model->deaths ? model->malfunction ? "deaths and malfunction" : "deaths after any step" : "no deaths");

@@ -23,6 +23,8 @@ enum {
     WORD_PADDING,
     WORD_PRECEDENCE,
     WORD_NO_EXPRESS,
+    WORD_WATCH,
+    WORD_STRANGERS,
     WORD_FENCES,
     WORD_PASSAGES,
     WORD_NO_REDUCTION,
@@ -56,6 +58,8 @@ static const struct option options[] = {
     {"padding", required_argument, NULL, WORD_PADDING},
     {"precedence", required_argument, NULL, WORD_PRECEDENCE},
     {"no-express", no_argument, NULL, WORD_NO_EXPRESS},
+    {"watch", required_argument, NULL, WORD_WATCH},
+    {"strangers", no_argument, NULL, WORD_STRANGERS},
     {"fences", no_argument, NULL, WORD_FENCES},
     {"passages", required_argument, NULL, WORD_PASSAGES},
     {"no-reduction", no_argument, NULL, WORD_NO_REDUCTION},
@@ -88,6 +92,8 @@ static void print_help(void)
          "      --precedence P   in-order, writers-first or priority\n"
          "      --padding D      clock: positions of the clock for each place\n"
          "      --no-express     courtesy: without its express lane\n"
+         "      --watch N        who sleeps may watch N places, not all\n"
+         "      --strangers      a place may pass to one who is no rival, and back\n"
          "      --fences         judge as well that fences grow\n"
          "      --passages K     each place begins at most K passages\n\n"
          "What may go wrong:\n"
@@ -99,7 +105,8 @@ static void print_help(void)
          "      --late           and the others had passed their doorways by then\n"
          "      --tso            stores wait in a buffer, as on x86\n\n"
          "How:\n"
-         "      --property LIST  judge only these: exclusion,progress,lockout,reliability,order,overtaking\n"
+         "      --property LIST  judge only these: exclusion,progress,lockout,reliability,order,\n"
+         "                       overtaking,quiet,giving-up\n"
          "      --no-reduction   numbers as they are, not made small: for comparison, with --passages\n"
          "      --memory SIZE    at most so much, with K, M or G (default: 4G)\n"
          "      --states N, --seconds S\n"
@@ -247,6 +254,11 @@ static const char *take_option(int option, const char *value, struct check_words
     case WORD_NO_EXPRESS:
         model->express = false;
         return NULL;
+    case WORD_WATCH:
+        return parse_count(value, 0, WATCH_MOST, &model->room) ? NULL : "--watch takes 0 to 4 places";
+    case WORD_STRANGERS:
+        model->strangers = true;
+        return NULL;
     case WORD_FENCES:
         model->fences = true;
         return NULL;
@@ -256,9 +268,10 @@ static const char *take_option(int option, const char *value, struct check_words
         model->unreduced = true;
         return NULL;
     case WORD_PROPERTY:
-        return parse_properties(value, &asked->properties) ? NULL
-                                                           : "--property takes exclusion, progress, lockout, "
-                                                             "reliability, order, overtaking, with commas between";
+        return parse_properties(value, &asked->properties)
+                   ? NULL
+                   : "--property takes exclusion, progress, lockout, "
+                     "reliability, order, overtaking, quiet, giving-up, with commas between";
     case WORD_MEMORY:
         if (!parse_size(value, 16 << 20, (uint64_t)1 << 46, &number))
             return "--memory takes a size of 16M or more, as in 512M or 4G";
@@ -307,6 +320,10 @@ static const char *contradiction(const struct check_words *asked)
         return "has no modes; --modes works with bakery, region and courtesy";
     if ((model->writers_first || model->by_priority) && !protocol->priorities)
         return "has no precedence but its own; --precedence works with region and courtesy";
+    if (model->slots > 1 && (model->writers_first || model->by_priority || model->overtake) && protocol->sleeps)
+        return "gives its slots in order: --precedence and --overtake are for one slot";
+    if ((model->room < WATCH_MOST || model->strangers) && !protocol->sleeps)
+        return "watches nobody in its sleep; --watch and --strangers work with courtesy";
     if (model->malfunction && !protocol->domain)
         return "is not meant for malfunction; --malfunction works with bakery-words";
     if (model->stopped && !protocol->stop)
@@ -352,7 +369,7 @@ static int settle(struct check_words *asked)
 int check_words_parse(int count, char **words, struct check_words *asked)
 {
     *asked = (struct check_words){
-        .model = {.deaths = true, .express = true},
+        .model = {.deaths = true, .express = true, .room = WATCH_MOST},
         .limits = {.memory = (size_t)4 << 30},
         .sample = {.steps = 10000, .seed = 1},
     };

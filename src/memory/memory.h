@@ -138,7 +138,7 @@ int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
 void ay__unmap_place(const ay_space *space, const struct claim *claim);
 
 /* spec.c */
-int ay__spec_read(const struct protocol *protocol, const ay_spec *from, struct public_spec *spec);
+int ay__spec_read(const ay_space *space, const ay_spec *from, struct public_spec *spec);
 int ay__spec_admit(const ay_space *space, const struct claim *claim);          /* it is alive, and asks */
 bool ay__spec_meets(const struct public_spec *a, const struct public_spec *b); /* a resource in common */
 uint64_t ay__name_hash(const struct name *name);

@@ -84,7 +84,8 @@ static int entered(ay_region *region)
         atomic_store_explicit(&at->own->fence, greatest_fence(at) + 1, memory_order_release);
     if (at->spec->take > 0)
         ay__units_choose(at);
-    else if (had_to_wait && at->protocol->features & FEATURE_SLEEP && at->space->overtake == 0 && ay__spins(at))
+    else if (had_to_wait && at->protocol->features & FEATURE_SLEEP && at->space->overtake == 0 &&
+             at->spec->slots == 1 && ay__spins(at))
         ay__wake_next(at); /* in strict order it will be the next, whoever comes, and waits awake until I leave */
     access_point();
     atomic_store_explicit(&at->own->inside, 1, memory_order_release);
@@ -119,6 +120,7 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     at->spins = 0;
     at->nap_ns = 0;
     at->unheard = AT_NOBODY;
+    at->wide_ns = 0;
     at->waited = false;
     at->conditional = at->when || at->spec->take > 0;
     at->cycle = 0;

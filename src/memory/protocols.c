@@ -55,6 +55,7 @@ static bool inside_courtesy(uint64_t value)
 static inline void begin_courtesy(struct courtesy_passage *my)
 {
     watch_clear(&my->watch);
+    my->slots.again = my->slots.returned = 0;
     my->scan = (struct courtesy_scan){0};
     my->claim.again = 0;
     my->again.inside = 0;

@@ -83,7 +83,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     if (!region)
         return ay__fail(-ENOMEM, "out of memory");
     region->mark = space->mark;
-    int error = ay__spec_read(space->protocol, spec, &region->spec);
+    int error = ay__spec_read(space, spec, &region->spec);
     if (!error && space->cluster)
         error = ay__cluster_region_open(region, space->cluster);
     if (!error) {

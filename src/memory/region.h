@@ -59,6 +59,7 @@ struct registers {
     uint64_t gathered;
     struct companion *company; /* gathered likewise */
     unsigned company_count;
+    uint64_t missed;        /* owners that came to a place and went before I saw them */
     uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
     bool news;              /* somebody died inside, or left such a death behind: see after entering */
     bool may_retain;        /* its keeper sleeps on its `recalled`: one of RETAINED_MOST of this process */
@@ -78,6 +79,7 @@ struct registers {
     bool calm;      /* it did not have to wait last time */
     bool asleep;    /* `waiting` and so on are public */
     int64_t nap_ns;
+    int64_t wide_ns;    /* how long it slept last, with more rivals than it can watch; 0: it did not */
     int64_t unclear_ns; /* how long until it walks again (deadlock.c); 0: no need */
     int64_t doubted_ns; /* when it last doubted the lives of those slept on; or when it fell asleep */
     unsigned doubts;    /* how often it has, this passage */
@@ -142,11 +144,12 @@ void ay__look_at_company(struct registers *at); /* see who has died of those in 
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
-bool ay__heed(struct registers *at);      /* the deadline: false if it has passed */
-bool ay__nap(struct registers *at);       /* a while, or until the deadline: false */
-void ay__wake(struct registers *at);      /* those who sleep on register 0 of mine, which has changed */
-void ay__wake_next(struct registers *at); /* likewise, but it has not changed yet */
-void ay__rouse(struct registers *at);     /* wakes those who say that they sleep on a register of mine */
+bool ay__heed(struct registers *at);                     /* the deadline: false if it has passed */
+bool ay__nap(struct registers *at);                      /* a while, or until the deadline: false */
+void ay__wake(struct registers *at);                     /* those who sleep on register 0 of mine, which has changed */
+void ay__wake_one(struct registers *at, unsigned place); /* if it sleeps, on whatever */
+void ay__wake_next(struct registers *at);                /* likewise, but it has not changed yet */
+void ay__rouse(struct registers *at);                    /* wakes those who say that they sleep on a register of mine */
 /* spin.c */
 bool ay__spin(struct registers *at, struct watch *watch); /* true: a watched word has changed */
 bool ay__spins(const struct registers *at); /* whether whoever is next waits awake, by what was seen lately */
@@ -440,58 +443,16 @@ static inline void registers_wake(struct registers *at)
     ay__wake(at);
 }
 
-static inline unsigned registers_mode(const struct registers *at)
+static inline void registers_wake_one(struct registers *at, unsigned place)
 {
-    return at->spec->mode;
+    ay__wake_one(at, place);
 }
 
-static inline unsigned registers_slots(const struct registers *at)
+static inline uint64_t registers_missed(const struct registers *at)
 {
-    return at->spec->slots;
+    return at->missed;
 }
 
-static inline unsigned registers_overtake(const struct registers *at)
-{
-    return at->space->overtake;
-}
-
-/* Whether to try the express lane. */
-static inline bool registers_calm(const struct registers *at)
-{
-    return at->calm;
-}
-
-static inline bool registers_conditional(const struct registers *at)
-{
-    return at->conditional;
-}
-
-static inline bool registers_condition(struct registers *at)
-{
-    return ay__condition(at);
-}
-
-static inline bool registers_rival(const struct registers *at, unsigned place)
-{
-    return at->acquaintances[place].rival;
-}
-
-static inline int registers_precedence(const struct registers *at, unsigned place)
-{
-    return at->acquaintances[place].precedence;
-}
-
-/* Whether somebody at `place`, in `mode`, stands in my way. */
-static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
-{
-    return at->acquaintances[place].meets && (mode >= MODES || modes_conflict(at->spec->mode, mode));
-}
-
-/* The number after `largest`. A place may have passed from a rival to somebody who is none, and is not looked at: the floor has its number. */
-static inline word registers_draw(const struct registers *at, word largest, int bits)
-{
-    (void)bits; /* 2^50 passages at a million a second are 35 years */
-    return (largest > at->floor ? largest : at->floor) + 1;
-}
+#include "memory/settings.h"
 
 #endif

@@ -52,8 +52,10 @@ bool ay__meet(struct registers *at, unsigned place)
         const uint64_t life = atomic_load(&hot->life);
         if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
             return false;
-        if (other->known == 0 || life_generation(life) != life_generation(other->known))
+        if (other->known == 0 || life_generation(life) != life_generation(other->known)) {
+            at->missed += life_generation(life) - life_generation(other->known) > 1;
             acquaint(at, &ay__cold(at->space, place)->spec, other);
+        }
         if (at->protocol->number) {
             const uint64_t number = at->protocol->number(atomic_load(&hot->word));
             if (number > at->floor)

@@ -86,7 +86,7 @@ static int check_features(const struct protocol *protocol, const struct public_s
     return 0;
 }
 
-int ay__spec_read(const struct protocol *protocol, const ay_spec *from, struct public_spec *spec)
+int ay__spec_read(const ay_space *space, const ay_spec *from, struct public_spec *spec)
 {
     memset(spec, 0, sizeof *spec);
     int error = check_numbers(from);
@@ -99,7 +99,10 @@ int ay__spec_read(const struct protocol *protocol, const ay_spec *from, struct p
     spec->take = from->take;
     spec->of = from->of;
     spec->priority = from->priority;
-    return check_features(protocol, spec);
+    if (spec->slots > 1 && space->precedence != AY_IN_ORDER)
+        return ay__fail(
+            -ENOTSUP, "slots are given in order of arrival, and this space has a precedence: use a space without one");
+    return check_features(space->protocol, spec);
 }
 
 static unsigned count_names(const struct public_spec *spec)

@@ -38,6 +38,8 @@ enum {
     NAP_MOST_NS = 16 * MS,
     DEAF_NS = 2 * MS,
     DEAF_SHARE = 8,
+    SPUN_ON_MOST = 8, /* words */
+    WIDE_MOST_NS = 1000 * MS,
     ROUNDS_AWAKE = 20
 };
 
@@ -101,6 +103,15 @@ void ay__wake_next(struct registers *at)
     }
     if (count > 0 && wake_own(at, 0) == 1 && count == 1)
         at->acquaintances[next].woken = sleeps;
+}
+
+/* One that says nothing of sleeping is awake, or on its way to sleep: there it will find what has changed. */
+void ay__wake_one(struct registers *at, unsigned place)
+{
+    const struct hot *hot = registers_hot(at, place);
+    access_point();
+    if (atomic_load(&hot->asleep) != 0)
+        ay__futex_wake(&hot->sleeps);
 }
 
 static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen, bool several)
@@ -298,12 +309,31 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     return again;
 }
 
+/* With more rivals than it can watch, it may miss that one of them has died, or be woken in the moment between its look and its
+ * sleep: then it looks up by itself. */
+static int64_t next_wide_nap(struct registers *at)
+{
+    at->wide_ns = at->wide_ns ? 2 * at->wide_ns : NAP_MOST_NS;
+    if (at->wide_ns > WIDE_MOST_NS)
+        at->wide_ns = WIDE_MOST_NS;
+    return at->wide_ns;
+}
+
 /* Short, if not all that matters is watched; and if it is the one I sleep on that did not hear my recall, which I must repeat. */
 static int64_t longest_sleep(struct registers *at, const struct watch *watch)
 {
     if (watch->overflow)
-        return NAP_MOST_NS;
+        return next_wide_nap(at);
     return watch->count == 1 && watch->place[0] == at->unheard ? next_nap(at) : INT64_MAX;
+}
+
+/* Whoever is aside is woken by place, by any rival that leaves: also by one that was not there when it looked. True: one has come
+ * since. */
+static bool watch_newcomers(const struct registers *at, struct ay__waitv *words, unsigned *count)
+{
+    const uint64_t claims = atomic_load(at->claims);
+    watch_word(words, count, at->claims, low_half(claims));
+    return claims != at->gathered;
 }
 
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
@@ -312,16 +342,20 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     if (at->deadline == INT64_MIN)
         return give_up(at, at->give_up);
     at->ahead = watch->ahead;
-    if (watch->count > 0 && ay__spin(at, watch))
+    at->spun_ns = 0;
+    if (at->spec->slots == 1 && watch->count > 0 && watch->count <= SPUN_ON_MOST && ay__spin(at, watch))
         return registers_heed(at);
-    struct ay__waitv words[2 * WATCH_MOST];
+    struct ay__waitv words[2 * WATCH_MOST + 2];
     uint64_t lives[WATCH_MOST];
     unsigned count = 0;
     bool again, changed = false;
     const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
     atomic_store_explicit(&at->own_cold->conditional, aside, memory_order_release);
+    const bool by_place = aside || at->spec->slots > 1;
     say_asleep(at, watch->count ? watch->place[0] : at->self, 0, watch->count ? low_half(watch->seen[0]) : 0,
-               watch->count > 1);
+               watch->count > 1 && !by_place);
+    if (by_place) /* first: where the kernel watches one word only, it is this one */
+        watch_word(words, &count, &at->own->sleeps, at->sleeps);
     for (unsigned which = 0; which < watch->count; which++) {
         const struct hot *hot = registers_hot(at, watch->place[which]);
         lives[which] = atomic_load(&hot->life);
@@ -330,8 +364,8 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         watch_word(words, &count, &hot->word, low_half(raw));
         watch_word(words, &count, &hot->life, life_word(lives[which]));
     }
-    if (count == 0) /* aside, and nobody else there: until somebody comes */
-        watch_word(words, &count, &at->own->word, low_half(registers_own(at, 0)));
+    if (aside)
+        changed |= watch_newcomers(at, words, &count);
     if (changed) {
         again = registers_heed(at);
     } else {

@@ -15,13 +15,14 @@
  *   RETAINED  outside, or inside again: courtesy_retain.h
  * `before(a, b)`: by the space's precedence, then by number, then by place.
  *
- * Why it excludes. Of slots + 1 rivals inside, take the one whose store of CLAIMS came last. Its look began after
- * that store, and found every other in CLAIMS or INSIDE, for none of them has left since: `slots` of them, so it did
- * not enter. (Invariant C1: from the store of CLAIMS to the store that leaves, a place that is or will be inside reads
+ * What follows is about regions of one slot; courtesy_slots.h has the others.
+ *
+ * Why it excludes. Of two rivals inside, take the one whose store of CLAIMS came last. Its look began after that store, and
+ * found the other in CLAIMS or INSIDE, for it has not left since: so it did not enter. (Invariant C1: from the store of CLAIMS to the store that leaves, a place that is or will be inside reads
  * CLAIMS or INSIDE.)
  *
- * Why it moves. A claimant steps back only from `slots` claims that are before it; so the first `slots` claimants keep theirs, and
- * sleep until those that claimed before them and are inside have left. Who claims later is not waited for.
+ * Why it moves. A claimant steps back only from a claim that is before it; so the first claimant keeps its own, and sleeps until
+ * one that claimed before it and is inside has left. Who claims later is not waited for.
  *
  * Why nobody sleeps for ever. A sleeper stores ASLEEP, and sleeps only if each word it watches is as it saw it. It
  * watches as many of those that block it as must all have moved before it may enter. Whoever ceases to block (leaves,
@@ -31,9 +32,13 @@
  * awake may pass who is ASLEEP, if the fence it will get is less than B above the sleeper's number; since fences grow with every entry, a sleeper is passed
  * at most B - 1 times so, and once more by one that looked before the sleeper stood in the queue.
  *
- * Conditions. A process whose `when` is false goes ASIDE with the words it saw in its look. As long as no rival's
- * number has changed since, nobody has been inside, and it need not try again: it sleeps, watching them all. Changes of
- * state alone do not rouse it, or two that wait aside would rouse each other for ever.
+ * Conditions. A process whose `when` is false goes ASIDE, and keeps the sights of its look: which rivals there were, and their
+ * numbers. As long as they are the same nobody has been inside since, and it need not try again. Changes of state alone do not
+ * rouse it, or two that wait aside would rouse each other for ever. It sleeps, watching as many rivals as it can; whoever was
+ * inside and leaves wakes each that is aside by its place. With more rivals than it can watch it might be woken just before it
+ * sleeps, or miss a death: then it looks up by itself now and then.
+ *
+ * Deadlines. Every way around a loop passes SLEEP, AWAIT, AGAIN or HEED, where a passage may be given up.
  *
  * Fences. Who enters raises its number above its own and above all it saw in its look; this includes everyone who was
  * inside before, since words keep their numbers. So number and place, compared in this order, grow with every passage
@@ -54,19 +59,15 @@
 #include <string.h>
 
 #include "courtesy_retain.h"
+#include "courtesy_slots.h"
 
 #define W(process) (process), 0
 
-/* The word of one that goes aside. If its watch has no room for all rivals, it raises its number above all it saw, and gives up its turn: then whoever
- * enters later has a greater one. */
 static inline word courtesy_stepped_aside(struct registers *at, const struct courtesy_look *look,
-                                          const struct watch *watch)
+                                          struct courtesy_without without)
 {
-    const word own = registers_own(at, 0);
-    if (!watch_full(watch))
-        return courtesy_in(COURTESY_ASIDE, own);
-    return courtesy_word(COURTESY_ASIDE, courtesy_incarnation(own),
-                         registers_draw(at, (word)(courtesy_fence(at, look->most) - 1u), COURTESY_NUMBER_BITS));
+    return courtesy_in(COURTESY_ASIDE,
+                       without.sights ? courtesy_entered(at, look->most, without) : registers_own(at, 0));
 }
 
 /* The express lane: claims without having queued, and is inside if it finds nobody in its way. */
@@ -100,9 +101,9 @@ static inline enum courtesy_verdict courtesy_judge(const struct courtesy_look *l
     /* Would I pass one that waits before me once too often? */
     if (!without.bound && courtesy_passes_too_often(at, look->most, look->oldest))
         return COURTESY_STEP_BACK;
-    if (look->rivals < registers_slots(at))
+    if (look->rivals == 0)
         return COURTESY_ENTER;
-    if (look->before >= registers_slots(at) && !without.step_back)
+    if (look->before > 0 && !without.step_back)
         return COURTESY_STEP_BACK;
     return COURTESY_LOOK_AGAIN;
 }
@@ -115,14 +116,14 @@ struct courtesy_claim {
 };
 
 static inline enum passage_result courtesy_claim(struct courtesy_claim *my, struct registers *at,
-                                                 struct passage_head *head, struct watch *watch,
+                                                 struct passage_head *head, struct watch *watch, struct sights *sights,
                                                  struct courtesy_without without)
 {
     bool woken = false;
     PASSAGE_BEGIN
     WRITE(claim, W(registers_self(at)), courtesy_in(COURTESY_CLAIMS, registers_own(at, 0)));
     for (;;) {
-        CALL(courtesy_look, &my->look, at, watch, my->again, without);
+        CALL(courtesy_look, &my->look, at, watch, sights, my->again, without);
         if (courtesy_judge(&my->look, at, without) != COURTESY_LOOK_AGAIN)
             break;
         memset(&my->look, 0, sizeof my->look);
@@ -136,19 +137,22 @@ static inline enum passage_result courtesy_claim(struct courtesy_claim *my, stru
 struct courtesy_passage {
     PASSAGE_HEAD
     struct watch watch;
+    struct sights sights; /* with a condition: what was seen when it was tried */
     struct courtesy_express express;
     struct courtesy_doorway doorway;
     struct courtesy_scan scan;
     struct courtesy_claim claim;
     struct courtesy_release release;
     struct courtesy_departure departure;
-    struct courtesy_survey survey;
+    struct courtesy_slumber slumber;
+    struct courtesy_slots slots;
     struct courtesy_again again;
     struct courtesy_retreat retreat;
 };
 
-static inline enum passage_result courtesy_run(struct courtesy_passage *my, struct registers *at,
-                                               struct courtesy_without without)
+/* A passage through a region of one slot. */
+static inline enum passage_result courtesy_run_alone(struct courtesy_passage *my, struct registers *at,
+                                                     struct courtesy_without without)
 {
     bool woken = false, holds = false;
     PASSAGE_BEGIN
@@ -162,7 +166,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         registers_keep(at, COURTESY_GRANT, 0);
         CALL(courtesy_depart, &my->departure, at); /* somebody may sleep until the right is given back */
     }
-    if (registers_calm(at) && registers_slots(at) == 1 && !registers_conditional(at)) {
+    if (registers_calm(at) && !registers_conditional(at)) {
         CALL(courtesy_express, &my->express, at, without);
         if (!my->express.glance.busy)
             goto inside;
@@ -172,7 +176,7 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
     QUEUE;
     for (;;) {
         CALL(courtesy_scan, &my->scan, at, &my->watch, without);
-        if (my->scan.blockers >= registers_slots(at)) {
+        if (my->scan.blockers > 0) {
             my->scan.blockers = 0;
             if (courtesy_state(registers_own(at, 0)) != COURTESY_ASLEEP)
                 WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
@@ -187,14 +191,15 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
             WRITE(awake, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             continue;
         }
-        CALL(courtesy_claim, &my->claim, at, HEAD_OF(my), &my->watch, without);
+        CALL(courtesy_claim, &my->claim, at, HEAD_OF(my), &my->watch, &my->sights, without);
         if (courtesy_judge(&my->claim.look, at, without) == COURTESY_STEP_BACK) {
             memset(&my->claim.look, 0, sizeof my->claim.look);
             watch_clear(&my->watch);
             WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             if (!without.withdrawal)
                 CALL(courtesy_release, &my->release, at, false);
-            HEED(HEAD_OF(my));
+            if (!without.heed)
+                HEED(HEAD_OF(my));
             continue;
         }
         if (!registers_conditional(at))
@@ -202,26 +207,86 @@ static inline enum passage_result courtesy_run(struct courtesy_passage *my, stru
         CONDITION(when, holds);
         if (holds)
             break;
-        if (!watch_full(&my->watch))
+        if (!without.sights)
             memset(&my->claim.look, 0, sizeof my->claim.look);
-        WRITE(aside, W(registers_self(at)), courtesy_stepped_aside(at, &my->claim.look, &my->watch));
+        watch_clear(&my->watch);
+        WRITE(aside, W(registers_self(at)), courtesy_stepped_aside(at, &my->claim.look, without));
         memset(&my->claim.look, 0, sizeof my->claim.look);
         CALL(courtesy_release, &my->release, at, false);
-        for (;;) { /* to be woken is no change: those who sleep in the queue share their wake-ups with those aside */
-            CALL(courtesy_survey, &my->survey, at, &my->watch);
-            if (my->survey.changed)
-                break;
-            SLEEP(slumber, HEAD_OF(my), &my->watch, woken);
-        }
-        my->survey.changed = 0;
-        watch_clear(&my->watch);
+        if (!without.heed)
+            HEED(HEAD_OF(my));
+        CALL(courtesy_slumber, &my->slumber, at, HEAD_OF(my), &my->watch, &my->sights, without);
         WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
     }
     watch_clear(&my->watch);
+    sights_clear(&my->sights, 0);
     WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, my->claim.look.most, without));
     memset(&my->claim.look, 0, sizeof my->claim.look);
 inside:;
     PASSAGE_END
+}
+
+/* A passage through a region of several slots: see courtesy_slots.h. */
+static inline enum passage_result courtesy_run_slots(struct courtesy_passage *my, struct registers *at,
+                                                     struct courtesy_without without)
+{
+    bool holds = false, woken = false;
+    PASSAGE_BEGIN
+    CALL(courtesy_doorway, &my->doorway, at);
+    QUEUE;
+    for (;;) {
+        CALL(courtesy_count, &my->slots, at, &my->watch, &my->sights, without);
+        if (courtesy_is_refused(&my->slots, at)) {
+            courtesy_forget(&my->slots);
+            WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
+            CALL(courtesy_make_room, &my->slots.room, at, false);
+            if (!without.heed)
+                HEED(HEAD_OF(my));
+            continue;
+        }
+        if (my->slots.takers < registers_slots(at)) {
+            courtesy_forget(&my->slots);
+            if (courtesy_state(registers_own(at, 0)) != COURTESY_CLAIMS && !without.recount) {
+                WRITE(claim, W(registers_self(at)), courtesy_in(COURTESY_CLAIMS, registers_own(at, 0)));
+                continue;
+            }
+            if (!registers_conditional(at))
+                break;
+            CONDITION(when, holds);
+            if (holds)
+                break;
+            watch_clear(&my->watch);
+            WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, registers_own(at, 0)));
+            CALL(courtesy_make_room, &my->slots.room, at, false);
+            if (!without.heed)
+                HEED(HEAD_OF(my));
+            CALL(courtesy_slumber, &my->slumber, at, HEAD_OF(my), &my->watch, &my->sights, without);
+            WRITE(return, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
+            my->slots.again = 0;
+            my->slots.returned = 1;
+            continue;
+        }
+        if (my->slots.takers < registers_slots(at) + my->slots.choosers) {
+            courtesy_forget(&my->slots);
+            AGAIN; /* for those in the doorway: nobody is woken when they have drawn */
+            continue;
+        }
+        my->slots.takers = my->slots.choosers = 0;
+        if (courtesy_state(registers_own(at, 0)) != COURTESY_ASLEEP)
+            WRITE(asleep, W(registers_self(at)), courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
+        SLEEP(sleep, HEAD_OF(my), &my->slots.last, woken);
+    }
+    watch_clear(&my->watch);
+    sights_clear(&my->sights, 0);
+    my->slots.again = my->slots.returned = 0;
+    WRITE_LATE(inside, W(registers_self(at)), courtesy_in(COURTESY_INSIDE, registers_own(at, 0)));
+    PASSAGE_END
+}
+
+static inline enum passage_result courtesy_run(struct courtesy_passage *my, struct registers *at,
+                                               struct courtesy_without without)
+{
+    return registers_slots(at) > 1 ? courtesy_run_slots(my, at, without) : courtesy_run_alone(my, at, without);
 }
 
 static inline enum passage_result courtesy_enter(struct courtesy_passage *my, struct registers *at)
@@ -232,7 +297,9 @@ static inline enum passage_result courtesy_enter(struct courtesy_passage *my, st
 static inline enum passage_result courtesy_leave(struct courtesy_passage *my, struct registers *at)
 {
     PASSAGE_BEGIN
-    if (registers_retains(at))
+    if (registers_slots(at) > 1)
+        CALL(courtesy_vacate, &my->slots.vacation, at);
+    else if (registers_retains(at))
         CALL(courtesy_retreat, &my->retreat, at);
     else
         CALL(courtesy_depart, &my->departure, at);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a passage under `courtesy`: doorway, scan, look, release, survey. See courtesy.h for what they are for. */
+/* The parts of a passage under `courtesy`: doorway, scan, look, release, and what one aside does. See courtesy.h for
+ * what they are for, and courtesy_slots.h for regions of more than one slot. */
 #ifndef AFTERYOU_PROTOCOLS_COURTESY_PARTS_H
 #define AFTERYOU_PROTOCOLS_COURTESY_PARTS_H
 
@@ -19,6 +20,14 @@ struct courtesy_without {
     bool recall;      /* goes in again though its permission was recalled */
     bool barrier;     /* the keeper recalls without a barrier in the owner's threads */
     bool retained;    /* enters once a rival that it saw inside has retained its permission */
+    bool sights;      /* aside, takes only a number above its own for a change, and raises that above all it saw */
+    bool sweep;       /* keeps watching a place that is no rival any more */
+    bool heed;        /* steps back, or goes aside, without a look at its deadline */
+    bool doorway;     /* slots: who is choosing takes none */
+    bool recount;     /* slots: enters without having counted again after it claimed */
+    bool renewal;     /* slots: who chooses anew after its death takes one still */
+    bool patience;    /* slots: claims if there is room, and steps back from whoever waits before it */
+    bool rouse;       /* slots: aside, does not see that somebody has left */
 };
 
 #define W(process) (process), 0
@@ -87,29 +96,26 @@ static inline bool courtesy_nearer(struct registers *at, unsigned j, word w, uns
     return courtesy_number(w) > courtesy_number(seen) || (courtesy_number(w) == courtesy_number(seen) && j > k);
 }
 
-/* With one slot all that are before me will go first, so it is enough to watch one, the last before me: a departure then wakes one.
- * With more, any of them may make room. */
+/* All that are before me will go first, so it is enough to watch one, the last before me: a departure then wakes one. */
 static inline void courtesy_watch(struct registers *at, struct watch *watch, unsigned j, word w)
 {
-    if (registers_slots(at) == 1 && watch_any(watch)) {
+    if (watch_any(watch)) {
         const unsigned k = watch_first(watch);
         if (!courtesy_nearer(at, j, w, k, watch_seen(watch, k)))
             return;
         watch_clear(watch);
     }
-    watch_add(watch, j, w);
+    watch_add(at, watch, j, w);
 }
 
-/* With one slot, whoever claims or is inside must go first, and I wait asleep, where others may pass me. With more, only those before
- * me keep me from claiming: those inside are counted by my look, which counts each passage once, however they come and go. */
-static inline bool courtesy_blocks(enum courtesy_state state, bool before, bool one_slot)
+/* Whoever claims or is inside must go first, and I wait asleep, where others may pass me. */
+static inline bool courtesy_blocks(enum courtesy_state state, bool before)
 {
     switch (state) {
     case COURTESY_INSIDE:
     case COURTESY_RETAINED:
-        return one_slot;
     case COURTESY_CLAIMS:
-        return one_slot || before;
+        return true;
     case COURTESY_QUEUED:
     case COURTESY_ASLEEP:
         return before;
@@ -127,7 +133,7 @@ static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at
         if (!my->oldest || courtesy_number(w) + 1u < my->oldest)
             my->oldest = (word)(courtesy_number(w) + 1u);
         courtesy_watch(at, watch, my->j, w); /* should I be blocked: those who sleep are woken one by the other */
-    } else if (courtesy_blocks(state, before, registers_slots(at) == 1)) {
+    } else if (courtesy_blocks(state, before)) {
         my->blockers++;
         courtesy_watch(at, watch, my->j, w);
     }
@@ -238,8 +244,7 @@ struct courtesy_look {
 };
 
 /* Who claims or is inside counts against me if it was so in my first look after I claimed; whoever claimed later saw my claim,
- * and has counted me. `watch` keeps the words of those that count (with a `when`, in the first look, those of all
- * rivals). One that was seen to claim and is now inside, or that was inside and retains its permission, still counts: it may be the same passage. */
+ * and has counted me. `watch` keeps the words of those that count. One that was seen to claim and is now inside, or that was inside and retains its permission, still counts: it may be the same passage. */
 static inline bool courtesy_still(word seen, word w, struct courtesy_without without)
 {
     const enum courtesy_state was = courtesy_state(seen), is = courtesy_state(w);
@@ -249,7 +254,8 @@ static inline bool courtesy_still(word seen, word w, struct courtesy_without wit
            ((was == COURTESY_CLAIMS || was == COURTESY_INSIDE) && is == COURTESY_RETAINED);
 }
 
-static inline bool courtesy_counts(struct watch *watch, unsigned j, word w, bool again, struct courtesy_without without)
+static inline bool courtesy_counts(const struct registers *at, struct watch *watch, unsigned j, word w, bool again,
+                                   struct courtesy_without without)
 {
     const bool claims = courtesy_state(w) == COURTESY_CLAIMS || courtesy_state(w) == COURTESY_INSIDE ||
                         courtesy_state(w) == COURTESY_RETAINED;
@@ -259,11 +265,10 @@ static inline bool courtesy_counts(struct watch *watch, unsigned j, word w, bool
         return false;
     const word seen = watch_seen(watch, j);
     if (claims && (seen == w || courtesy_still(seen, w, without))) {
-        watch_add(watch, j, w);
+        watch_add(at, watch, j, w);
         return true;
     }
-    if (seen != w)
-        watch_drop(watch, j);
+    watch_drop(watch, j);
     return false;
 }
 
@@ -272,12 +277,13 @@ static inline void courtesy_regard(struct courtesy_look *my, struct registers *a
 {
     if (courtesy_number(w) >= my->most)
         my->most = (word)(courtesy_number(w) + 1u);
-    if (courtesy_state(w) == COURTESY_IDLE && !again && !registers_conditional(at))
+    if (courtesy_state(w) == COURTESY_IDLE && !again)
         return;
-    const bool counts = courtesy_counts(watch, my->j, w, again, without), before = courtesy_before_me(at, my->j, w);
-    if (!again && (counts || registers_conditional(at)))
-        watch_add(watch, my->j, w);
+    const bool counts = courtesy_counts(at, watch, my->j, w, again, without);
+    const bool before = courtesy_before_me(at, my->j, w);
     if (counts) {
+        if (!again)
+            watch_add(at, watch, my->j, w);
         my->rivals++;
         my->before = (place_number)(my->before + (before && courtesy_state(w) == COURTESY_CLAIMS));
     }
@@ -286,20 +292,39 @@ static inline void courtesy_regard(struct courtesy_look *my, struct registers *a
         my->oldest = (word)(courtesy_number(w) + 1u);
 }
 
+/* What one aside keeps of a rival: its passage. With one slot every entry changes the number, and the state does not matter,
+ * or two that wait aside would rouse each other for ever. With more, the number stays, and whether it has left shows in the
+ * state. */
+static inline word courtesy_sight(struct registers *at, word w, struct courtesy_without without)
+{
+    const bool outside = courtesy_state(w) == COURTESY_IDLE || courtesy_state(w) == COURTESY_CHOOSING;
+    return courtesy_in(registers_slots(at) == 1 || outside || without.rouse ? COURTESY_IDLE : COURTESY_INSIDE, w);
+}
+
+/* For one with a condition, `sights` is what was seen of every rival before the condition was tried. */
+static inline void courtesy_note(struct registers *at, struct sights *sights, unsigned j, word w,
+                                 struct courtesy_without without)
+{
+    if (registers_conditional(at))
+        sights_note(sights, j, courtesy_sight(at, w, without));
+}
+
 static inline enum passage_result courtesy_look(struct courtesy_look *my, struct registers *at, struct watch *watch,
-                                                bool again, struct courtesy_without without)
+                                                struct sights *sights, bool again, struct courtesy_without without)
 {
     word w = 0;
     PASSAGE_BEGIN
     memset(my, 0, sizeof *my);
+    sights_clear(sights, registers_missed(at));
     for (EACH_RIVAL(my->j)) {
         READ(look, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
+        courtesy_note(at, sights, my->j, w, without);
         courtesy_regard(my, at, w, watch, again, without);
     }
     my->j = 0;
-    if (again)
+    if (again && !without.sweep)
         watch_sweep(watch, at, registers_rival);
     PASSAGE_END
 }
@@ -308,24 +333,31 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
 struct courtesy_release {
     PART_HEAD
     place_number j;
+    uint8_t any; /* somebody sleeps */
 };
 
 static RARELY enum passage_result courtesy_release(struct courtesy_release *my, struct registers *at, bool aside)
 {
     word w = 0;
     PASSAGE_BEGIN
+    my->any = 0;
     for (EACH_RIVAL(my->j)) {
         READ(concern, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
         /* A claimant sleeps too, while one that claimed before it is inside. */
-        if (courtesy_state(w) == COURTESY_ASLEEP || courtesy_state(w) == COURTESY_CLAIMS ||
-            (aside && courtesy_state(w) == COURTESY_ASIDE)) {
-            WAKE(wake);
+        if (courtesy_state(w) == COURTESY_ASLEEP || courtesy_state(w) == COURTESY_CLAIMS)
+            my->any = 1;
+        if (my->any && !aside)
             break;
-        }
+        if (aside && courtesy_state(w) == COURTESY_ASIDE)
+            WAKE_ONE(rouse, my->j);
     }
     my->j = 0;
+    if (my->any) {
+        my->any = 0;
+        WAKE(wake);
+    }
     PASSAGE_END
 }
 
@@ -344,31 +376,60 @@ static OFTEN enum passage_result courtesy_depart(struct courtesy_departure *my, 
     PASSAGE_END
 }
 
-/* Before sleeping aside: brings the watched words up to date, and tells whether a rival's number has changed. One that is no rival any more may have
- * been inside before it went. */
+/* Aside: looks whether anything has changed since the condition was tried, and watches as many rivals as it can. One
+ * that is no rival any more may have been inside before it went: that is a change too. */
 struct courtesy_survey {
     PART_HEAD
     place_number j;
     uint8_t changed;
+    struct glimpse glimpse;
 };
 
-static inline enum passage_result courtesy_survey(struct courtesy_survey *my, struct registers *at, struct watch *watch)
+static inline enum passage_result courtesy_survey(struct courtesy_survey *my, struct registers *at, struct watch *watch,
+                                                  const struct sights *sights, struct courtesy_without without)
 {
     word w = 0;
     PASSAGE_BEGIN
-    my->changed = 0;
+    glimpse_clear(&my->glimpse);
+    if (!without.sweep)
+        watch_clear(watch);
     for (EACH_RIVAL(my->j)) {
         READ(survey, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
-        if (watch_lost(watch, my->j) ? courtesy_number(w) > courtesy_number(registers_own(at, 0))
-                                     : !watch_has(watch, my->j) || !courtesy_same(watch_seen(watch, my->j), w))
+        glimpse_note(&my->glimpse, sights, my->j, courtesy_sight(at, w, without));
+        watch_add(at, watch, my->j, w);
+        if (without.sights && courtesy_number(w) > courtesy_number(registers_own(at, 0)))
             my->changed = 1;
-        watch_add(watch, my->j, w);
     }
     my->j = 0;
-    if (watch_sweep(watch, at, registers_rival))
-        my->changed = 1;
+    if (!without.sights)
+        my->changed = glimpse_differs(&my->glimpse, sights, registers_missed(at), !without.sweep);
+    glimpse_clear(&my->glimpse);
+    PASSAGE_END
+}
+
+/* Sleeps aside until something has changed. To be woken is no change by itself. */
+struct courtesy_slumber {
+    PART_HEAD
+    struct courtesy_survey survey;
+};
+
+static inline enum passage_result courtesy_slumber(struct courtesy_slumber *my, struct registers *at,
+                                                   struct passage_head *head, struct watch *watch,
+                                                   struct sights *sights, struct courtesy_without without)
+{
+    bool woken = false;
+    PASSAGE_BEGIN
+    for (;;) {
+        CALL(courtesy_survey, &my->survey, at, watch, sights, without);
+        if (my->survey.changed)
+            break;
+        SLEEP(slumber, head, watch, woken);
+    }
+    my->survey.changed = 0;
+    watch_clear(watch);
+    sights_clear(sights, 0);
     PASSAGE_END
 }
 

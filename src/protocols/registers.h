@@ -33,6 +33,7 @@
  *                                sleep until a watched place wakes me; not at all (woken := false) if the word of one
  *                                differs from what was seen. The watch is kept. It may be given up here, asleep or not
  *   WAKE(label)                  wake whoever watches me
+ *   WAKE_ONE(label, place)       wake that place, if it sleeps: whatever it watches
  *   AWAKE(label, place)          set that place's alarm; AWAIT_ALARM, RESET_ALARM: my own (Lamport's sleep and awake)
  *   RECALL(label, place, &memory, w, barrier)
  *                                have the keeper of that place, seen to RETAIN as w, take its permission back: courtesy_retain.h
@@ -62,7 +63,7 @@
  *                                                         up (timeout, cancel, try)
  *   bool     registers_sleep(at, &watch, &woken)          (engines that run) what SLEEP says; false: give up
  *   bool     registers_asleep(at, &head, &watch, &woken)  (engines that search) whether it sleeps on
- *   void     registers_wake(at)
+ *   void     registers_wake(at), registers_wake_one(at, place)
  *   bool     registers_condition(at)                      the `when` of this passage
  *   bool     registers_conditional(at)                    whether it has one
  *   unsigned registers_mode(at)                           in which mode I ask for the region
@@ -81,6 +82,7 @@
  *   bool     registers_retains(at)                        whether it leaves with its permission
  *   void     registers_recall(at, place, w)               (engines that run) what RECALL says
  *   word     registers_read_own(at, index)                (engines that run) what READ_OWN says
+ *   uint64_t registers_missed(at)                         how many rivals may have come and gone since it last looked
  *   bool     registers_calm(at)                           a guess: nobody is about
  *   bool     registers_none_above(at, limit), registers_none_with(at, mask)   (engines that run)
  *   word     registers_draw(at, largest, bits)            the number after `largest`; overflow of `bits` is reported

@@ -9,7 +9,9 @@ typedef uint64_t place_set;    /* a bit each: a protocol that uses it serves 64 
 #define PLACE_BITS       16
 #define INCARNATION_BITS 9
 
-#define WATCH_MOST       64 /* futex_waitv takes 128 words: the register and the life of each */
+struct registers;
+
+#define WATCH_MOST 60 /* futex_waitv takes 128 words: the register and the life of each, and a few of my own */
 struct watch {
     unsigned count;
     unsigned ahead;
@@ -17,8 +19,6 @@ struct watch {
     uint16_t place[WATCH_MOST];
     word seen[WATCH_MOST];
 };
-
-struct registers;
 
 struct asked {
     bool unused; /* an engine that runs keeps its own record of requests */
@@ -63,9 +63,26 @@ static inline bool watch_has(const struct watch *watch, unsigned place)
     return watch_find(watch, place) < watch->count;
 }
 
+static inline unsigned watch_count(const struct watch *watch)
+{
+    return watch->count;
+}
+
 static inline bool watch_full(const struct watch *watch)
 {
     return watch->overflow;
+}
+
+typedef bool watch_order(unsigned j, word v, unsigned k, word w);
+
+/* The one that comes before all others in that order; there is one. */
+static inline unsigned watch_least(const struct watch *watch, watch_order *before)
+{
+    unsigned least = 0;
+    for (unsigned which = 1; which < watch->count; which++)
+        if (before(watch->place[which], watch->seen[which], watch->place[least], watch->seen[least]))
+            least = which;
+    return watch->place[least];
 }
 
 static inline bool watch_lost(const struct watch *watch, unsigned place)
@@ -100,17 +117,66 @@ static inline bool watch_sweep(struct watch *watch, const struct registers *at,
     return watch->count < before;
 }
 
-static inline void watch_add(struct watch *watch, unsigned place, word seen)
+static inline void watch_add(const struct registers *at, struct watch *watch, unsigned place, word seen)
 {
-    const unsigned at = watch_find(watch, place);
-    if (at == WATCH_MOST) {
-        watch->overflow = true; /* the engine then sleeps for a short time only */
+    (void)at;
+    const unsigned which = watch_find(watch, place);
+    if (which == WATCH_MOST) {
+        watch->overflow = true; /* the engine then sleeps for a time only */
         return;
     }
-    watch->place[at] = (uint16_t)place;
-    watch->seen[at] = seen;
-    if (at == watch->count)
+    watch->place[which] = (uint16_t)place;
+    watch->seen[which] = seen;
+    if (which == watch->count)
         watch->count++;
+}
+
+/* What was seen of all rivals, however many: the sum of what is mixed of each. The sums of two unlike sights agree
+ * once in 2^64. */
+struct sights {
+    uint64_t sum;
+};
+
+struct glimpse {
+    uint64_t sum;
+};
+
+static inline uint64_t sights_mix(unsigned place, word seen)
+{
+    uint64_t mixed = seen + (place + 1) * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ mixed >> 31;
+}
+
+/* `missed`: how many the engine knows to have come and gone unseen. */
+static inline void sights_clear(struct sights *sights, uint64_t missed)
+{
+    sights->sum = missed;
+}
+
+static inline void sights_note(struct sights *sights, unsigned place, word seen)
+{
+    sights->sum += sights_mix(place, seen);
+}
+
+static inline void glimpse_clear(struct glimpse *glimpse)
+{
+    glimpse->sum = 0;
+}
+
+static inline void glimpse_note(struct glimpse *glimpse, const struct sights *sights, unsigned place, word seen)
+{
+    (void)sights;
+    glimpse->sum += sights_mix(place, seen);
+}
+
+/* `gone`: whether one that is not seen any more counts. */
+static inline bool glimpse_differs(const struct glimpse *glimpse, const struct sights *sights, uint64_t missed,
+                                   bool gone)
+{
+    (void)gone; /* an engine that runs has no use for it */
+    return glimpse->sum + missed != sights->sum;
 }
 
 struct passage_head;
@@ -160,7 +226,8 @@ struct passage_head;
         if (!registers_pause(at, __VA_ARGS__))                                                                         \
             return ABANDONED;                                                                                          \
     } while (0)
-#define WAKE(label) registers_wake(at)
+#define WAKE(label)            registers_wake(at)
+#define WAKE_ONE(label, which) registers_wake_one(at, which)
 #define ASK(label, into, which)                                                                                        \
     do {                                                                                                               \
         if (!registers_ask(at, which, &(into)))                                                                        \

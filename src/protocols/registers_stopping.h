@@ -20,9 +20,13 @@ struct passage_head {
     uint8_t watched;    /* asleep until one of these places wakes it, a bit each; 0: awake */
 };
 
+struct registers;
+unsigned registers_room(const struct registers *at); /* how many it may watch */
+
 #define WATCH_MOST 4
 struct watch {
-    uint8_t places; /* a bit each */
+    uint8_t places;   /* a bit each */
+    uint8_t overflow; /* there was no room for one */
     word seen[WATCH_MOST];
 };
 static inline void watch_clear(struct watch *watch)
@@ -58,19 +62,33 @@ static inline word watch_seen(const struct watch *watch, unsigned place)
     return watch->seen[place];
 }
 
+static inline unsigned watch_count(const struct watch *watch)
+{
+    return (unsigned)__builtin_popcount(watch->places);
+}
+
 /* Whether it found no room for a place. */
 static inline bool watch_full(const struct watch *watch)
 {
-    (void)watch;
-    return false;
+    return watch->overflow;
 }
 
 /* Whether the watch had no room for this place, and so cannot tell. */
 static inline bool watch_lost(const struct watch *watch, unsigned place)
 {
-    (void)watch;
-    (void)place;
-    return false;
+    return watch->overflow && !watch_has(watch, place);
+}
+
+typedef bool watch_order(unsigned j, word v, unsigned k, word w);
+
+/* The one that comes before all others in that order; there is one. */
+static inline unsigned watch_least(const struct watch *watch, watch_order *before)
+{
+    unsigned least = watch_first(watch);
+    for (unsigned place = least + 1; place < WATCH_MOST; place++)
+        if (watch_has(watch, place) && before(place, watch->seen[place], least, watch->seen[least]))
+            least = place;
+    return least;
 }
 
 static inline void watch_drop(struct watch *watch, unsigned place)
@@ -80,7 +98,6 @@ static inline void watch_drop(struct watch *watch, unsigned place)
 }
 
 /* Drops those that are not to be kept. True: there were such. */
-struct registers;
 static inline bool watch_sweep(struct watch *watch, const struct registers *at,
                                bool (*keeps)(const struct registers *at, unsigned place))
 {
@@ -91,10 +108,58 @@ static inline bool watch_sweep(struct watch *watch, const struct registers *at,
     return watch->places != before;
 }
 
-static inline void watch_add(struct watch *watch, unsigned place, word seen)
+static inline void watch_add(const struct registers *at, struct watch *watch, unsigned place, word seen)
 {
+    if (!watch_has(watch, place) && watch_count(watch) >= registers_room(at)) {
+        watch->overflow = 1;
+        return;
+    }
     watch->places = (uint8_t)(watch->places | 1u << place);
     watch->seen[place] = seen;
+}
+
+/* What was seen of all rivals; here word by word. */
+struct sights {
+    uint8_t places; /* a bit each */
+    word seen[WATCH_MOST];
+};
+
+/* What is seen of them now: which, and whether one differs. */
+struct glimpse {
+    uint8_t places;
+    uint8_t differs;
+};
+
+static inline void sights_clear(struct sights *sights, unsigned missed)
+{
+    (void)missed;
+    *sights = (struct sights){0};
+}
+
+static inline void sights_note(struct sights *sights, unsigned place, word seen)
+{
+    sights->places = (uint8_t)(sights->places | 1u << place);
+    sights->seen[place] = seen;
+}
+
+static inline void glimpse_clear(struct glimpse *glimpse)
+{
+    *glimpse = (struct glimpse){0};
+}
+
+static inline void glimpse_note(struct glimpse *glimpse, const struct sights *sights, unsigned place, word seen)
+{
+    glimpse->places = (uint8_t)(glimpse->places | 1u << place);
+    if (!(sights->places >> place & 1) || sights->seen[place] != seen)
+        glimpse->differs = 1;
+}
+
+/* `gone`: whether one that is not seen any more counts. */
+static inline bool glimpse_differs(const struct glimpse *glimpse, const struct sights *sights, unsigned missed,
+                                   bool gone)
+{
+    (void)missed;
+    return glimpse->differs || (gone && glimpse->places != sights->places);
 }
 
 /* ASK: whom I asked and await, what was answered; and whether I let others wait for my answers. */
@@ -208,6 +273,11 @@ struct part_head {
     do {                                                                                                               \
         STOP(label);                                                                                                   \
         registers_wake(at);                                                                                            \
+    } while (0)
+#define WAKE_ONE(label, which)                                                                                         \
+    do {                                                                                                               \
+        STOP(label);                                                                                                   \
+        registers_wake_one(at, which);                                                                                 \
     } while (0)
 #define ASK(label, into, which)                                                                                        \
     do {                                                                                                               \

@@ -161,6 +161,39 @@ static void death_is_no_progress(void **unused)
     expect_answer(&toy, PROPERTY_PROGRESS, ANSWER_BROKEN);
 }
 
+/* P0 goes round two states by itself: it spins, unless it naps on the way. Its own look that finds nothing is a nap. */
+static void spins(void **unused)
+{
+    (void)unused;
+    static const struct toy_move moves[] = {{0, 1, P0, MOVE_START, false},
+                                            {1, 2, P0, MOVE_STEP, false},
+                                            {2, 1, P0, MOVE_STEP, false},
+                                            {2, 2, P0, MOVE_STEP, false}};
+    struct toy toy = {.status = {[1] = {STATUS_QUEUED, STATUS_INSIDE}, [2] = {STATUS_QUEUED, STATUS_INSIDE}}};
+    TOY_OPEN(&toy, 2, moves);
+    toy.waits[3] = WAITS_NAPS;
+    expect_cycle(&toy, PROPERTY_QUIET, 1u << P0);
+    toy.waits[2] = WAITS_HEEDS; /* to look at a deadline is not to sleep */
+    expect_cycle(&toy, PROPERTY_QUIET, 1u << P0);
+    toy.waits[2] = WAITS_NAPS;
+    expect_answer(&toy, PROPERTY_QUIET, ANSWER_HOLDS);
+}
+
+/* P0 goes from 1 to 2, and P1 takes it back: alone P0 would be asleep in 2, so it is quiet. If it never looks at its deadline, it
+ * cannot give up. */
+static void never_heeds(void **unused)
+{
+    (void)unused;
+    static const struct toy_move moves[] = {
+        {0, 1, P0, MOVE_START, false}, {1, 2, P0, MOVE_STEP, false}, {2, 1, P1, MOVE_STEP, false}};
+    struct toy toy = {.status = {[1] = {STATUS_QUEUED, STATUS_INSIDE}, [2] = {STATUS_QUEUED, STATUS_INSIDE}}};
+    TOY_OPEN(&toy, 2, moves);
+    expect_answer(&toy, PROPERTY_QUIET, ANSWER_HOLDS);
+    expect_cycle(&toy, PROPERTY_GIVING_UP, 1u << P0 | 1u << P1);
+    toy.waits[1] = WAITS_HEEDS;
+    expect_answer(&toy, PROPERTY_GIVING_UP, ANSWER_HOLDS);
+}
+
 /* P0 is queued in 1; P1 begins and is inside first. */
 static void order(void **unused)
 {
@@ -249,6 +282,8 @@ int main(void)
         cmocka_unit_test(starves_by_deaths),
         cmocka_unit_test(deadlock),
         cmocka_unit_test(death_is_no_progress),
+        cmocka_unit_test(spins),
+        cmocka_unit_test(never_heeds),
         cmocka_unit_test(order),
         cmocka_unit_test(overtaking_is_exact),
         cmocka_unit_test(overtaking_without_bound),

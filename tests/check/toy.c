@@ -34,9 +34,12 @@ static void successors(const struct system *system, const unsigned char *state, 
         const struct toy_move *move = &toy->moves[at];
         if (move->from != state_of(state))
             continue;
-        set_state(
-            successors_add(out, (struct move){(uint8_t)move->process, (uint8_t)move->kind, move->enters, (uint8_t)at}),
-            move->to);
+        const struct move made = {.process = (uint8_t)move->process,
+                                  .kind = (uint8_t)move->kind,
+                                  .enters = move->enters,
+                                  .waits = at < TOY_STATES_MOST ? toy->waits[at] & 3 : 0,
+                                  .choice = (uint8_t)at};
+        set_state(successors_add(out, made), move->to);
         out->stays[out->count - 1] = move->from == move->to;
     }
 }

@@ -20,7 +20,8 @@ struct toy {
     const struct toy_move *moves; /* 256 at most: a move's `choice` is its place in this list */
     size_t count;
     enum status status[TOY_STATES_MOST][PROCESSES_MOST];
-    unsigned bad; /* a state that breaks exclusion; 0: none */
+    enum waits waits[TOY_STATES_MOST]; /* of each move: where the process stood */
+    unsigned bad;                      /* a state that breaks exclusion; 0: none */
 };
 
 /* The toy begins in state 0. Fills in the system; set the statuses before or after. */

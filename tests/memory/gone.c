@@ -117,6 +117,37 @@ static void test_gone(ay_spec spec, enum way way, bool while_waiting)
     munmap(board, sizeof *board);
 }
 
+static bool is_set(void *flag)
+{
+    return atomic_load((_Atomic int *)flag);
+}
+
+/* Nor is lost what a rival did that came after the look, entered, and was gone before the next: its place is a stranger's by then. */
+static void test_change_by_one_that_is_gone(void)
+{
+    unlink(test_space);
+    _Atomic int *flag = shared_memory(sizeof *flag);
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    const pid_t changer = spawn();
+    if (changer == 0) {
+        ay_space *its = open_space(NULL);
+        sleep_ms(100);
+        ay_region *x = open_region(its, (ay_spec){.name = "x"});
+        CHECK_EQUAL(ay_enter(x), 0);
+        atomic_store(flag, 1);
+        CHECK_EQUAL(ay_leave(x), 0);
+        ay_region_close(x);
+        ay_region *stranger = open_region(its, (ay_spec){.name = "stranger"});
+        CHECK_EQUAL(ay_enter(stranger), 0);
+        for (;;)
+            pause();
+    }
+    CHECK_EQUAL(ay_enter_when(region, is_set, flag, PATIENCE_MS), 0);
+    kill_and_reap(changer);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("gone");
@@ -125,5 +156,7 @@ int main(void)
             test_gone((ay_spec){.name = "x"}, way, while_waiting);
             test_gone((ay_spec){.name = "x", .take = 1, .of = 1}, way, while_waiting);
         }
+    for (int times = 0; times < 5; times++)
+        test_change_by_one_that_is_gone();
     return 0;
 }

@@ -19,6 +19,14 @@ MODEL_PASSAGE(enter_without_raise, courtesy, WITHOUT(raise))
 MODEL_PASSAGE(enter_without_recall, courtesy, WITHOUT(recall))
 MODEL_PASSAGE(enter_without_barrier, courtesy, WITHOUT(barrier))
 MODEL_PASSAGE(enter_without_retained, courtesy, WITHOUT(retained))
+MODEL_PASSAGE(enter_without_sweep, courtesy, WITHOUT(sweep))
+MODEL_PASSAGE(enter_without_heed, courtesy, WITHOUT(heed))
+MODEL_PASSAGE(enter_without_doorway, courtesy, WITHOUT(doorway))
+MODEL_PASSAGE(enter_without_recount, courtesy, WITHOUT(recount))
+MODEL_PASSAGE(enter_without_renewal, courtesy, WITHOUT(renewal))
+MODEL_PASSAGE(enter_without_patience, courtesy, WITHOUT(patience))
+MODEL_PASSAGE(enter_without_rouse, courtesy, WITHOUT(rouse))
+MODEL_PASSAGE(enter_without_sights, courtesy, WITHOUT(sights))
 MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
 MODEL_PASSAGE(hold, courtesy, courtesy_hold(my, at))
 MODEL_PASSAGE(give_back, courtesy, courtesy_give_back(my, at))
@@ -56,6 +64,15 @@ static word with_incarnation(word w, word incarnation)
     return courtesy_word(courtesy_state(w), incarnation, courtesy_number(w));
 }
 
+/* All that a passage watches. */
+enum { WATCHES = 4 };
+static struct watch *watch_of(struct courtesy_passage *my, unsigned which)
+{
+    struct watch *const watches[WATCHES] = {&my->watch, &my->slots.last, &my->slots.room.first,
+                                            &my->slots.vacation.room.first};
+    return watches[which];
+}
+
 /* Only a death leaves an incarnation that is not 0. */
 static void forget_incarnations(const struct register_model *model, unsigned char *state)
 {
@@ -70,8 +87,11 @@ static void forget_incarnations(const struct register_model *model, unsigned cha
                 my->scan.first = with_incarnation(my->scan.first, UNLIKE);
             if (my->scan.recall.seen && my->scan.j == place)
                 my->scan.recall.seen = with_incarnation(my->scan.recall.seen, UNLIKE);
-            if (watch_has(&my->watch, place))
-                my->watch.seen[place] = with_incarnation(my->watch.seen[place], UNLIKE);
+            for (unsigned which = 0; which < WATCHES; which++)
+                if (watch_has(watch_of(my, which), place))
+                    watch_of(my, which)->seen[place] = with_incarnation(watch_of(my, which)->seen[place], UNLIKE);
+            if (my->sights.places >> place & 1)
+                my->sights.seen[place] = with_incarnation(my->sights.seen[place], UNLIKE);
         }
         *w = with_incarnation(*w, 0);
     }
@@ -122,13 +142,16 @@ static void renumber_passage(const struct register_model *model, struct courtesy
         my->claim.look.most = (word)(numbers->fresh[my->claim.look.most - 1] + 1);
     if (my->claim.look.oldest)
         my->claim.look.oldest = (word)(numbers->fresh[my->claim.look.oldest - 1] + 1);
+    for (unsigned which = 0; which < WATCHES; which++)
+        for (unsigned place = 0; place < model->places; place++)
+            if (watch_has(watch_of(my, which), place))
+                renumber_word(numbers, &watch_of(my, which)->seen[place]);
     for (unsigned place = 0; place < model->places; place++)
-        if (watch_has(&my->watch, place))
-            renumber_word(numbers, &my->watch.seen[place]);
+        if (my->sights.places >> place & 1)
+            renumber_word(numbers, &my->sights.seen[place]);
 }
 
-static void gather_passage(const struct register_model *model, const struct courtesy_passage *my,
-                           struct renumber *numbers)
+static void gather_passage(const struct register_model *model, struct courtesy_passage *my, struct renumber *numbers)
 {
     if (my->doorway.head.point)
         renumber_add(numbers, my->doorway.most);
@@ -148,9 +171,13 @@ static void gather_passage(const struct register_model *model, const struct cour
         renumber_add(numbers, (word)(my->claim.look.most - 1));
     if (my->claim.look.oldest)
         renumber_add(numbers, (word)(my->claim.look.oldest - 1));
+    for (unsigned which = 0; which < WATCHES; which++)
+        for (unsigned place = 0; place < model->places; place++)
+            if (watch_has(watch_of(my, which), place))
+                renumber_add(numbers, courtesy_number(watch_of(my, which)->seen[place]));
     for (unsigned place = 0; place < model->places; place++)
-        if (watch_has(&my->watch, place))
-            renumber_add(numbers, courtesy_number(my->watch.seen[place]));
+        if (my->sights.places >> place & 1)
+            renumber_add(numbers, courtesy_number(my->sights.seen[place]));
 }
 
 static void normalise(const struct register_model *model, unsigned char *state)
@@ -266,6 +293,24 @@ COURTESY_MODEL(model_courtesy_without_bound, "courtesy-without-bound", "passes s
                enter_without_bound, "overtaking")
 COURTESY_MODEL(model_courtesy_without_raise, "courtesy-without-raise", "keeps its number when it enters",
                enter_without_raise, "fence")
+COURTESY_LEAVING(model_courtesy_units_without_sights, "courtesy-units-without-sights",
+                 "aside, takes only a number above its own for a change", enter_without_sights, give_back, hold,
+                 "progress")
+COURTESY_MODEL(model_courtesy_without_sweep, "courtesy-without-sweep",
+               "keeps watching a place that is no rival any more", enter_without_sweep, "quiet")
+COURTESY_MODEL(model_courtesy_without_heed, "courtesy-without-heed",
+               "steps back, or goes aside, without a look at its deadline", enter_without_heed, "giving-up")
+COURTESY_MODEL(model_courtesy_without_doorway, "courtesy-without-doorway", "slots: who is choosing takes none",
+               enter_without_doorway, "exclusion")
+COURTESY_MODEL(model_courtesy_without_recount, "courtesy-without-recount",
+               "slots: enters without having counted again after it claimed", enter_without_recount, "exclusion")
+COURTESY_MODEL(model_courtesy_without_renewal, "courtesy-without-renewal",
+               "slots: who chooses anew after its death still takes one", enter_without_renewal, "reliability")
+COURTESY_MODEL(model_courtesy_without_patience, "courtesy-without-patience",
+               "slots: claims where there is room, and steps back from whoever waits before it", enter_without_patience,
+               "quiet")
+COURTESY_MODEL(model_courtesy_without_rouse, "courtesy-without-rouse",
+               "slots: aside, does not see that somebody has left", enter_without_rouse, "progress")
 COURTESY_RETAIN(model_courtesy_retain, "courtesy-retain", "the same, with retained permission", enter, NULL)
 COURTESY_RETAIN(model_courtesy_retain_without_recall, "courtesy-retain-without-recall",
                 "goes in again though it was recalled", enter_without_recall, "exclusion")

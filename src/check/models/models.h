@@ -33,8 +33,10 @@ extern const struct register_protocol model_bakery_words, model_bakery_bounded, 
 extern const struct register_protocol model_courtesy, model_courtesy_units, model_courtesy_without_look,
     model_courtesy_without_choosing, model_courtesy_without_incarnation, model_courtesy_without_step_back,
     model_courtesy_without_withdrawal, model_courtesy_without_bound, model_courtesy_without_raise,
-    model_courtesy_retain, model_courtesy_retain_without_recall, model_courtesy_retain_without_barrier,
-    model_courtesy_retain_without_retained;
+    model_courtesy_units_without_sights, model_courtesy_without_sweep, model_courtesy_without_heed,
+    model_courtesy_without_doorway, model_courtesy_without_recount, model_courtesy_without_renewal,
+    model_courtesy_without_patience, model_courtesy_without_rouse, model_courtesy_retain,
+    model_courtesy_retain_without_recall, model_courtesy_retain_without_barrier, model_courtesy_retain_without_retained;
 
 extern const struct register_protocol model_network, model_network_undeferred, model_network_no_urgent,
     model_network_silent, model_network_late_reset, model_network_hasty;
