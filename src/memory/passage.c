@@ -7,6 +7,7 @@
 #include "memory/annotate.h"
 #include "memory/cluster.h"
 #include "memory/express.h"
+#include "memory/named.h"
 #include "memory/region.h"
 
 static int refuse_stranger(void)
@@ -25,6 +26,28 @@ static void change_thread(ay_region *region)
     const uint64_t thread = region->thread = ay__thread_anew();
     atomic_store(&region->at.own_cold->tid, (uint32_t)syscall(SYS_gettid));
     atomic_store(&region->at.own_cold->thread, thread);
+    region->undisturbed = ay__named_pointer();
+    region->breaks = ay__breaks - 1; /* this thread has not asked */
+}
+
+/* Whether it is time to ask for the name of the file, by the express lane. */
+static inline bool named_is_due(const ay_region *region)
+{
+    if (__builtin_expect(named_lately(region), 1))
+        return false;
+    return region->undisturbed || region->at.passage % EXPRESS_GATHER == 0;
+}
+
+/* Inside, by a short way: out again if the file was removed. */
+static __attribute__((noinline)) int check_name(ay_region *region)
+{
+    AY__UNCANCELLED;
+    const int error = ay__named_ask(region);
+    if (error) {
+        ay_leave(region);
+        region->lane = LANE_CLOSED;
+    }
+    return error;
 }
 
 static void stop_waiting(struct registers *at)
@@ -131,7 +154,8 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
         ay__trace(region, "request");
     if (!at->protocol->enter(at) || (__builtin_expect(at->cluster, 0) && !ay__cluster_permit(region)))
         return give_up(region);
-    return entered(region);
+    at->reason = named_lately(region) ? 0 : ay__named_ask(region);
+    return __builtin_expect(at->reason, 0) ? give_up(region) : entered(region);
 }
 
 /* The long way, for a passage that waits so long at most; for ever if that is negative. */
@@ -151,6 +175,9 @@ static __attribute__((noinline)) int enter_within(ay_region *region, int timeout
 static __attribute__((noinline)) int enter_by_express(ay_region *region, int timeout_ms)
 {
     if (express_enter(region)) {
+        const int error = __builtin_expect(named_is_due(region), 0) ? check_name(region) : 0;
+        if (__builtin_expect(error, 0))
+            return error;
         if (__builtin_expect(!region->at.cluster, 1) || ay__cluster_at_hand(region))
             return attends(&region->at) ? attend(region) : 0;
         express_leave(region); /* the long way asks for the permission */
@@ -180,6 +207,9 @@ __attribute__((always_inline)) static inline int enter_by_any(ay_region *region,
         return enter_within(region, timeout_ms);
     if (!express_again(region))
         return enter_recalled(region, timeout_ms);
+    const int error = __builtin_expect(named_is_due(region), 0) ? check_name(region) : 0;
+    if (__builtin_expect(error, 0))
+        return error;
     return attends(&region->at) || !registers_gathered(&region->at) ? attend(region) : 0;
 }
 

@@ -115,6 +115,8 @@ struct ay_region {
     uint64_t lane;
     bool plain; /* the lane may ever be open: nothing about the region is out of the ordinary */
     uint64_t thread;
+    volatile uint64_t *undisturbed; /* of that thread: see named.h */
+    uint64_t breaks;                /* of that thread, when it last asked whether the file has a name */
     struct claim claim;
     uint32_t alone; /* the TID that its life carries while it is not shared; kept by ay_share */
     struct registers at;

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "harness.h"
@@ -172,19 +173,27 @@ static void test_full(void)
     CHECK_EQUAL(rmdir(FULL), 0);
 }
 
-/* Alone, a passage allocates nothing and makes none of these calls. */
+/* How often the kernel took this thread off its processor. */
+static long count_breaks(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* Alone, a passage allocates nothing and makes none of these calls; but after a break it asks, once, whether the file still has a name. */
 static void test_alone(void)
 {
     ay_space *space = open_space(NULL);
     ay_region *region = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_enter(region), 0);
     CHECK_EQUAL(ay_leave(region), 0);
-    const long before = calls;
+    const long before = calls, breaks = count_breaks();
     for (int times = 0; times < 1000; times++) {
         CHECK_EQUAL(ay_enter(region), 0);
         CHECK_EQUAL(ay_leave(region), 0);
     }
-    CHECK_EQUAL(calls, before);
+    CHECK(calls - before <= count_breaks() - breaks);
     ay_close(space);
 }
 
