@@ -126,7 +126,8 @@ AY_API void ay_close(ay_space *space);
 /* Claims a place for a region. Needs no agreement with anybody but on slots and units.
  *   -EINVAL  the spec, or it disagrees with another process's (message says with whose)
  *   -ENOTSUP the space's protocol hasn't got what the spec asks for
- *   -EUSERS  all places are taken;  -ESTALE  the space was removed;  -ENOMEM, -ENOSPC, -EAGAIN, -EPERM */
+ *   -EUSERS  all places are taken;  -ESTALE  the space was removed;  -EAGAIN  it is being removed, or locked
+ *   -EBADF   this program closed the space's descriptor, and it cannot be opened again;  -ENOMEM, -ENOSPC, -EPERM */
 AY_API int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out);
 
 /* Gives up the place; if inside, leaves. NULL is ignored. */
@@ -137,7 +138,8 @@ AY_API void ay_region_close(ay_region *region);
 /* Enters, waiting as long as need be. 0, or AY_AFTER_DEATH: entered, and somebody died inside since it was last
  * entered; of those who enter the resource (in whatever mode) one is told of each such death. -EDEADLK  to wait would
  * close a cycle of waiting threads, or this region is already entered -EPERM    the region belongs to another process
- * (it was opened before a fork) */
+ * (it was opened before a fork)
+ *   -ESTALE  the space's file was removed: who opens it now does not meet those in the old one. Close it, open it again */
 AY_API int ay_enter(ay_region *region);
 
 /* As ay_enter(), without waiting for others: -EBUSY. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "common/printable.h"
 #include "common/waitv.h"
 
 enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER, WORD_SORT, EXIT_UNSEEN = 1 };
@@ -193,6 +194,16 @@ static void print_waiting(void)
         puts("waits: by futex_waitv(2)");
 }
 
+static void print_removed(const char *path, int pid, void *unused)
+{
+    (void)unused;
+    char safe[PATH_MAX];
+    snprintf(safe, sizeof safe, "%s", path);
+    make_printable(safe);
+    printf("removed while in use: pid %d still has the file that was %s; it gets ESTALE when it next enters\n", pid,
+           safe);
+}
+
 int command_status(int count, char **words)
 {
     struct status_words asked;
@@ -203,12 +214,18 @@ int command_status(int count, char **words)
         return status < 0 ? 0 : status;
     if (asked.watch)
         return status_watch(&asked);
-    if (status_look(&asked, &view, trouble, sizeof trouble) != 0)
+    if (status_look(&asked, &view, trouble, sizeof trouble) != 0) {
+        if (!asked.json)
+            status_removed(&asked, print_removed, NULL);
+        fflush(stdout);
         return usage_error("status", "%s", trouble);
+    }
     if (asked.json)
         status_print_json(stdout, &view);
     else
         status_print_table(stdout, &view, asked.order, 0);
+    if (!asked.json)
+        status_removed(&asked, print_removed, NULL);
     if (asked.verbose && !asked.json)
         print_waiting();
     const bool written = fflush(stdout) == 0;

@@ -39,6 +39,10 @@ int status_look_cluster(const struct status_words *asked, struct status_view *vi
 /* "region", "since", "pid", "user". */
 const char *status_order_name(enum status_order order);
 
+/* status_removed.c: for each process that has the file of a removed space open, of those asked for. */
+typedef void status_each_removed(const char *path, int pid, void *arg);
+void status_removed(const struct status_words *asked, status_each_removed *each, void *arg);
+
 /* status_table.c: lines of at most `columns` (0: no limit). The first one has the titles. */
 void status_print_table(FILE *out, const struct status_view *view, enum status_order order, size_t columns);
 

@@ -100,6 +100,20 @@ static void print_space(FILE *out, const struct sightings *space, const struct s
     fputs("]}", out);
 }
 
+struct removed_list {
+    FILE *out;
+    const char *separator;
+};
+
+static void print_removed(const char *path, int pid, void *arg)
+{
+    struct removed_list *list = arg;
+    fprintf(list->out, "%s{\"pid\":%d,\"path\":", list->separator, pid);
+    text_json(list->out, path);
+    fputc('}', list->out);
+    list->separator = ",";
+}
+
 void status_print_json(FILE *out, const struct status_view *view)
 {
     char now[40];
@@ -117,5 +131,12 @@ void status_print_json(FILE *out, const struct status_view *view)
         else
             print_space(out, &view->space[at], view->asked);
     }
-    fputs("]}\n", out);
+    fputs("]", out);
+    if (!view->asked->cluster) {
+        struct removed_list list = {.out = out, .separator = ""};
+        fputs(",\"removed\":[", out);
+        status_removed(view->asked, print_removed, &list);
+        fputs("]", out);
+    }
+    fputs("}\n", out);
 }
