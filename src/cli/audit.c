@@ -96,9 +96,12 @@ static void print_text(const struct audit_request *request, const struct trace *
 {
     const bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     const bool holds = audit_holds(audit);
-    printf("%s: %s%s%s (%zu events, %u processes, %" PRIu64 " entries%s%s)\n", request->file,
-           colour ? (holds ? "\033[32m" : "\033[31m") : "", holds ? "holds" : "violated", colour ? "\033[0m" : "",
-           trace->count, trace->processes.count, audit->entries, *trace->protocol ? ", " : "", trace->protocol);
+    text_print(stdout, request->file, 0);
+    printf(": %s%s%s (%zu events, %u processes, %" PRIu64 " entries%s", colour ? (holds ? "\033[32m" : "\033[31m") : "",
+           holds ? "holds" : "violated", colour ? "\033[0m" : "", trace->count, trace->processes.count, audit->entries,
+           *trace->protocol ? ", " : "");
+    text_print(stdout, trace->protocol, 0);
+    puts(")");
     for (enum property property = 0; property < PROPERTIES; property++) {
         const struct finding *finding = &audit->findings[property];
         char text[160];

@@ -247,6 +247,19 @@ class BesideFlock(FlockTest):
         self.assertEqual(self.flock(self.lock, "-c", "echo $AFTERYOU_AFTER_DEATH").stdout, "0\n")
 
 
+    def test_all_kinds_at_once(self):
+        """Commands, descriptors, -F and flock(1), many at a time: never two inside, and nobody is lost."""
+        self.file("counter").write_text("0\n")
+        self.file("inside.sh").write_text('mkdir guard || echo two >> wrong\nread n < counter; echo $((n + 1)) > counter\nrmdir guard\n')
+        kinds = ("FLOCK lock sh inside.sh", "( FLOCK 9; sh inside.sh ) 9>lock", "FLOCK -F lock sh inside.sh", f"{self.THEIRS} lock sh inside.sh")
+        line = "; ".join(kind.replace("FLOCK", f'"{AFTERYOU}" flock') for kind in kinds)
+        workers = [subprocess.Popen([SHELL, "-c", line], cwd=self.directory, env=self.environment) for _ in range(10)]
+        for worker in workers:
+            self.addCleanup(self.finish, worker)
+        self.assertEqual([worker.wait(PATIENCE) for worker in workers], [0] * 10)
+        self.assertEqual((self.file("counter").read_text(), self.file("wrong").exists()), ("40\n", False))
+
+
 class Order(FlockTest):
     def test_first_come_first_served(self):
         """Commands and descriptors, in one queue."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What others wrote (names, command lines) is shown as text: it does not control the terminal. Lines stay whole."""
+import json
 import os
 import subprocess
 import unittest
@@ -60,6 +61,19 @@ class Printable(CommandTest):
         self.said("run", "-S", self.space, "x", "--", HOSTILE, code=127)
         self.said(HOSTILE, code=125)
         self.said("spaces", "show", os.fsencode(self.space) + HOSTILE.replace(b"/", b""), code=125)
+
+
+class Trace(CommandTest):
+    def test_words_of_a_recorded_run(self):
+        name = "a\u001b[2J\u009b2J"
+        lines = [{"trace": "afteryou", "version": 1, "source": name, "protocol": name, "fair": False},
+                 {"at": 1, "process": name, "event": "request", "region": name, "mode": "exclusive"},
+                 {"at": 2, "process": name, "event": "enter", "region": name}, {"at": 3, "process": "b", "event": "request", "region": name},
+                 {"at": 4, "process": "b", "event": "enter", "region": name}]
+        self.file("trace").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+        result = self.afteryou("audit", str(self.file("trace")))
+        self.assertIn("a?[2J?2J", result.stdout + result.stderr)
+        self.assertEqual([], [one for one in result.stdout + result.stderr if ord(one) < 32 and one != "\n" or 127 <= ord(one) < 160])
 
 
 class Lines(CommandTest):
