@@ -187,8 +187,8 @@ static void print_waiting(void)
 {
     const int refusal = waitv_refusal();
     if (refusal)
-        printf("waits: on one word at a time, for futex_waitv(2) is refused here (%s): a death is noticed up to 64 ms "
-               "late, and permissions are not retained\n",
+        printf("waits: on one word at a time, for futex_waitv(2) is refused here (%s): a death may be noticed "
+               "some tens of milliseconds late, in a crowd a second, and permissions are not retained\n",
                strerror(refusal));
     else
         puts("waits: by futex_waitv(2)");

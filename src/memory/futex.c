@@ -14,7 +14,7 @@
 #include "common/waitv.h"
 #include "memory/memory.h"
 
-enum { NAP_LEAST_NS = 1000 * 1000, NAP_MOST_NS = 64 * 1000 * 1000, NAP_GROWTH = 4 };
+enum { NAP_LEAST_NS = 1000 * 1000, NAP_FIRST = 16, NAP_GROWTH = 4 };
 
 static _Atomic bool refused; /* set by the first refusal; never cleared */
 
@@ -57,13 +57,15 @@ static bool nap(const struct ay__waitv *word, int64_t ns)
     return false;
 }
 
-static int sleep_in_naps(const struct ay__waitv *words, unsigned count, int64_t nap_ns, int64_t until)
+static int sleep_in_naps(const struct ay__waitv *words, unsigned count, int64_t deaf_ns, int64_t until)
 {
-    for (;; nap_ns += nap_ns / NAP_GROWTH) {
+    if (deaf_ns < NAP_LEAST_NS)
+        deaf_ns = NAP_LEAST_NS;
+    for (int64_t nap_ns = deaf_ns / NAP_FIRST;; nap_ns += nap_ns / NAP_GROWTH) {
         if (nap_ns < NAP_LEAST_NS)
             nap_ns = NAP_LEAST_NS;
-        if (nap_ns > NAP_MOST_NS)
-            nap_ns = NAP_MOST_NS;
+        if (nap_ns > deaf_ns)
+            nap_ns = deaf_ns;
         const int changed = find_changed(words, count);
         const int64_t now = ay__now();
         if (changed >= 0 || now >= until)
@@ -74,10 +76,10 @@ static int sleep_in_naps(const struct ay__waitv *words, unsigned count, int64_t 
     }
 }
 
-int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t nap_ns, int64_t until)
+int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t deaf_ns, int64_t until)
 {
     if (!ay__futex_several())
-        return sleep_in_naps(words, count, nap_ns, until);
+        return sleep_in_naps(words, count, deaf_ns, until);
     const struct timespec time = timespec_of(until);
     const long woken = syscall(SYS_futex_waitv, words, count, 0, until == INT64_MAX ? NULL : &time, CLOCK_MONOTONIC);
     if (woken >= 0)
@@ -89,7 +91,7 @@ int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t nap_ns, int
         return -1;
     case ENOMEM: /* of this sleep, not of the call */
     case EFAULT:
-        return sleep_in_naps(words, count, nap_ns, until);
+        return sleep_in_naps(words, count, deaf_ns, until);
     default:
         atomic_store_explicit(&refused, true, memory_order_relaxed);
         return -1; /* for the caller may wait otherwise now */

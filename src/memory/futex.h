@@ -21,9 +21,9 @@ enum { WAITV_32_BITS = 2, WAITV_PRIVATE = 128 };
 
 /* Sleeps until a word differs from its value, or is woken, or until then (INT64_MAX: no end). The
  * word by which it was woken, or -1; whatever the cause, the caller looks again. Where the kernel
- * watches one word only, changes of the others are noticed after `nap_ns` at first, and later after
- * more, but never more than 64 ms; and that they are woken, not at all. */
-int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t nap_ns, int64_t until);
+ * watches one word only, changes of the others are noticed soon at first, and later after `deaf_ns`
+ * at most; and that they are woken, not at all. */
+int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t deaf_ns, int64_t until);
 
 /* Whether wake-ups of every word are heard, as far as is known. */
 bool ay__futex_several(void);

@@ -182,8 +182,15 @@ static inline void spin_once(void)
 #endif
 }
 
-/* hot.asleep: place + 1, the index, whether others are watched as well, and the number of the passage. 0: awake. */
-enum { ASLEEP_INDEX_SHIFT = 16, ASLEEP_INDEX_MASK = 0x7fff, ASLEEP_SEVERAL_SHIFT = 31, ASLEEP_PASSAGE_SHIFT = 32 };
+/* hot.asleep: place + 1, the index, whether it can sleep on one word only (futex.c), whether others
+ * are watched as well, and the number of the passage. 0: awake. */
+enum {
+    ASLEEP_INDEX_SHIFT = 16,
+    ASLEEP_INDEX_MASK = 0x3fff,
+    ASLEEP_DEAF_SHIFT = 30,
+    ASLEEP_SEVERAL_SHIFT = 31,
+    ASLEEP_PASSAGE_SHIFT = 32
+};
 
 static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
 {

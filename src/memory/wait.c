@@ -36,8 +36,8 @@ enum {
     UNCLEAR_MOST_NS = 1000 * MS,
     NAP_LEAST_NS = MS / 20,
     NAP_MOST_NS = 16 * MS,
-    DEAF_NS = 2 * MS,
-    DEAF_SHARE = 8,
+    DEAF_NS = 64 * MS,
+    DEAF_MOST_NS = 1000 * MS,
     SPUN_ON_MOST = 8, /* words */
     WIDE_MOST_NS = 1000 * MS,
     ROUNDS_AWAKE = 20
@@ -59,6 +59,14 @@ static long wake_own(struct registers *at, unsigned index)
     return ay__futex_wake(registers_own_word(at, index));
 }
 
+/* One that sleeps on a dead place, and cannot hear that it died. */
+static void tell_the_deaf(struct registers *at, uint64_t asleep)
+{
+    const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
+    if (on < at->places && !life_alive(atomic_load(&registers_hot(at, on)->life)))
+        ay__futex_wake(&registers_hot(at, on)->word);
+}
+
 /* Whether it sleeps, in the kernel or on its way there, and I may have to wake it: it sleeps on me, or on several. A sleep that I have ended once
  * needs no second call: whoever is on its way up, or on its way to sleep, will find my word changed. */
 static bool needs_waking(struct registers *at, unsigned place)
@@ -66,6 +74,8 @@ static bool needs_waking(struct registers *at, unsigned place)
     const struct hot *hot = registers_hot(at, place);
     access_point();
     const uint64_t asleep = atomic_load(&hot->asleep);
+    if (asleep >> ASLEEP_DEAF_SHIFT & 1)
+        tell_the_deaf(at, asleep);
     if (asleep >> ASLEEP_SEVERAL_SHIFT & 1)
         return true;
     if ((asleep & UINT16_MAX) != at->self + 1)
@@ -129,6 +139,7 @@ static void say_asleep(struct registers *at, unsigned place, unsigned index, uin
     access_point();
     atomic_store(&at->own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT |
                                        (uint64_t)several << ASLEEP_SEVERAL_SHIFT |
+                                       (uint64_t)!ay__futex_several() << ASLEEP_DEAF_SHIFT |
                                        (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
 }
 
@@ -177,17 +188,24 @@ static void look_after(struct registers *at, unsigned place, uint64_t life_befor
 {
     const struct hot *hot = registers_hot(at, place);
     const uint64_t life = atomic_load(&hot->life);
-    if (life != life_before)
+    if (life != life_before) {
         ay__futex_wake(&hot->life);
-    else if (life_alive(life) && doubts)
+        ay__futex_wake(&hot->word); /* those who can sleep on one word only */
+    } else if (life_alive(life) && doubts) {
         doubt(at, place);
+    }
+}
+
+/* How many look up sooner than I need to. */
+static int64_t others_before(const struct registers *at)
+{
+    return at->ahead > at->sharing + 1 ? at->ahead - 1 : at->sharing;
 }
 
 /* How long before it doubts again. */
 static int64_t patience(const struct registers *at)
 {
-    const unsigned others = at->ahead > at->sharing + 1 ? at->ahead - 1 : at->sharing;
-    return ((int64_t)DOUBT_NS << (at->doubts < DOUBTS_MOST ? at->doubts : DOUBTS_MOST)) * (1 + (int64_t)others);
+    return ((int64_t)DOUBT_NS << (at->doubts < DOUBTS_MOST ? at->doubts : DOUBTS_MOST)) * (1 + others_before(at));
 }
 
 /* How many at lesser places sleep on the same one: they will notice before me. */
@@ -230,13 +248,18 @@ static int64_t look_up_at(struct registers *at, enum deadlock deadlock, int64_t 
     return until < at->deadline ? until : at->deadline;
 }
 
-/* How long to be deaf to deaths, where the kernel watches one word only: longer, if many go before
- * me, or if I have waited for long. */
-static int64_t deafness(const struct registers *at, int64_t now)
+/* How long to be deaf to deaths, where the kernel watches one word only. Whoever notices one tells
+ * those who sleep on the same place, and whoever leaves tells those who sleep on a dead one: so
+ * with others before me I may be deaf for longer, if I watch one place. */
+static int64_t deafness(struct registers *at, unsigned count)
 {
-    const int64_t waited = now - atomic_load_explicit(&at->own_cold->since_ns, memory_order_relaxed);
-    const int64_t by_crowd = (int64_t)at->ahead * DEAF_NS;
-    return by_crowd > waited / DEAF_SHARE ? by_crowd : waited / DEAF_SHARE;
+    if (ay__futex_several())
+        return 0;
+    if (count > 2)
+        return DEAF_NS;
+    at->sharing = count_sharing(at);
+    const int64_t ns = DEAF_NS * (1 + others_before(at));
+    return ns < DEAF_MOST_NS ? ns : DEAF_MOST_NS;
 }
 
 /* One sleep on words that were seen so: true to look again, false to give up. */
@@ -246,7 +269,7 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
     if (deadlock == DEADLOCK_YIELD && !doubt(at, (unsigned)(atomic_load(&at->own->asleep) & UINT16_MAX) - 1))
         return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
     const int64_t until = look_up_at(at, deadlock, most_ns);
-    *woken = ay__futex_sleep(words, count, deafness(at, ay__now()), until) >= 0;
+    *woken = ay__futex_sleep(words, count, deafness(at, count), until) >= 0;
     return registers_heed(at);
 }
 

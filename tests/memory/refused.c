@@ -129,6 +129,35 @@ static void test_room_is_made(ay_spec spec)
     ay_close(space);
 }
 
+/* Many pass through, again and again, and some are killed wherever they are: the others get through. */
+static void test_crowd(void)
+{
+    enum { MEMBERS = 16, PASSAGES = 20, KILLED = 6 };
+    start_test();
+    pid_t members[MEMBERS];
+    for (int which = 0; which < MEMBERS; which++) {
+        members[which] = spawn();
+        if (members[which] != 0)
+            continue;
+        ay_region *region = open_region(open_space(NULL), (ay_spec){.name = "x"});
+        atomic_fetch_add(&board->begun, 1);
+        AWAIT_TRUE(atomic_load(&board->begun) == MEMBERS);
+        for (int time = 0; time < PASSAGES; time++) {
+            CHECK(ay_enter_for(region, PATIENCE_MS) >= 0);
+            sleep_ms(1);
+            CHECK_EQUAL(ay_leave(region), 0);
+        }
+        _exit(0);
+    }
+    AWAIT_TRUE(atomic_load(&board->begun) == MEMBERS);
+    for (int which = 0; which < KILLED; which++) {
+        sleep_ms(15);
+        kill_and_reap(members[which]);
+    }
+    for (int which = KILLED; which < MEMBERS; which++)
+        expect_success(members[which]);
+}
+
 struct use {
     double cpu_ms;
     long switches;
@@ -254,6 +283,7 @@ static void test_all_refused(int answer)
     test_several_killed(units);
     test_room_is_made(slots);
     test_room_is_made(units);
+    test_crowd();
     test_idle(plain, false);
     test_idle(slots, false);
     test_idle(units, false);
