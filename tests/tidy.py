@@ -116,6 +116,15 @@ def judge_two_bodies(_root, path, lines):
         yield number, f"{STOPS} belongs to src/protocols/registers.h alone"
 
 
+def judge_lines_for_people(_root, path, lines):
+    """Of the command, say() writes a line: whole, and with nothing in it that a terminal obeys. A line that is drawn again and again begins with \\r."""
+    if folder_of(path) != "cli":
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(r'fprintf\(stderr, "(?!\\r)|fputs\("(?!\\r)[^"]*", stderr|\b(perror|warnx?)\(', line):
+            yield number, "say() writes lines for people"
+
+
 def judge_words(_root, _path, lines):
     for number, line in enumerate(lines, 1):
         if UNFINISHED.search(line):
@@ -148,7 +157,7 @@ def judge(root):
         rules = [judge_words]
         if path.endswith(C_FILES):
             c_paths.append(path)
-            rules += [judge_includes, judge_head, judge_length, judge_two_bodies]
+            rules += [judge_includes, judge_head, judge_length, judge_two_bodies, judge_lines_for_people]
         for rule in rules:
             found += [f"{path}:{number}: {what}" for number, what in rule(root, path, lines)]
     for path, reason in LONG_FOR_A_REASON.items():
@@ -196,6 +205,8 @@ BREAKS = [
     ("src/common/svg.h", GOOD + "int a;\n" * LINES_MOST, f"more than {LINES_MOST} lines"),
     ("src/common/svg.h", GOOD + f"#ifdef {STOPS}\n#endif\n", "belongs to src/protocols/registers.h alone"),
     ("src/check/registers.h", GOOD + f"#ifndef {STOPS}\n#endif\n", "belongs to src/protocols/registers.h alone"),
+    ("src/cli/main.c", GOOD + 'int a = fprintf(stderr, "wrong: %s\\n", 0);\n', "say() writes lines"),
+    ("src/cli/main.c", GOOD + 'int a = fputs("wrong", stderr);\n', "say() writes lines"),
     ("src/common/svg.h", GOOD + "/* TO" + "DO: later. */\n", "unfinished"),
     ("docs/notes.md", "FIX" + "ME\n", "unfinished"),
     ("docs/notes.md", "See /ho" + "me/somebody/notes.\n", "a path of one machine"),
