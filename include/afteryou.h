@@ -154,6 +154,11 @@ AY_API int ay_enter_for(ay_region *region, int timeout_ms);
  * somebody who conflicts has left. */
 AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
+/* Says that the thread `thread` (ay_place.thread), of whatever process, waits until this region has been entered and
+ * left: it has started us, say, and is inside elsewhere. A cycle of waiting threads is then found through it as well.
+ * For all later passages; 0: not any more. -EPERM (inside, or another process's) */
+AY_API int ay_on_behalf(ay_region *region, uint64_t thread);
+
 /* Leaves: never waits, never fails but for -EPERM (not inside, or another process's). */
 AY_API int ay_leave(ay_region *region);
 

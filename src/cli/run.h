@@ -127,6 +127,8 @@ int child_code(int status);
 /* run_tree.c: from now on this process is a guard: the parent of all that is orphaned below it, with the
  * bell for its parent's death. 0, or a negative errno. Signals are blocked. */
 int guard_begin(pid_t parent);
+/* 0 if it is not known. */
+pid_t process_parent(pid_t pid);
 /* To all children of this process. How many. */
 int tree_signal(int signal);
 /* Kills until no child is left, and adopts what they leave. Guards are told (R6). */
@@ -137,6 +139,18 @@ int lost_watch(ay_region *region);
 
 /* run_holders.c: words about who is inside, or else who waits, of the resources asked for. */
 void holders_describe(const struct run_words *asked, char *text, size_t room);
+
+bool holders_is_asked_for(const struct run_words *asked, const char *name);
+
+/* run_nested.c: the runs that this one is part of, and that hold until it has ended. */
+struct nested {
+    uint64_t thread;   /* of the nearest that is inside in the same space (ay_place.thread); 0: none */
+    pid_t holder;      /* of one that is in our way; 0: none */
+    char command[256]; /* its command */
+};
+void nested_find(const struct run_words *asked, struct nested *found);
+/* To the runs within: this process is their guardian. 0, or -1. */
+int nested_announce(void);
 
 /* run_queue.c: shows, on a terminal, how the queue moves, until it is told to stop. */
 struct queue_display;

@@ -98,6 +98,21 @@ static void open_region(struct guardian *self)
         fail("%s", ay_message());
 }
 
+/* A run within another. Who has set a limit is refused, which it reckons with; else it is an error. */
+static void look_outside(const struct guardian *self)
+{
+    const struct run_words *asked = self->asked;
+    struct nested nested;
+    nested_find(asked, &nested);
+    if (nested.holder && (asked->timeout_ms < 0 || !asked->quiet))
+        say("run", "'%s' %s: inside is pid %d (%s), which waits for this command to end", asked->spec.name,
+            asked->timeout_ms < 0 ? "would never be obtained" : "not obtained", (int)nested.holder, nested.command);
+    if (nested.holder)
+        _exit(asked->timeout_ms < 0 ? EXIT_FAILED : asked->refused);
+    if (nested.thread)
+        ay_on_behalf(self->region, nested.thread);
+}
+
 static int enter(struct guardian *self, struct condition *condition)
 {
     const struct run_words *asked = self->asked;
@@ -116,7 +131,7 @@ static int enter(struct guardian *self, struct condition *condition)
     return ay_enter_for(self->region, asked->timeout_ms);
 }
 
-static noreturn void refuse(const struct guardian *self)
+static noreturn void refuse(const struct guardian *self, int result)
 {
     char holders[TEXT_ROOM], within[64] = "";
     if (self->asked->quiet)
@@ -124,7 +139,8 @@ static noreturn void refuse(const struct guardian *self)
     holders_describe(self->asked, holders, sizeof holders);
     if (self->asked->timeout_ms > 0)
         snprintf(within, sizeof within, " within %g s", self->asked->seconds);
-    say("run", "'%s' not obtained%s: %s", self->asked->spec.name, within, holders);
+    say("run", "'%s' not obtained%s: %s%s", self->asked->spec.name, within,
+        result == -EDEADLK ? "to wait would close a cycle of waiting; " : "", holders);
     _exit(self->asked->refused);
 }
 
@@ -142,8 +158,8 @@ static void pass_the_queue(struct guardian *self)
     if (condition && condition_trouble(condition))
         fail("--when '%s': %s", asked->when, condition_trouble(condition));
     self->after_death = condition && condition_stop(condition, result >= 0);
-    if (result == -EBUSY || result == -ETIMEDOUT)
-        refuse(self);
+    if (result == -EBUSY || result == -ETIMEDOUT || (result == -EDEADLK && asked->timeout_ms >= 0))
+        refuse(self, result);
     if (result < 0)
         fail("%s: %s", asked->spec.name, why);
     self->after_death |= result == AY_AFTER_DEATH;
@@ -204,6 +220,8 @@ static void set_environment(const struct guardian *self)
     snprintf(fence, sizeof fence, "%llu", (unsigned long long)ay_fence(self->region));
     set("AFTERYOU_FENCE", fence);
     set("AFTERYOU_AFTER_DEATH", self->after_death ? "1" : "0");
+    if (!self->asked->close && nested_announce() != 0)
+        fail("cannot set AFTERYOU_GUARDIANS: %s", strerror(errno));
     if (self->asked->spec.take)
         set_units(self);
     else
@@ -382,6 +400,7 @@ noreturn void guardian(const struct run_words *asked, pid_t wrapper, const struc
                             .kill_at = INT64_MAX};
     begin(&self);
     open_region(&self);
+    look_outside(&self);
     pass_the_queue(&self);
     if (asked->lock >= 0 && (self.code = lock_obtain(asked, self.asked_ns)))
         give_up(&self, self.code);

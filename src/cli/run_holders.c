@@ -17,7 +17,7 @@ struct holders {
     size_t room, length;
 };
 
-static bool is_asked_for(const struct run_words *asked, const char *name)
+bool holders_is_asked_for(const struct run_words *asked, const char *name)
 {
     if (strcmp(name, asked->spec.name) == 0)
         return true;
@@ -32,7 +32,7 @@ static bool is_in_the_way(const struct holders *holders, const ay_place *place)
     if (place->state != holders->state || !place->alive || place->pid == getpid())
         return false;
     for (const char *const *name = place->names; *name; name++)
-        if (is_asked_for(holders->asked, *name))
+        if (holders_is_asked_for(holders->asked, *name))
             return true;
     return false;
 }

@@ -121,7 +121,7 @@ struct visit {
 };
 
 /* Field 4 of /proc/PID/stat; the name before it may hold anything, a closing bracket too. */
-static pid_t parent_of(pid_t pid)
+pid_t process_parent(pid_t pid)
 {
     char path[64], text[512];
     int parent = 0;
@@ -146,7 +146,7 @@ static bool kill_descendant(pid_t pid, void *arg)
     const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return true;
-    if (parent_of(pid) == generation->parent && !is_guard(pid)) {
+    if (process_parent(pid) == generation->parent && !is_guard(pid)) {
         syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
         kill_below(pid, generation->depth + 1);
     }

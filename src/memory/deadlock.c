@@ -20,9 +20,14 @@
  * and who is inside has a fence: if two walks find the same, then what they found lasted from the
  * first to the second, and was a cycle at the moment between.
  *
+ * A thread may wait for another process that enters on its behalf (ay_on_behalf): that one's places
+ * carry the former's number, so the walk goes from what it holds to where the other is asleep.
+ *
  * One yields: the sleeper with the greatest place; the others only if it has not done so for some
  * time (it may be stopped). A wait with an end yields last: it would come to its end.
  */
+#include <errno.h>
+
 #include "memory/region.h"
 
 enum { MS = 1000 * 1000 };
@@ -103,12 +108,14 @@ static enum deadlock walk(const struct registers *at, struct walk *found)
     return DEADLOCK_UNCLEAR; /* a cycle that I am not part of, or one that changes as I walk */
 }
 
-/* Whether this thread is inside another region of the space. If somebody else has the mutex:
- * perhaps. */
+/* Whether this thread is inside another region of the space. If somebody else has the mutex, or on
+ * behalf of another thread: perhaps. */
 static bool holds(const struct registers *at)
 {
     const uint64_t me = atomic_load(&at->own_cold->thread);
     bool found = false;
+    if (at->behalf)
+        return true;
     if (pthread_mutex_trylock(&ay__process.mutex) != 0)
         return true;
     for (const ay_region *region = at->space->regions; region && !found; region = region->next)
@@ -132,4 +139,16 @@ enum deadlock ay__deadlock(struct registers *at)
     }
     const int64_t patience = at->deadline != INT64_MAX ? MOST_NS : found.greatest == at->self ? LEAST_NS : MORE_NS;
     return now - at->cycle_ns >= patience ? DEADLOCK_YIELD : DEADLOCK_SEEN;
+}
+
+int ay_on_behalf(ay_region *region, uint64_t thread)
+{
+    if (region->mark != ay__process_mark())
+        return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
+    if (region_is_inside(region))
+        return ay__fail(-EPERM, "inside: on whose behalf is said before");
+    region->at.behalf = thread;
+    region->thread = 0; /* so that the next passage says who it is */
+    region->lane = LANE_CLOSED;
+    return 0;
 }

@@ -25,7 +25,7 @@ static void change_thread(ay_region *region)
 {
     const uint64_t thread = region->thread = ay__thread_anew();
     atomic_store(&region->at.own_cold->tid, (uint32_t)syscall(SYS_gettid));
-    atomic_store(&region->at.own_cold->thread, thread);
+    atomic_store(&region->at.own_cold->thread, region->at.behalf ? region->at.behalf : thread);
     region->undisturbed = ay__named_pointer();
     region->breaks = ay__breaks - 1; /* this thread has not asked */
 }

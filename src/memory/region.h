@@ -88,6 +88,7 @@ struct registers {
     int give_up;        /* -EBUSY, -ETIMEDOUT: what to say when time is over */
     unsigned spins;
     unsigned unheard; /* the place whose keeper did not hear a recall; AT_NOBODY: none. recall.c */
+    uint64_t behalf;  /* the thread that waits for our passages, and may be inside elsewhere; 0: none */
     uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
     int64_t cycle_ns; /* since when */
     uint32_t passage; /* its number */

@@ -204,9 +204,56 @@ static void test_retained(void)
     ay_close(space);
 }
 
+static int find_thread(const ay_place *place, void *arg)
+{
+    if (place->pid == getpid() && place->state == AY_INSIDE)
+        *(uint64_t *)arg = place->thread;
+    return 0;
+}
+
+/* Each of two is inside, and waits for a child that wants the other's. */
+static void test_on_behalf(void)
+{
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    pid_t pids[2];
+    for (int me = 0; me < 2; me++) {
+        pids[me] = spawn();
+        if (pids[me] != 0)
+            continue;
+        uint64_t thread = 0;
+        ay_space *space = open_space(NULL);
+        ay_region *own = open_region(space, (ay_spec){.name = names[me]});
+        CHECK_EQUAL(ay_enter(own), 0);
+        CHECK_EQUAL(ay_look(test_space, NULL, find_thread, &thread), 0);
+        CHECK(thread != 0);
+        CHECK_EQUAL(ay_on_behalf(own, thread), -EPERM); /* inside */
+        atomic_fetch_add(&board->inside, 1);
+        AWAIT_TRUE(atomic_load(&board->inside) == 2);
+        const pid_t child = spawn();
+        if (child == 0) {
+            ay_region *other = open_region(open_space(NULL), (ay_spec){.name = names[1 - me]});
+            CHECK_EQUAL(ay_on_behalf(other, thread), 0);
+            const int result = ay_enter(other);
+            CHECK(result == 0 || result == -EDEADLK);
+            atomic_fetch_add(result ? &board->told : &board->entered, 1);
+            ay_region_close(other);
+            _exit(0);
+        }
+        expect_success(child);
+        ay_close(space);
+        _exit(0);
+    }
+    for (int me = 0; me < 2; me++)
+        expect_success(pids[me]);
+    CHECK_EQUAL(atomic_load(&board->told), 1);
+    CHECK_EQUAL(atomic_load(&board->entered), 1);
+}
+
 int main(void)
 {
     begin_test("deadlock");
+    test_on_behalf();
     test_retained();
     test_ring(2, false);
     test_ring(3, false);
