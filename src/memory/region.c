@@ -88,8 +88,9 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
         error = ay__cluster_region_open(region, space->cluster);
     if (!error) {
         region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
-        region->at.runs = calloc(space->places, sizeof *region->at.runs);
-        region->at.company = calloc(space->places, sizeof *region->at.company);
+        region->at.runs =
+            malloc(space->places * sizeof *region->at.runs); /* not zeroed: few of them are ever touched */
+        region->at.company = malloc(space->places * sizeof *region->at.company);
         if (!region->at.acquaintances || !region->at.runs || !region->at.company)
             error = ay__fail(-ENOMEM, "out of memory");
     }

@@ -83,6 +83,7 @@ struct registers {
     int64_t unclear_ns; /* how long until it walks again (deadlock.c); 0: no need */
     int64_t doubted_ns; /* when it last doubted the lives of those slept on; or when it fell asleep */
     unsigned doubts;    /* how often it has, this passage */
+    bool unannounced;   /* no kernel will tell of the death of one slept on (share.c): it is doubted often */
     unsigned sharing;   /* how many then slept on the same place, and will look up before me */
     int reason;         /* why it was given up: a negative errno */
     int give_up;        /* -EBUSY, -ETIMEDOUT: what to say when time is over */

@@ -205,7 +205,8 @@ static int64_t others_before(const struct registers *at)
 /* How long before it doubts again. */
 static int64_t patience(const struct registers *at)
 {
-    return ((int64_t)DOUBT_NS << (at->doubts < DOUBTS_MOST ? at->doubts : DOUBTS_MOST)) * (1 + others_before(at));
+    const unsigned doublings = at->unannounced ? 0 : at->doubts < DOUBTS_MOST ? at->doubts : DOUBTS_MOST;
+    return ((int64_t)DOUBT_NS << doublings) * (1 + others_before(at));
 }
 
 /* How many at lesser places sleep on the same one: they will notice before me. */
@@ -365,6 +366,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     if (at->deadline == INT64_MIN)
         return give_up(at, at->give_up);
     at->ahead = watch->ahead;
+    at->unannounced = false;
     at->spun_ns = 0;
     if (at->spec->slots == 1 && watch->count > 0 && watch->count <= SPUN_ON_MOST && ay__spin(at, watch))
         return registers_heed(at);
@@ -382,6 +384,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     for (unsigned which = 0; which < watch->count; which++) {
         const struct hot *hot = registers_hot(at, watch->place[which]);
         lives[which] = atomic_load(&hot->life);
+        at->unannounced |= life_shared(lives[which]);
         const uint64_t raw = atomic_load(&hot->word);
         changed |= registers_as_read(at, 0, lives[which], raw) != watch->seen[which];
         watch_word(words, &count, &hot->word, low_half(raw));
@@ -393,12 +396,14 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         again = registers_heed(at);
     } else {
         bool doubts;
-        do { /* if its doubts were unfounded, it sleeps on: should a word have changed, the kernel says so at once */
+        /* If its doubts were unfounded, it sleeps on: should a word have changed, the kernel says so at once. Not if
+         * it was woken as well: who has ended this sleep will not do so again. */
+        do {
             again = sleep_once(at, words, count, longest_sleep(at, watch), woken);
             doubts = grow_doubtful(at);
             for (unsigned which = 0; which < watch->count; which++)
                 look_after(at, watch->place[which], lives[which], doubts);
-        } while (again && doubts);
+        } while (again && doubts && !*woken);
     }
     say_awake(at);
     ay__spin_missed(at);

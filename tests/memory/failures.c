@@ -38,6 +38,7 @@ static bool fails(void)
     }
 
 WRAP(void *, calloc, (size_t count, size_t size), (count, size), NULL)
+WRAP(void *, malloc, (size_t size), (size), NULL)
 WRAP(void *, mmap, (void *at, size_t size, int rights, int flags, int fd, off_t from),
      (at, size, rights, flags, fd, from), MAP_FAILED)
 WRAP(int, madvise, (void *at, size_t size, int advice), (at, size, advice), -1)
