@@ -91,6 +91,8 @@ void agent_flush(struct agent *agent)
 void agent_forget(struct agent *agent, const char *why)
 {
     agent_log(agent, LOG_WARNING, "cut", "why=\"%s\" view=%llu", why, (unsigned long long)agent->view);
+    if (agent_is_member(agent))
+        agent->last_view = agent->view;
     resources_forget(agent);
     joining_drop_kept(agent);
     memset(agent->member, 0, sizeof agent->member);
@@ -138,6 +140,9 @@ static void take_member_record(struct agent *agent, uint32_t slot, enum record_k
         break;
     case RECORD_GHOST:
         members_ghost(agent, slot, fields);
+        break;
+    case RECORD_DIED:
+        deaths_record(agent, slot, fields);
         break;
     case RECORD_CREATION:
         resources_creation(agent, slot, fields);

@@ -101,6 +101,7 @@ struct resource {
     bool is_busy;         /* taking_back, and somebody is inside */
     int ghost;            /* granted in the name of this slot, and not of my own; or -1 */
     uint64_t base, first; /* the fence of the local number `first` */
+    bool died_here;       /* a death that no group knows of; until one does, or has counted it already (deaths.c) */
     /* A6. Set when it is lost, cleared when the time has come. */
     int64_t owed;  /* 0: nothing */
     int owed_slot; /* in whose name it was granted */
@@ -109,6 +110,7 @@ struct resource {
     uint32_t index; /* in agent->group */
     bool creating;  /* I have sent its CREATION */
     bool death;     /* somebody died inside, and nobody has been told */
+    bool told;      /* somebody has, since the resource came into being in this group */
     bool busy_elsewhere;
     uint64_t members;                /* slots, ghosts too */
     uint64_t waiting[3], holding[3]; /* slots, by PERMISSION_… */
@@ -143,7 +145,9 @@ struct agent {
     int64_t said_hello;  /* when */
     uint64_t known_view; /* the greatest I know to have been, by file or by ear */
     uint64_t view;
-    uint32_t self; /* my slot, or NO_SLOT */
+    uint64_t founded;   /* the view with which the group began */
+    uint64_t last_view; /* when this machine was last a member, of this group or another; 0: never */
+    uint32_t self;      /* my slot, or NO_SLOT */
     uint64_t sequence;
     struct member member[SLOTS];
     struct kept_parcel *kept, **kept_end; /* PHASE_JOINING */
@@ -193,6 +197,11 @@ void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint3
 
 /* The same: it was lost, and those begun under it have until then to stop. */
 void agent_owes(struct agent *agent, unsigned resource, uint32_t slot, int64_t until);
+
+/* The same: somebody has died inside, and nobody has been told. */
+void agent_knows_death(struct agent *agent, unsigned resource);
+/* The same: somebody has died inside, by what the space says: enters, and sees. */
+void agent_sweeps(struct agent *agent, unsigned resource);
 
 /* The transport is there, and has quorum. */
 void agent_connected(struct agent *agent, int64_t now, struct address self, uint32_t nodes);
@@ -261,6 +270,7 @@ void names_refuse(struct agent *agent, struct resource *resource);              
 /* resources.c */
 void resources_write_state(struct agent *agent, struct parcel *out);
 bool resources_read_state(struct agent *agent, struct reader *fields);
+struct resource *resources_create(struct agent *agent, const char *name, size_t length, uint32_t creator);
 void resources_creation(struct agent *agent, uint32_t slot, struct reader *fields);
 void resources_protocol(struct agent *agent, uint32_t slot, struct reader *fields);
 void resources_note(struct agent *agent, uint32_t slot, enum record_kind kind, struct reader *fields);
@@ -274,6 +284,15 @@ void resources_pursue(struct agent *agent, struct resource *resource); /* asks f
 void resources_take_back(struct agent *agent, struct resource *resource);
 void resources_look_for_contest(struct agent *agent, struct resource *resource);
 void resources_put_note(struct agent *agent, enum record_kind kind, const struct resource *resource, uint8_t value);
+
+/* deaths.c */
+void deaths_sweep(struct agent *agent, struct resource *resource);
+void deaths_found(struct agent *agent, struct resource *resource);
+void deaths_write(struct agent *agent); /* into a HELLO */
+void deaths_read(struct agent *agent, uint32_t creator, struct reader *fields);
+void deaths_record(struct agent *agent, uint32_t slot, struct reader *fields);
+void deaths_begin(struct agent *agent);  /* a group that I found */
+void deaths_settle(struct agent *agent); /* a group that I have joined */
 
 /* holdings.c */
 void holdings_settle_inheritance(struct agent *agent);

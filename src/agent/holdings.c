@@ -114,10 +114,13 @@ void agent_took_back(struct agent *agent, int64_t now, unsigned which, bool with
     agent->now = now;
     resource->taking_back = resource->is_busy = false;
     resource->number = number > resource->number ? number : resource->number;
-    if (withdrawn && resource->granted && agent_is_member(agent))
+    if (withdrawn && resource->granted && agent_is_member(agent)) {
         release(agent, resource, number, death);
-    else
+    } else {
+        if (death)
+            deaths_found(agent, resource);
         resources_look_for_contest(agent, resource); /* it was lost, and may have been granted anew since */
+    }
     agent_flush(agent);
 }
 

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { MS = 1000 * 1000, PATIENCE_MS = 1000, RETRY_MS = 2500, SECONDS_2026 = 1767225600 };
+enum { MS = 1000 * 1000, PATIENCE_MS = 1000, RETRY_MS = 2500, HEARINGS_A_LEASE = 10, SECONDS_2026 = 1767225600 };
 
 struct kept_parcel {
     struct kept_parcel *next;
@@ -110,6 +110,7 @@ void joining_seek(struct agent *agent)
     parcel_text(&agent->out, agent->options.protocol->name, strlen(agent->options.protocol->name));
     parcel_u64(&agent->out, (uint64_t)agent->options.lease);
     parcel_u64(&agent->out, (uint64_t)agent->options.grace);
+    deaths_write(agent);
     write_kept(agent);
     parcel_end_record(&agent->out);
 }
@@ -145,6 +146,7 @@ static void write_state(struct agent *agent, uint64_t incarnation, uint32_t newc
     parcel_u64(out, incarnation);
     parcel_u8(out, (uint8_t)newcomer);
     parcel_u64(out, agent->view);
+    parcel_u64(out, agent->founded);
     parcel_u64(out, agent->quarantine > agent->now ? (uint64_t)(agent->quarantine - agent->now) : 0);
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         count = (uint8_t)(count + agent->member[slot].used);
@@ -188,6 +190,14 @@ static bool cannot_vouch(const struct agent *agent, struct address from, uint64_
     return false;
 }
 
+static uint32_t lowest_member(const struct agent *agent)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (agent->member[slot].used && !agent->member[slot].ghost)
+            return slot;
+    return NO_SLOT;
+}
+
 /* A HELLO at its place in the order, as members find it. */
 static void admit(struct agent *agent, struct address from, uint64_t incarnation, struct reader *fields)
 {
@@ -205,7 +215,10 @@ static void admit(struct agent *agent, struct address from, uint64_t incarnation
         agent_log(agent, LOG_WARNING, "other-pages", "node=%u pid=%u", from.node, from.pid);
         return; /* it will ask again, and be let in when its predecessor has been buried */
     }
+    struct reader deaths = *fields;
+    deaths_read(agent, NO_SLOT, fields);
     members_succeed(agent, from.node, NO_SLOT, fields);
+    deaths_read(agent, lowest_member(agent), &deaths); /* before it joins: it is not the one who creates them */
     const uint32_t slot = members_add(agent, from, incarnation, pages);
     if (slot == NO_SLOT) {
         agent_log(agent, LOG_WARNING, "no-slot", "node=%u", from.node);
@@ -321,6 +334,8 @@ static void found(struct agent *agent)
     }
     if (agent->nays + 1 < agent->nodes)
         quarantine = agent->options.grace;
+    else if (quarantine < agent->options.lease / HEARINGS_A_LEASE)
+        quarantine = agent->options.lease / HEARINGS_A_LEASE; /* all that are there can say which deaths they know of */
     agent->founding = true;
     parcel_record(&agent->out, RECORD_FOUND);
     parcel_u64(&agent->out, agent->incarnation);
@@ -368,7 +383,9 @@ void joining_found(struct agent *agent, struct address from, struct reader *fiel
     parcel_begin(&agent->out); /* what was to be said as one that is no member */
     agent->view = view;
     agent->self = members_add(agent, from, incarnation, agent->options.pages);
+    agent->founded = agent->view;
     agent->quarantine = agent->now + (int64_t)quarantine;
+    deaths_begin(agent);
     agent_log(agent, LOG_INFORMATION, "begun", "view=%llu quarantine_ms=%lld", (unsigned long long)agent->view,
               (long long)quarantine / MS);
     become_member(agent);
@@ -418,9 +435,10 @@ void joining_state(struct agent *agent, struct reader *fields)
     if (read_u64(fields) != agent->incarnation)
         return;
     const uint8_t slot = read_u8(fields);
-    const uint64_t view = read_u64(fields), quarantine = read_u64(fields);
+    const uint64_t view = read_u64(fields), founded = read_u64(fields), quarantine = read_u64(fields);
     agent->self = slot;
     agent->view = view;
+    agent->founded = founded;
     agent->quarantine = agent->now + (int64_t)quarantine;
     if (!read_members(agent, fields) || slot >= SLOTS || !agent->member[slot].used ||
         !resources_read_state(agent, fields)) {
@@ -431,6 +449,7 @@ void joining_state(struct agent *agent, struct reader *fields)
     agent->around.keep_view(agent->around.arg, view);
     agent->known_view = view > agent->known_view ? view : agent->known_view;
     parcel_begin(&agent->out);
+    deaths_settle(agent);
     become_member(agent);
     replay(agent);
 }

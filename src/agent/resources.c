@@ -187,6 +187,19 @@ static void create(struct agent *agent, struct resource *resource, uint32_t crea
     if (agent->view > agent->known_view)
         agent->known_view = agent->view;
     agent->around.keep_view(agent->around.arg, agent->view);
+    resource->told = false;
+    if (resource->death) { /* of an earlier group: who knows of it says so (deaths.c) */
+        resource->death = false;
+        agent->around.death(agent->around.arg, resource_index(agent, resource));
+    }
+}
+
+struct resource *resources_create(struct agent *agent, const char *name, size_t length, uint32_t creator)
+{
+    struct resource *resource = add_to_group(agent, name, length);
+    if (resource)
+        create(agent, resource, creator);
+    return resource;
 }
 
 void resources_creation(struct agent *agent, uint32_t slot, struct reader *fields)
@@ -198,13 +211,12 @@ void resources_creation(struct agent *agent, uint32_t slot, struct reader *field
     struct resource *resource = names_find(agent, name, length);
     if ((!resource || !resource->in_group) && agent->group_count < RESOURCES_MOST && length >= 1 &&
         length <= PERMISSION_NAME_MOST) {
-        resource = add_to_group(agent, name, length);
+        resource = resources_create(agent, name, length, slot);
         if (!resource) { /* the others have it, and would wait for my answers */
             agent_forget(agent, "no room for another name");
             joining_seek(agent);
             return;
         }
-        create(agent, resource, slot);
     }
     if (resource) /* refused, if it has come too late */
         resources_pursue(agent, resource);
@@ -225,7 +237,7 @@ void resources_write_state(struct agent *agent, struct parcel *out)
     for (uint32_t at = 0; at < agent->group_count; at++) {
         const struct resource *resource = agent->group[at];
         parcel_text(out, resource->name, resource->length);
-        parcel_u8(out, resource->death);
+        parcel_u8(out, (uint8_t)(resource->death | resource->told << 1));
         parcel_u64(out, resource->members);
         for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
             parcel_u64(out, resource->waiting[mode]);
@@ -243,7 +255,9 @@ bool resources_read_state(struct agent *agent, struct reader *fields)
         struct resource *resource = fields->bad ? NULL : add_to_group(agent, name, length);
         if (!resource)
             return false;
-        resource->death = read_u8(fields);
+        const uint8_t flags = read_u8(fields);
+        resource->death = flags & 1;
+        resource->told = flags >> 1 & 1;
         resource->members = read_u64(fields);
         for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
             resource->waiting[mode] = read_u64(fields);
@@ -270,6 +284,7 @@ void resources_withdraw(struct agent *agent, struct resource *resource)
     resource->ghost = -1;
     agent->counters.losses++;
     agent->around.withdraw(agent->around.arg, resource_index(agent, resource));
+    deaths_sweep(agent, resource);
     agent_log(agent, LOG_WARNING, "lost", "resource=\"%s\"", agent_name(resource));
 }
 
@@ -393,6 +408,7 @@ void resources_note(struct agent *agent, uint32_t slot, enum record_kind kind, s
             agent->around.busy(agent->around.arg, resource_index(agent, resource));
         break;
     default: /* RECORD_TOLD */
+        resource->told = true;
         resource->death = false;
         agent->around.death(agent->around.arg, resource_index(agent, resource));
     }

@@ -18,6 +18,7 @@
 #include "agent/agent.h"
 #include "agent/control.h"
 #include "agent/directory.h"
+#include "agent/inheritance.h"
 #include "agent/journal.h"
 #include "agent/local.h"
 #include "agent/pages.h"
@@ -328,45 +329,6 @@ static void go(struct service *service)
 
 /* ---- the beginning ---- */
 
-/* What a predecessor had granted, while its lease lasts. */
-static void inherit(struct service *service)
-{
-    const int64_t deadline = atomic_load(&service->pages.map->deadline);
-    const uint32_t count = atomic_load(&service->pages.map->count);
-    struct agent *agent = &service->agent;
-    unsigned inherited = 0;
-    if (service->pages.fresh) {
-        service->pages.map->obliged = now() + agent->options.grace;
-        say(service, LOG_INFORMATION, "fresh-pages", "");
-    }
-    agent_is_obliged(agent, service->pages.map->obliged);
-    for (uint32_t at = 0; at < count; at++) {
-        const struct permission *permission = &service->pages.map->permission[at];
-        agent_knows_name(agent, at, permission->name, atomic_load(&permission->length));
-        const unsigned mode = permission_mode(atomic_load(&permission->granted));
-        const uint32_t slot = atomic_load(&permission->slot);
-        const int64_t owed =
-            mode ? deadline + agent->options.grace - agent->options.lease : atomic_load(&permission->owed);
-        inherited += mode != PERMISSION_NONE;
-        if (mode != PERMISSION_NONE && deadline > now()) {
-            agent_inherits(agent, at, mode, slot, atomic_load(&permission->base), atomic_load(&permission->number));
-            continue;
-        }
-        if (mode != PERMISSION_NONE)
-            pages_lose(&service->pages, at, owed);
-        if (owed > now())
-            agent_owes(agent, at, slot, owed);
-    }
-    if (inherited) {
-        char details[64];
-        agent->inherited_until = deadline;
-        const int64_t owed = deadline + agent->options.grace - agent->options.lease;
-        agent->obliged = owed > agent->obliged ? owed : agent->obliged;
-        snprintf(details, sizeof details, "permissions=%u in_time=%d", inherited, deadline > now());
-        say(service, LOG_INFORMATION, "inherited", details);
-    }
-}
-
 static int open_signals(void)
 {
     sigset_t set;
@@ -446,7 +408,7 @@ static bool open_all(struct service *service, char *trouble, size_t room)
         return false;
     service->agent.known_view = known_view(service);
     service->agent.options.pages = service->pages.map->identity;
-    inherit(service);
+    inherit(&service->agent, &service->pages, &service->directory, now());
     pages_announce(&service->pages);
     service->socket = directory_socket(&service->directory, "socket", SOCK_DGRAM, trouble, room);
     if (service->socket < 0)

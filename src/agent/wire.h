@@ -32,6 +32,7 @@ enum record_kind {
     RECORD_GHOST,     /* what my predecessor had of this resource has ended */
     RECORD_QUERY,     /* who is inside, who waits? */
     RECORD_ANSWER,
+    RECORD_DIED, /* somebody died inside here after the permission was lost, in an earlier group */
     RECORD_KINDS
 };
 

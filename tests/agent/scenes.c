@@ -1,52 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent, one scene at a time: joining, handing over, death, takeover, cuts. No Corosync: a cluster in one process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "world.h"
-
-enum { MS = 1000 * 1000 };
-#define SECONDS(count) ((int64_t)(count)*1000 * MS)
-
-static struct world world;
-
-static void begin(unsigned machines)
-{
-    world_begin(&world, machines, &carvalho_roucairol_protocol, 7);
-    for (unsigned number = 0; number < machines; number++)
-        world_start(&world, number);
-    assert_true(world_until(&world, world_all_ready, SECONDS(20)));
-}
-
-static void end(void)
-{
-    assert_null(world.violation);
-    world_end(&world);
-}
-
-static unsigned whose; /* by the functions below */
-
-static bool is_inside(struct world *its)
-{
-    return world_holds(its, whose);
-}
-
-static bool enters(unsigned machine, unsigned mode)
-{
-    whose = machine;
-    world_want(&world, machine, mode);
-    return world_until(&world, is_inside, SECONDS(20));
-}
-
-static void enters_within_the_grace_only(unsigned machine, int64_t from)
-{
-    assert_true(enters(machine, PERMISSION_EXCLUSIVE));
-    assert_true(world.now - from > world.lease);
-}
+#include "scene.h"
 
 static void test_one_machine_alone(void **state)
 {
@@ -220,34 +174,6 @@ static void test_machine_is_cut_off(void **state)
     end();
 }
 
-/* A machine is cut off and back at once: who was inside there has the time to stop that it is promised before anybody is inside. */
-static void test_back_before_those_inside_have_stopped(void **state)
-{
-    (void)state;
-    for (unsigned rival = 1; rival < 3; rival++) {
-        begin(3);
-        assert_true(enters(0, PERMISSION_EXCLUSIVE));
-        world_want(&world, rival, PERMISSION_EXCLUSIVE);
-        world_cut(&world, 0);
-        world_run(&world, SECONDS(1) / 5);
-        world_notice_cut(&world, 0);
-        const int64_t told = world.now;
-        assert_false(world_holds(&world, 0));
-        world_heal(&world, 0);
-        if (rival == 2) { /* its agent is even restarted meanwhile */
-            world_run(&world, SECONDS(1) / 5);
-            world_kill(&world, 0);
-            world_start(&world, 0);
-        }
-        whose = rival;
-        assert_true(world_until(&world, is_inside, SECONDS(20)));
-        assert_true(world.now - told >= world.grace - world.lease);
-        assert_true(agent_is_member(&world.machine[0].agent)); /* it has not been waited for as for a dead one */
-        assert_int_equal(world.machine[rival].agent.counters.burials, 0);
-        end();
-    }
-}
-
 /* A cut that Corosync never told of on the side that was cut off: the gap in the sequence is found. */
 static void test_a_missed_message_is_found(void **state)
 {
@@ -310,69 +236,6 @@ static void test_one_agent_a_machine(void **state)
     assert_true(world_holds(&world, 0));
     assert_false(world.machine[2].inside);
     world.machine[1].number = 1;
-    end();
-}
-
-/* An agent comes back with other pages than its predecessor had, whose processes may still be inside: nobody enters before these have lost the region. */
-static void test_other_pages(void **state)
-{
-    (void)state;
-    for (unsigned rival = 0; rival < 3; rival++) {
-        begin(3);
-        assert_true(enters(0, PERMISSION_EXCLUSIVE));
-        const int64_t killed = world.now - world.lease / 3;
-        world_kill(&world, 0);
-        world_lose_pages(&world, 0);
-        world_start(&world, 0);
-        enters_within_the_grace_only(rival, killed); /* the machine's own processes too */
-        end();
-    }
-}
-
-/* The same when all agents are killed, and the group begins anew: all are there, and one does not know what its machine holds. */
-static void test_other_pages_and_a_new_group(void **state)
-{
-    (void)state;
-    begin(3);
-    assert_true(enters(0, PERMISSION_EXCLUSIVE));
-    const int64_t killed = world.now - world.lease / 3;
-    for (unsigned machine = 0; machine < 3; machine++)
-        world_kill(&world, machine);
-    world_lose_pages(&world, 0);
-    for (unsigned machine = 0; machine < 3; machine++)
-        world_start(&world, machine);
-    enters_within_the_grace_only(1, killed);
-    end();
-}
-
-/* Back with the pages that the group knows, before the grace has passed: it takes over as ever. */
-static void test_other_pages_for_a_while(void **state)
-{
-    (void)state;
-    begin(3);
-    assert_true(enters(0, PERMISSION_EXCLUSIVE));
-    world_kill(&world, 0);
-    struct machine before = world.machine[0];
-    before.page = malloc(PERMISSIONS_MOST * sizeof *before.page);
-    assert_non_null(before.page);
-    memcpy(before.page, world.machine[0].page, PERMISSIONS_MOST * sizeof *before.page);
-    world_lose_pages(&world, 0);
-    world_start(&world, 0);
-    world_run(&world, world.lease / 4);
-    world_kill(&world, 0);
-    struct machine *machine = &world.machine[0];
-    machine->identity = before.identity;
-    free(machine->page);
-    machine->page = before.page;
-    machine->pages = before.pages;
-    machine->deadline = before.deadline;
-    machine->inside = true;
-    machine->orphan.inside = false;
-    world_start(&world, 0);
-    world_want(&world, 1, PERMISSION_EXCLUSIVE);
-    world_run(&world, SECONDS(10));
-    assert_true(world_holds(&world, 0));
-    assert_false(world.machine[1].inside);
     end();
 }
 
@@ -445,14 +308,10 @@ int main(void)
         cmocka_unit_test(test_agent_comes_back_too_late),
         cmocka_unit_test(test_agent_is_stopped),
         cmocka_unit_test(test_machine_is_cut_off),
-        cmocka_unit_test(test_back_before_those_inside_have_stopped),
         cmocka_unit_test(test_a_missed_message_is_found),
         cmocka_unit_test(test_everything_restarts),
         cmocka_unit_test(test_options_must_agree),
         cmocka_unit_test(test_one_agent_a_machine),
-        cmocka_unit_test(test_other_pages),
-        cmocka_unit_test(test_other_pages_and_a_new_group),
-        cmocka_unit_test(test_other_pages_for_a_while),
         cmocka_unit_test(test_parcels_are_not_taken_twice),
         cmocka_unit_test(test_nonsense_is_refused),
     };

@@ -139,6 +139,7 @@ static void do_keep_view(void *arg, uint64_t view)
 {
     struct machine *machine = of(arg);
     machine->known_view = view > machine->known_view ? view : machine->known_view;
+    machine->seen_view = machine->known_view;
 }
 
 static uint64_t do_nonce(void *arg)
@@ -243,6 +244,10 @@ static void inherit(struct world *world, struct machine *machine)
         }
         if (mode != PERMISSION_NONE)
             lose(machine, at, owed);
+        if (mode != PERMISSION_NONE || machine->dead_inside)
+            agent_sweeps(&machine->agent, at);
+        if (machine->page[at].death)
+            agent_knows_death(&machine->agent, at);
         if (owed > world->now)
             agent_owes(&machine->agent, at, machine->page[at].slot, owed);
     }
@@ -285,6 +290,7 @@ void world_start(struct world *world, unsigned number)
     machine->agent.known_view = machine->known_view;
     memset(machine->taking_back, 0, machine->pages * sizeof(bool));
     machine->full = false;
+    machine->agent.last_view = machine->seen_view;
     if (fresh)
         machine->obliged = world->now + world->grace;
     agent_is_obliged(&machine->agent, machine->obliged);
@@ -324,7 +330,7 @@ void world_lose_pages(struct world *world, unsigned number)
         machine->orphan.mode = machine->mode;
         machine->orphan.deadline = machine->deadline;
     }
-    machine->identity = 0;
+    machine->identity = machine->seen_view = 0;
     free(machine->page);
     machine->page = calloc(PERMISSIONS_MOST, sizeof(struct page));
     if (!machine->page)
@@ -389,7 +395,9 @@ static void take_back(struct world *world, struct machine *machine)
         }
         machine->taking_back[at] = false;
         machine->passage++;
-        agent_took_back(&machine->agent, world->now, at, withdraw(machine, at), machine->passage, false);
+        const bool death = machine->dead_inside && strcmp(machine->page[at].name, RESOURCE) == 0;
+        machine->dead_inside &= !death;
+        agent_took_back(&machine->agent, world->now, at, withdraw(machine, at), machine->passage, death);
     }
 }
 

@@ -41,6 +41,7 @@ struct machine {
     int64_t deadline;
     uint64_t identity; /* of the pages; 0: they are not there */
     int64_t obliged;
+    uint64_t seen_view;
     struct { /* the process that was inside by pages that were lost, and does not know it */
         bool inside;
         unsigned mode;
@@ -53,6 +54,7 @@ struct machine {
     unsigned mode; /* PERMISSION_… */
     uint64_t serial;
     uint64_t fence, passage; /* passage: the number of the last local one, the agent's included */
+    bool dead_inside;        /* it died inside, and nobody has been told */
     int64_t lost;            /* when the present passage was, by withdrawal; 0: it was not */
     unsigned entries, losses, deaths_told;
     int64_t next_demand;
@@ -102,6 +104,7 @@ bool world_until(struct world *world, bool (*so)(struct world *), int64_t ns);
 
 void world_want(struct world *world, unsigned machine, unsigned mode); /* its local process wants in */
 void world_leave(struct world *world, unsigned machine);
+void world_die(struct world *world, unsigned machine); /* its local process, inside; another takes its place */
 /* Its local processes want this permission, which nobody follows; false: there is no room for the name. */
 bool world_want_another(struct world *world, unsigned machine, const char *name);
 bool world_has(const struct world *world, unsigned machine, const char *name); /* the permission, exclusively */

@@ -112,8 +112,9 @@ void world_try_to_enter(struct world *world, unsigned number)
     machine->fence = machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);
     machine->entries++;
     world->entries++;
+    machine->deaths_told += machine->dead_inside || machine->page[page].death;
+    machine->dead_inside = false;
     if (machine->page[page].death) {
-        machine->deaths_told++;
         const struct demand told = {
             .magic = DEMAND_MAGIC, .kind = DEMAND_TOLD, .length = sizeof RESOURCE - 1, .name = RESOURCE};
         if (machine->running && !machine->stopped)
@@ -128,6 +129,14 @@ void world_want(struct world *world, unsigned number, unsigned mode)
     world->machine[number].wants = true;
     world->machine[number].mode = mode;
     world->machine[number].next_demand = 0;
+}
+
+void world_die(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    world_tell(machine, "dies inside", machine->fence);
+    machine->dead_inside |= machine->inside;
+    machine->inside = machine->wants = false;
 }
 
 void world_leave(struct world *world, unsigned number)

@@ -185,6 +185,23 @@ class Failures(ClusterTest):
         c.start_agent()
         self.assert_enters(c, above=fence)
 
+    def test_told_of_a_death_when_the_group_begins_anew(self):
+        """All are cut off from each other, and somebody dies inside meanwhile: the first who enters in the new group is told, and no other."""
+        holder = Holder(self.cluster.machines[0], self.region, "ignore")
+        holder.entered()
+        for machine in self.cluster.machines:
+            machine.cut()
+        holder.lost()
+        holder.kill()
+        for machine in self.cluster.machines:
+            machine.heal()
+        told = []
+        for machine in reversed(self.cluster.machines):  # the one on which it happened comes last
+            entrant = Holder(machine, self.region)
+            told.append(entrant.told_of_death())
+            entrant.leave()
+        self.assertEqual(told, [True, False, False])
+
     def test_the_files_with_the_view_are_lost(self):
         """On all machines, and all agents are killed: the pages know as well how far fences had come."""
         fence = max(self.assert_enters(machine) for machine in self.cluster.machines)

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* The agent when something is lost: permissions of those inside, the pages, the group; and who is told of it. */
+#include "scene.h"
+
+/* A machine is cut off and back at once: who was inside there has the time to stop that it is promised before anybody is inside. */
+static void test_back_before_those_inside_have_stopped(void **state)
+{
+    (void)state;
+    for (unsigned rival = 1; rival < 3; rival++) {
+        begin(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        world_want(&world, rival, PERMISSION_EXCLUSIVE);
+        world_cut(&world, 0);
+        world_run(&world, SECONDS(1) / 5);
+        world_notice_cut(&world, 0);
+        const int64_t told = world.now;
+        assert_false(world_holds(&world, 0));
+        world_heal(&world, 0);
+        if (rival == 2) { /* its agent is even restarted meanwhile */
+            world_run(&world, SECONDS(1) / 5);
+            world_kill(&world, 0);
+            world_start(&world, 0);
+        }
+        whose = rival;
+        assert_true(world_until(&world, is_inside, SECONDS(20)));
+        assert_true(world.now - told >= world.grace - world.lease);
+        assert_true(agent_is_member(&world.machine[0].agent)); /* it has not been waited for as for a dead one */
+        assert_int_equal(world.machine[rival].agent.counters.burials, 0);
+        end();
+    }
+}
+
+static void cut_all(void)
+{
+    for (unsigned machine = 0; machine < 3; machine++) {
+        world_cut(&world, machine);
+        world_notice_cut(&world, machine);
+    }
+}
+
+/* All enter, beginning with this one: the first is told of a death, and no other. */
+static void only_the_first_is_told(unsigned first)
+{
+    for (unsigned turn = 0; turn < 6; turn++) {
+        const unsigned machine = (first + turn) % 3;
+        assert_true(enters(machine, PERMISSION_EXCLUSIVE));
+        world_leave(&world, machine);
+    }
+    for (unsigned machine = 0; machine < 3; machine++)
+        assert_int_equal(world.machine[machine].deaths_told, machine == first);
+}
+
+/* The majority is gone, somebody dies inside meanwhile, and a new group begins: who enters first in it is told. */
+static void test_told_of_a_death_in_a_new_group(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 3; first++)
+        for (unsigned contested = 0; contested < 2; contested++) {
+            begin(3);
+            assert_true(enters(0, PERMISSION_EXCLUSIVE));
+            if (contested) { /* its agent waits for it already */
+                world_want(&world, 1, PERMISSION_EXCLUSIVE);
+                world_run(&world, SECONDS(1));
+                world.machine[1].wants = false;
+            }
+            cut_all();
+            world_run(&world, SECONDS(1) / 2);
+            world_die(&world, 0);
+            world_run(&world, first == 2 ? SECONDS(20) : SECONDS(1)); /* what is owed may be long over */
+            for (unsigned machine = 0; machine < 3; machine++)
+                world_heal(&world, machine);
+            only_the_first_is_told(first);
+            end();
+        }
+}
+
+/* Nobody died: nobody is told. */
+static void test_a_new_group_without_a_death(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    cut_all();
+    world_leave(&world, 0);
+    world_run(&world, SECONDS(1));
+    for (unsigned machine = 0; machine < 3; machine++)
+        world_heal(&world, machine);
+    assert_true(enters(1, PERMISSION_EXCLUSIVE));
+    assert_int_equal(world.machine[1].deaths_told, 0);
+    end();
+}
+
+/* A death is known to all, and nobody has been told, when all agents are killed. */
+static void test_told_of_a_death_after_a_restart(void **state)
+{
+    (void)state;
+    for (unsigned first = 1; first < 3; first++) {
+        begin(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        world_kill(&world, 0);
+        world.machine[0].inside = false; /* with all its processes */
+        world_run(&world, SECONDS(6));   /* buried */
+        for (unsigned machine = 0; machine < 3; machine++)
+            world_kill(&world, machine);
+        for (unsigned machine = 0; machine < 3; machine++)
+            world_start(&world, machine);
+        only_the_first_is_told(first);
+        end();
+    }
+}
+
+/* An agent comes back with other pages than its predecessor had, whose processes may still be inside: nobody enters before these have lost the region. */
+static void test_other_pages(void **state)
+{
+    (void)state;
+    for (unsigned rival = 0; rival < 3; rival++) {
+        begin(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        const int64_t killed = world.now - world.lease / 3;
+        world_kill(&world, 0);
+        world_lose_pages(&world, 0);
+        world_start(&world, 0);
+        enters_within_the_grace_only(rival, killed); /* the machine's own processes too */
+        end();
+    }
+}
+
+/* The same when all agents are killed, and the group begins anew: all are there, and one does not know what its machine holds. */
+static void test_other_pages_and_a_new_group(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    const int64_t killed = world.now - world.lease / 3;
+    for (unsigned machine = 0; machine < 3; machine++)
+        world_kill(&world, machine);
+    world_lose_pages(&world, 0);
+    for (unsigned machine = 0; machine < 3; machine++)
+        world_start(&world, machine);
+    enters_within_the_grace_only(1, killed);
+    end();
+}
+
+/* Back with the pages that the group knows, before the grace has passed: it takes over as ever. */
+static void test_other_pages_for_a_while(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    world_kill(&world, 0);
+    struct machine before = world.machine[0];
+    before.page = malloc(PERMISSIONS_MOST * sizeof *before.page);
+    assert_non_null(before.page);
+    memcpy(before.page, world.machine[0].page, PERMISSIONS_MOST * sizeof *before.page);
+    world_lose_pages(&world, 0);
+    world_start(&world, 0);
+    world_run(&world, world.lease / 4);
+    world_kill(&world, 0);
+    struct machine *machine = &world.machine[0];
+    machine->identity = before.identity;
+    free(machine->page);
+    machine->page = before.page;
+    machine->pages = before.pages;
+    machine->deadline = before.deadline;
+    machine->inside = true;
+    machine->orphan.inside = false;
+    world_start(&world, 0);
+    world_want(&world, 1, PERMISSION_EXCLUSIVE);
+    world_run(&world, SECONDS(10));
+    assert_true(world_holds(&world, 0));
+    assert_false(world.machine[1].inside);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_back_before_those_inside_have_stopped),
+        cmocka_unit_test(test_told_of_a_death_in_a_new_group),
+        cmocka_unit_test(test_a_new_group_without_a_death),
+        cmocka_unit_test(test_told_of_a_death_after_a_restart),
+        cmocka_unit_test(test_other_pages),
+        cmocka_unit_test(test_other_pages_and_a_new_group),
+        cmocka_unit_test(test_other_pages_for_a_while),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
