@@ -57,7 +57,7 @@ class Shell:
 
     def test_values_that_nobody_knows(self):
         """Not the names of all programs."""
-        for command in ("run", "flock", "spaces"):
+        for command in ("run", "spaces"):
             for line in help_of(command).splitlines():
                 found = re.match(r" +((?:--?[\w-]+,? )+)[A-Z]+  ", line)
                 words = OPTION.findall(found.group(1)) if found else []
