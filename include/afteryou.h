@@ -13,6 +13,8 @@
  * - fork: the child owns nothing. A handle of the parent's, used by the child, gives -EPERM; the child opens its own. A
  * child made by clone(2) past fork() may keep the parent's places from being claimed anew for as long as it lives.
  * - exec counts as leaving everything, for the process that calls it.
+ * - Whoever is inside is dead once the very thread that entered has ended, however it ended: after its last system call, if
+ * its process was killed, and though its process lives on, if it was a thread that ended by itself.
  * - No function is a cancellation point (pthread_cancel(3)): a thread that waits is cancelled once the call has
  * returned. Give a wait that somebody may want to end a limit. `when` and the callback of ay_look() run uncancelled too.
  * - A region object is for one thread at a time. Two threads that are to exclude each other open two.
@@ -126,7 +128,9 @@ AY_API void ay_close(ay_space *space);
 /* Claims a place for a region. Needs no agreement with anybody but on slots and units.
  *   -EINVAL  the spec, or it disagrees with another process's (message says with whose)
  *   -ENOTSUP the space's protocol hasn't got what the spec asks for
- *   -EUSERS  all places are taken;  -ESTALE  the space was removed;  -EAGAIN  it is being removed, or locked
+ *   -EUSERS  all places are taken, or 4096 threads more than there are places have opened or entered regions
+ *   -EMFILE  2000 regions of this process, or this thread uses 1000 spaces
+ *   -ESTALE  the space was removed;  -EAGAIN  it is being removed, or locked
  *   -EBADF   this program closed the space's descriptor, and it cannot be opened again;  -ENOMEM, -ENOSPC, -EPERM */
 AY_API int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out);
 
@@ -139,7 +143,8 @@ AY_API void ay_region_close(ay_region *region);
  * entered; of those who enter the resource (in whatever mode) one is told of each such death. -EDEADLK  to wait would
  * close a cycle of waiting threads, or this region is already entered -EPERM    the region belongs to another process
  * (it was opened before a fork)
- *   -ESTALE  the space's file was removed: who opens it now does not meet those in the old one. Close it, open it again */
+ *   -ESTALE  the space's file was removed: who opens it now does not meet those in the old one. Close it, open it again
+ *   -EUSERS, -EMFILE, -ENOMEM, -ENOSPC  only for a thread that enters for the first time, by a region that another opened */
 AY_API int ay_enter(ay_region *region);
 
 /* As ay_enter(), without waiting for others: -EBUSY. */
@@ -159,7 +164,8 @@ AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int
  * For all later passages; 0: not any more. -EPERM (inside, or another process's) */
 AY_API int ay_on_behalf(ay_region *region, uint64_t thread);
 
-/* Leaves: never waits, never fails but for -EPERM (not inside, or another process's). */
+/* Leaves: never waits, never fails but for -EPERM (not inside, another process's, or the thread that entered has ended).
+ * Another thread than the one that entered may leave, as long as that one lives. */
 AY_API int ay_leave(ay_region *region);
 
 /* The fencing token of the present passage (after leaving: of the last; 0 if there was none). If two passages conflict,

@@ -54,14 +54,30 @@ static uint64_t claimed_after(uint64_t life)
     return life_make(life_generation(life), FUTEX_OWNER_DIED | (claims % FUTEX_TID_MASK + 1));
 }
 
+/* The program may have closed its descriptor, and the lock with it, and live on: the thread that was there last, or if none was yet, the
+ * process. In a copy of the file nobody lives; and who shares holds by the lock alone. Nor does a thread that another program was executed in, though nothing may have marked its pulse:
+ * if it was not the first of its process, the kernel takes it for that one before it looks at its list. */
+static bool lives_without_lock(const ay_space *space, unsigned place)
+{
+    const struct header *header = (const struct header *)space->base;
+    const struct cold *cold = ay__cold(space, place);
+    const struct vital vital = ay__vital(space, place);
+    if (!vital.alive || life_shared(vital.life) || header->device != space->file.device ||
+        header->inode != space->file.inode)
+        return false;
+    return vital.page ? ay__thread_is_running(&cold->owner, atomic_load(&cold->tid)) : ay__is_running(&cold->owner);
+}
+
 /* Whether the last owner of a place, or a claimer, has made its last store there. A lock may be a
  * stranger's: then a dead owner whose process is gone counts; a claimer is not known by name. */
 static bool is_over(const ay_space *space, unsigned place, uint64_t life)
 {
     if (life_alive(life))
         return false;
-    if (life_word(life) == 0 || !ay__file_locked(space->fd, place_byte(space, place)))
+    if (life_word(life) == 0)
         return true;
+    if (!ay__file_locked(space->fd, place_byte(space, place)))
+        return !lives_without_lock(space, place);
     return !is_claimed(life) && ay__is_gone(&ay__cold(space, place)->owner);
 }
 
@@ -158,6 +174,7 @@ static void reset(const ay_space *space, const struct claim *claim, const struct
     struct hot *hot = ay__claim_hot(claim);
     struct cold *cold = ay__claim_cold(claim);
     atomic_store(&hot->word, space->protocol->dead(0, atomic_load(&hot->word)));
+    atomic_store(&hot->pulse, 0);
     atomic_store(&hot->asleep, 0);
     if (space->place_size > 2 * PAGE) {
         struct registers_page *page = ay__claim_registers(claim);
@@ -236,6 +253,7 @@ static void give_back(ay_space *space, const struct claim *claim, bool alive)
         ay__keeper_remove(claim->pages + hot_offset(claim->place));
     }
     access_point();
+    atomic_store(&hot->pulse, 0);
     atomic_store(&hot->life, life_make(generation, 0));
     ay__unmap_place(space, claim);
     if (descriptor_is(space->fd, &space->file)) /* or the lock has gone with it */
@@ -282,6 +300,30 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
     return error;
 }
 
+/* Of a living process, whose thread ended there in the middle of a passage: steps 3 to 6, and 8. Its node stays linked (K1), and the
+ * others agreed with its spec. */
+int ay__renew(ay_space *space, const struct public_spec *spec, const struct claim *claim)
+{
+    struct hot *hot = ay__claim_hot(claim);
+    const int error = ay__file_again(space);
+    struct header *header = error ? NULL : map_header(space);
+    if (!header)
+        return error ? error : -ENOMEM;
+    const uint64_t life = atomic_load(&hot->life);
+    access_point();
+    atomic_store(&hot->life, claimed_after(life_make(life_generation(life), 0)));
+    ay__deaths_inherit(hot, ay__claim_cold(claim));
+    reset(space, claim, spec);
+    const uint32_t generation = next_generation(life);
+    atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_GIVEN));
+    access_point();
+    atomic_store(&hot->life, life_make(generation, life_word(life)));
+    access_point();
+    atomic_fetch_add(&header->claims, 1);
+    munmap(header, PAGE);
+    return 0;
+}
+
 void ay__release(ay_space *space, const struct claim *claim)
 {
     give_back(space, claim, true);
@@ -295,29 +337,23 @@ static bool is_mine(const ay_space *space, unsigned place)
     return false;
 }
 
-/* The program may have closed its descriptor, and the lock with it, and live on. In a copy of the file nobody lives; and who
- * shares holds by the lock alone. */
-static bool lives_without_lock(const ay_space *space, unsigned place, uint64_t life)
-{
-    const struct header *header = (const struct header *)space->base;
-    return !life_shared(life) && header->device == space->file.device && header->inode == space->file.inode &&
-           ay__is_running(&ay__cold(space, place)->owner);
-}
-
 bool ay__bury(ay_space *space, unsigned place)
 {
-    uint64_t life = atomic_load(&ay__hot(space, place)->life);
-    if (!life_alive(life) || is_mine(space, place) || ay__file_again(space) != 0 ||
-        ay__file_locked(space->fd, place_byte(space, place)) || lives_without_lock(space, place, life))
+    const struct vital vital = ay__vital(space, place);
+    uint64_t life = vital.life, pulse = vital.pulse;
+    if (!vital.alive || is_mine(space, place) || ay__file_again(space) != 0 ||
+        ay__file_locked(space->fd, place_byte(space, place)) || lives_without_lock(space, place))
         return false;
     struct claim claim;
     if (ay__map_place(space, place, &claim) != 0)
         return false;
     struct hot *hot = ay__claim_hot(&claim);
-    const bool buried = atomic_compare_exchange_strong(
-        &hot->life, &life, life_make(life_generation(life), FUTEX_WAITERS | FUTEX_OWNER_DIED));
+    bool buried = !life_alive(life) ||
+                  atomic_compare_exchange_strong(&hot->life, &life,
+                                                 life_make(life_generation(life), FUTEX_WAITERS | FUTEX_OWNER_DIED));
+    buried = buried && atomic_compare_exchange_strong(&hot->pulse, &pulse, 0);
     if (buried)
-        ay__futex_wake(&hot->life);
+        ay__futex_wake(vital.futex);
     ay__unmap_place(space, &claim);
     return buried;
 }

@@ -67,8 +67,7 @@ static unsigned find_sleep(const struct registers *at, unsigned on, uint64_t thr
     const unsigned used = ay__used(at->space);
     for (unsigned place = 0; place < used; place++) {
         const struct hot *hot = registers_hot(at, place);
-        const uint64_t life = atomic_load(&hot->life);
-        if (atomic_load(&hot->asleep) != 0 && life_alive(life) &&
+        if (atomic_load(&hot->asleep) != 0 && ay__vital(at->space, place).alive &&
             atomic_load(&ay__cold(at->space, place)->thread) == thread)
             return place;
     }
@@ -89,7 +88,7 @@ static enum deadlock walk(const struct registers *at, struct walk *found)
     *found = (struct walk){0};
     for (unsigned steps = 0; steps <= at->places; steps++) {
         const unsigned on = slept_on(at, sleeper);
-        if (on >= at->places || !life_alive(atomic_load(&registers_hot(at, on)->life)))
+        if (on >= at->places || !ay__vital(at->space, on).alive)
             return end;
         note(found, atomic_load(&registers_hot(at, sleeper)->asleep));
         note(found, ay__fence(at->space, on) << 16 | on);

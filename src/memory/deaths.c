@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Deaths inside: who is told of them, exactly once.
  *
- * A death inside is named by (place, generation): the place's life is dead, and `inside` is still set. Of those who
+ * A death inside is named by (place, generation): the place is dead, and `inside` is still set. Of those who
  * enter a resource that the dead one had, one is told: who swaps `told`, in the dead one's place, to that generation.
  * Whoever claims the place first keeps an untold death among `inherited`, and swaps `told` likewise; only then it
  * rewrites the place. What is kept is told by a swap of its `state`. No lock is taken: who is stopped or killed
@@ -16,7 +16,7 @@
  *     told of that death instead.
  * N3  One passage is told of one death: what happens twice is told twice.
  *
- * Nothing here is reached unless a life has ended with `inside` set (registers.c sets `news`).
+ * Nothing here is reached unless a life or a thread has ended with `inside` set (registers.c sets `news`).
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -46,9 +46,10 @@ static bool is_untold(const struct cold *cold, uint64_t state)
 }
 
 /* Whether an untold death at a place, whose life was fetched, concerns who has this spec. */
-bool ay__deaths_concern(const struct public_spec *spec, uint64_t life, const struct hot *hot, const struct cold *cold)
+bool ay__deaths_concern(const struct public_spec *spec, const struct vital *vital, const struct hot *hot,
+                        const struct cold *cold)
 {
-    if (!life_alive(life) && atomic_load(&hot->inside) && !ay__deaths_is_told(cold, life_generation(life)) &&
+    if (!vital->alive && atomic_load(&hot->inside) && !ay__deaths_is_told(cold, life_generation(vital->life)) &&
         ay__spec_meets(spec, &cold->spec))
         return true;
     for (unsigned at = 0; at < INHERITED_MOST && atomic_load(&hot->inherited); at++)
@@ -92,28 +93,30 @@ static void tell(struct search *search, unsigned place, uint32_t generation, uin
         ay__trace_death(search->region->at.space, (unsigned)pid, place, generation);
 }
 
-/* Once more if its life changes meanwhile: so what is read here belongs together, but for a claimer's rewriting, and by then the
+/* Once more if its life, or its thread, changes meanwhile: so what is read here belongs together, but for a claimer's rewriting, and by then the
  * death is among those inherited. */
 static void consider_dead(struct search *search, unsigned place)
 {
     const ay_space *space = search->region->at.space;
-    const struct hot *hot = ay__hot(space, place);
     const struct cold *cold = ay__cold(space, place);
-    uint64_t told, life;
+    struct vital vital, after;
+    uint64_t told;
     uint32_t pid;
     bool concerns_me;
-    if (life_alive(atomic_load(&hot->life)) || !atomic_load(&hot->inside))
+    const struct hot *hot = ay__hot(space, place);
+    if (!atomic_load(&hot->inside) || ay__vital(space, place).alive)
         return; /* most are so: their cold pages need not be touched */
     do {
         told = atomic_load(&cold->told); /* before all else: N1 */
-        life = atomic_load(&hot->life);
-        if (life_alive(life) || !atomic_load(&hot->inside) || life_generation(told) == life_generation(life))
+        vital = ay__vital(space, place);
+        if (vital.alive || !atomic_load(&hot->inside) || life_generation(told) == life_generation(vital.life))
             return;
         concerns_me = ay__spec_meets(&search->region->spec, &cold->spec);
         pid = cold->owner.pid;
         ay__order_loads();
-    } while (atomic_load(&hot->life) != life);
-    const uint32_t generation = life_generation(life);
+        after = ay__vital(space, place);
+    } while (!ay__same_vital(&vital, &after));
+    const uint32_t generation = life_generation(vital.life);
     if (concerns_me && search->told)
         search->more = true;
     else if (concerns_me &&

@@ -39,7 +39,7 @@ bool ay__file_locked(int fd, off_t byte)
 
 static size_t file_size(const struct header *header)
 {
-    return PAGE + (size_t)header->places * header->place_size;
+    return space_size(header->place_size, header->places);
 }
 
 /* Nothing in the file is believed before it has passed here. */
@@ -100,9 +100,8 @@ static int fill(const char *path, int fd, const struct header *header, unsigned 
 {
     /* L3: the header; and a place, for without room for one it is of no use; or everything, if everything will be read. */
     const bool all = ay__protocol(header->protocol)->features & FEATURE_EVERY_PLACE;
-    const off_t size = (off_t)file_size(header);
-    const int error =
-        ftruncate(fd, size) != 0 ? errno : posix_fallocate(fd, 0, all ? size : (off_t)(PAGE + header->place_size));
+    const off_t first = (off_t)place_offset(header->place_size, all ? header->places : 1);
+    const int error = ftruncate(fd, (off_t)file_size(header)) != 0 ? errno : posix_fallocate(fd, 0, first);
     if (error)
         return ay__fail(-error, "cannot make %s: %s", path, strerror(error));
     struct header named = *header;

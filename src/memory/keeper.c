@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keeper: a thread that owns a robust list, so that the kernel announces our death; and takes back, when a rival asks, what this process retains.
+/* The keeper: a thread that owns a robust list, so that the kernel announces the death of our process (that of the thread inside: pulse.c); and takes back, when a rival asks, what this process retains.
  *
  * On exit, exec, a crash or SIGKILL the kernel walks the list and writes FUTEX_OWNER_DIED into the life of every place on it, before it
  * tears down the memory. The list is the keeper's own (set_robust_list): the list that glibc keeps for each thread, with the

@@ -5,6 +5,7 @@
  *            steps of whoever claims a place (L2, L6)
  *   4096     place 0    place_size bytes: hot page, cold page, and a page of registers if the protocol has more than one
  *   …        place 1
+ *   …        pulses: a page each, as many as there are places, and PULSES_SPARE
  *
  *   one place
  *   +0       hot page. Two cache lines of it are used, at (place mod 60)·64: lines of places a page
@@ -24,10 +25,20 @@
  *                              FUTEX_OWNER_DIED: dead, or being claimed: with a   claimer, by compare-and-swap
  *                              count of the claims begun since
  *              +68 generation  how often the place was claimed; 0: never           claimer
+ *              +72 pulse       of the thread that enters, or entered last; 0: none did yet      owner; who buries it, by compare-and-swap
  *   +4096    cold page: spec, identity, units                                      owner (claimer, before it is alive)
  *              admission   whether the others agree with its spec (spec.c)         owner; who disagrees, by compare-and-swap
  *              told, inherited[].state: deaths inside (deaths.c)                   claimer; who is told, by compare-and-swap
  *   +8192    registers 1 …, then safe bits                                         owner
+ *
+ *   one pulse (pulse.c): the end of its page
+ *   +4064    generation      how often it was taken, twice                            by compare-and-swap
+ *   +4072    a robust mutex  its lock: the TID of its thread | FUTEX_WAITERS;        its thread; the kernel at that thread's end
+ *                            FUTEX_OWNER_DIED once that has ended; 0: given up
+ *
+ * Who is dead. A place that is closed (life 0) is dead; one that is shared is alive. Else, if a thread has entered through it, that thread's pulse decides (P1): while it beats, the
+ * place is alive, though its keeper may be dead; once it does not, whatever that thread was about is over, though its process may live. If
+ * none has entered yet, life decides.
  *
  * A place's one writer is its owner while it lives; before that its claimer, who took it by a compare-and-swap of its life. Both hold a *read*
  * lock (open file description) on the byte at which the place begins, the claimer from before that swap. It keeps nobody out: it is the witness that
@@ -37,7 +48,7 @@
  * No lock of the file is ever waited for: whoever is stopped, wherever, keeps nobody from claiming.
  *
  * Invariants:
- *   L1  No word has two writers at once, but for those that are only swapped: life, admission, told and state.
+ *   L1  No word has two writers at once, but for those that are only swapped: life, pulse, admission, told and state.
  *   L2  Every place that was ever alive lies below `used`, which is raised before the place comes alive. So a scan may end there.
  *   L3  All pages of the places below `used` are allocated, and the header: no access ends in SIGBUS on a full file system.
  *   L4  Registers, spec and identity are rewritten only while life is 0 or dead, and the generation changes in the same
@@ -47,11 +58,14 @@
  *   L6  `claims` grows after a claimed place has come alive, and before its owner's first step in the protocol. So who finds it as it was before
  *       gathering the rivals has them all: one that is missing has not begun, and will see what was stored before this look.
  *   L7  The read lock on a place's byte is held from before its claim until its owner has made its last store there.
+ *   L8  A thread says by which pulse it lives before it makes a passage's first store. Another thread of the process does so only while the word is
+ *       idle; after the end of one that was not outside, the place is renewed first: claimed by its own process, rewritten, and alive in a new generation.
  */
 #ifndef AFTERYOU_MEMORY_LAYOUT_H
 #define AFTERYOU_MEMORY_LAYOUT_H
 
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,7 +74,7 @@
 #include "afteryou.h"
 
 enum {
-    LAYOUT_VERSION = 4,
+    LAYOUT_VERSION = 5,
     PAGE = 4096,
     LINE = 64,
     LINES_APART = 60, /* of the 64 in a page, with room for two; looks go by fours */
@@ -69,7 +83,10 @@ enum {
     PROTOCOL_ROOM = 16,
     INHERITED_MOST = 8,
     WORDS_MOST = 384, /* registers 1 … 384 of a place */
-    BITS_MOST = 1024
+    BITS_MOST = 1024,
+    PULSES_SPARE = 4096,
+    PULSE_SHARED = offsetof(pthread_mutex_t, __data.__list), /* of the mutex: from its lock to its kind */
+    PULSE_INDEX_BITS = 16
 };
 
 #define LAYOUT_MAGIC "afteryou"
@@ -110,6 +127,7 @@ struct hot {
     _Atomic uint32_t recalled;
     /* life in the low half, generation in the high half: fetched as one */
     _Alignas(LINE) _Atomic uint64_t life;
+    _Atomic uint64_t pulse;
 };
 
 struct name {
@@ -163,6 +181,9 @@ struct registers_page {
 _Static_assert(offsetof(struct hot, life) == LINE && sizeof(struct hot) == 2 * LINE, "two lines");
 _Static_assert(sizeof(struct header) <= PAGE && sizeof(struct cold) <= PAGE && sizeof(struct registers_page) <= PAGE,
                "a page each");
+_Static_assert(AY_PLACES_MOST + PULSES_SPARE < 1 << PULSE_INDEX_BITS, "every pulse has a name");
+_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 && PULSE_SHARED % _Alignof(pthread_mutex_t) == 0,
+               "the mutex lies across the end of a page, its list behind it");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "life is the low half, at the word's own address");
 
 /* The life of a place whose region several processes hold (ay_share): no thread's TID, so the kernel marks it at nobody's
@@ -180,6 +201,12 @@ static inline size_t place_offset(size_t place_size, unsigned place)
     return PAGE + place * place_size;
 }
 
+/* The pulses come after the last place. */
+static inline size_t space_size(size_t place_size, unsigned places)
+{
+    return place_offset(place_size, places) + ((size_t)places + PULSES_SPARE) * PAGE;
+}
+
 static inline uint32_t life_generation(uint64_t life)
 {
     return (uint32_t)(life >> 32);
@@ -193,6 +220,34 @@ static inline uint32_t life_word(uint64_t life)
 static inline bool life_alive(uint64_t life)
 {
     return (life & FUTEX_TID_MASK) != 0 && !(life & FUTEX_OWNER_DIED);
+}
+
+/* The lock of the pulse that has this page; like a life, alive or not. */
+static inline const _Atomic uint32_t *pulse_lock(const char *page)
+{
+    return (const _Atomic uint32_t *)(page + PAGE - PULSE_SHARED);
+}
+
+static inline const _Atomic uint64_t *pulse_generation(const char *page)
+{
+    return (const _Atomic uint64_t *)(page + PAGE - PULSE_SHARED) - 1;
+}
+
+/* hot.pulse. */
+static inline uint64_t pulse_name(unsigned index, uint64_t generation)
+{
+    return generation << PULSE_INDEX_BITS | (index + 1);
+}
+
+static inline unsigned pulse_index(uint64_t name)
+{
+    return (unsigned)(name & ((1 << PULSE_INDEX_BITS) - 1)) - 1;
+}
+
+/* P1. */
+static inline bool pulse_beats(const char *page, uint64_t name)
+{
+    return life_alive(atomic_load(pulse_lock(page))) && atomic_load(pulse_generation(page)) == name >> PULSE_INDEX_BITS;
 }
 
 /* What is said of one owner of a place: like a life, with its generation in the high half. */

@@ -15,7 +15,8 @@
 
 /* A private copy of one place, taken within one life. */
 struct sight {
-    uint64_t life, word, asleep, fence;
+    struct vital vital;
+    uint64_t word, asleep, fence;
     uint32_t inside;
     struct cold cold;
 };
@@ -30,18 +31,22 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
 {
     const struct hot *hot = ay__hot(space, place);
     for (int tries = 0; tries < 16; tries++) { /* one that changes owners all the time is shown as it is */
-        sight->life = atomic_load(&hot->life);
+        sight->vital = ay__vital(space, place);
         sight->word = atomic_load(&hot->word);
         sight->asleep = atomic_load(&hot->asleep);
         sight->fence = ay__fence(space, place);
         sight->inside = atomic_load(&hot->inside);
         memcpy(&sight->cold, ay__cold(space, place), sizeof sight->cold);
         ay__order_loads();
-        if (atomic_load(&hot->life) == sight->life)
+        const struct vital after = ay__vital(space, place);
+        if (ay__same_vital(&sight->vital, &after))
             break;
     }
-    if (life_shared(sight->life) && !ay__file_locked(space->fd, (off_t)place_offset(space->place_size, place)))
-        sight->life = life_make(life_generation(sight->life), FUTEX_OWNER_DIED); /* nobody has noticed yet */
+    if (life_shared(sight->vital.life) && !ay__file_locked(space->fd, (off_t)place_offset(space->place_size, place))) {
+        sight->vital.life =
+            life_make(life_generation(sight->vital.life), FUTEX_OWNER_DIED); /* nobody has noticed yet */
+        sight->vital.alive = false;
+    }
     if (sight->cold.spec.names > NAMES_MOST)
         sight->cold.spec.names = NAMES_MOST;
     if (sight->cold.spec.of > AY_UNITS_MOST)
@@ -49,9 +54,15 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
     sight->cold.owner.command[COMMAND_ROOM - 1] = '\0';
 }
 
+/* Its process lives, or the thread that is inside still does. */
+static bool is_open(const struct sight *sight)
+{
+    return life_alive(sight->vital.life) || sight->vital.alive;
+}
+
 static bool waits(const struct sight *sight)
 {
-    return life_alive(sight->life) && !sight->inside && atomic_load(&sight->cold.waiting);
+    return sight->vital.alive && !sight->inside && atomic_load(&sight->cold.waiting);
 }
 
 static uint64_t order_key(const ay_space *space, const struct sight *sight)
@@ -80,9 +91,9 @@ static uint64_t order_of(const struct viewer *viewer, unsigned place)
 static ay_state state_of(const struct viewer *viewer, unsigned place)
 {
     const struct sight *sight = &viewer->sights[place];
-    if (life_alive(sight->life))
+    if (sight->vital.alive)
         return sight->inside ? AY_INSIDE : waits(sight) ? AY_WAITING : AY_IDLE;
-    if (sight->inside && !ay__deaths_is_told(&sight->cold, life_generation(sight->life)))
+    if (sight->inside && !ay__deaths_is_told(&sight->cold, life_generation(sight->vital.life)))
         return AY_DEAD_INSIDE;
     return AY_IDLE;
 }
@@ -120,7 +131,7 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
     const ay_place seen = {
         .place = place,
         .state = state,
-        .alive = life_alive(sight->life),
+        .alive = is_open(sight),
         .conditional = atomic_load(&cold->conditional),
         .names = names,
         .mode = cold->spec.mode <= AY_NULL ? (ay_mode)cold->spec.mode : AY_NULL,
@@ -154,7 +165,7 @@ static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place
     unsigned alive = 0;
     for (unsigned place = 0; place < viewer->used; place++) {
         copy_sight(&viewer->space, place, &viewer->sights[place]);
-        alive += life_alive(viewer->sights[place].life);
+        alive += is_open(&viewer->sights[place]);
     }
     if (view) {
         view->used = viewer->used;
@@ -162,7 +173,7 @@ static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place
     }
     int result = 0;
     for (unsigned place = 0; each && !result && place < viewer->used; place++)
-        if (life_generation(viewer->sights[place].life) != 0) /* else it is being claimed for the first time */
+        if (life_generation(viewer->sights[place].vital.life) != 0) /* else it is being claimed for the first time */
             result = show(viewer, place, each, arg);
     free(viewer->sights);
     return result;
@@ -220,7 +231,7 @@ int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void 
         error = ay__file_open(path, true, NULL, 0, &fd, &header);
     if (error)
         return error;
-    const size_t size = PAGE + (size_t)header.places * header.place_size;
+    const size_t size = space_size(header.place_size, header.places);
     void *base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
         error = ay__fail(-errno, "cannot map %s: %s", path, strerror(errno));
@@ -230,6 +241,8 @@ int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void 
                                           .size = size,
                                           .places = header.places,
                                           .place_size = header.place_size,
+                                          .pulses_at = place_offset(header.place_size, header.places),
+                                          .pulses = header.places + PULSES_SPARE,
                                           .protocol = ay__protocol(header.protocol)}};
         if (view)
             describe(view, fd, &header);

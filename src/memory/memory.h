@@ -19,6 +19,7 @@
 struct protocol;
 struct cluster;
 struct permission;
+struct vital;
 
 struct ay_space {
     ay_space *next;                  /* in ay__process.spaces; under the mutex */
@@ -29,6 +30,8 @@ struct ay_space {
     const char *base;                /* the whole file, read-only */
     size_t size, place_size;
     unsigned places;
+    size_t pulses_at; /* offset in the file */
+    unsigned pulses;
     unsigned precedence, overtake, retain;
     const struct protocol *protocol;
     struct cluster *cluster; /* NULL: of one machine */
@@ -56,6 +59,7 @@ struct process {
     ay_space *spaces;
     unsigned places; /* claimed now, all spaces */
     unsigned processors;
+    uint64_t threads;           /* how many have ever opened or entered a region */
     _Atomic unsigned retaining; /* of these places: those that may retain their permissions */
 };
 extern struct process ay__process;
@@ -94,13 +98,21 @@ int ay__fail(int error, const char *format, ...) __attribute__((format(printf, 2
 int ay__process_begin(void);     /* before anything is opened */
 uint64_t ay__process_mark(void); /* 0 if this process has opened nothing */
 void ay__identify(struct identity *self);
-uint64_t ay__thread_anew(void);
-/* A number that no other thread of this machine has, whatever its namespace; 0, or a parent's, before
- * ay__thread_anew() is called. It is the process's mark, and the thread's TID, by exclusive or. */
+/* A number that no other thread of this machine has now, whatever its namespace: the process's mark, and the thread's TID, by exclusive or. */
+uint64_t ay__thread_name(void);
+/* A number that no other thread of this process ever has, given by ay__pulse_take(); 0: not yet. In a child after fork, the parent's. */
 extern _Thread_local uint64_t ay__thread __attribute__((tls_model("initial-exec")));
 /* Both false if it cannot be told: in another PID namespace, or without /proc. */
 bool ay__is_running(const struct identity *who); /* there, though perhaps a zombie */
 bool ay__is_gone(const struct identity *who);
+bool ay__thread_is_running(const struct identity *who, uint32_t tid);
+
+/* pulse.c: all under the mutex */
+int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name); /* this thread's, if need be a new one */
+void ay__pulse_close(const ay_space *space);
+bool ay__pulse_watch(const void **address,
+                     uint32_t *value); /* a futex that the end of some thread changes; false: none has one */
+void ay__pulse_forget(void);           /* in a child after fork */
 
 /* keeper.c: all under the mutex */
 int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */
@@ -132,6 +144,7 @@ int ay__file_again(ay_space *space);
 /* claim.c: under the mutex */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
 void ay__release(ay_space *space, const struct claim *claim);
+int ay__renew(ay_space *space, const struct public_spec *spec, const struct claim *claim); /* L8 */
 bool ay__bury(ay_space *space, unsigned place); /* says it is alive, but nobody holds its claim: marked dead */
 /* Any place, writable for a moment: for those words that are only swapped (L1). */
 int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
@@ -152,7 +165,8 @@ void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsign
 /* deaths.c */
 bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */
 bool ay__deaths_is_told(const struct cold *cold, uint32_t generation);
-bool ay__deaths_concern(const struct public_spec *spec, uint64_t life, const struct hot *hot, const struct cold *cold);
+bool ay__deaths_concern(const struct public_spec *spec, const struct vital *vital, const struct hot *hot,
+                        const struct cold *cold);
 void ay__deaths_inherit(struct hot *hot, struct cold *cold);          /* the claimer */
 bool ay__deaths_full(const struct hot *hot, const struct cold *cold); /* one more, and the oldest is forgotten */
 
@@ -164,6 +178,46 @@ static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
 static inline const struct cold *ay__cold(const ay_space *space, unsigned place)
 {
     return (const struct cold *)(space->base + place_offset(space->place_size, place) + PAGE);
+}
+
+static inline size_t ay__pulse_offset(const ay_space *space, unsigned index)
+{
+    return space->pulses_at + (size_t)index * PAGE;
+}
+
+/* Whether a place is alive (layout.h), and by what that is told. */
+struct vital {
+    uint64_t life, pulse;
+    const char *page;  /* of the pulse, if it beats */
+    const void *futex; /* changes when this ends: the lock of the pulse, or the life */
+    uint32_t value;
+    bool alive;
+};
+
+/* The pulse is fetched before it is felt. Should another thread have come to the place meanwhile, what was fetched of the place before is the former's, and
+ * that is whose end is found. */
+static inline struct vital ay__vital(const ay_space *space, unsigned place)
+{
+    const struct hot *hot = ay__hot(space, place);
+    struct vital vital = {.life = atomic_load(&hot->life), .pulse = atomic_load(&hot->pulse)};
+    if (life_word(vital.life) == 0 || life_shared(vital.life) || pulse_index(vital.pulse) >= space->pulses) {
+        vital.futex = &hot->life;
+        vital.value = life_word(vital.life);
+        vital.alive = life_alive(vital.life);
+        return vital;
+    }
+    const char *page = space->base + ay__pulse_offset(space, pulse_index(vital.pulse));
+    vital.futex = pulse_lock(page);
+    vital.value = atomic_load(pulse_lock(page));
+    vital.alive = life_alive(vital.value) && pulse_beats(page, vital.pulse);
+    if (vital.alive)
+        vital.page = page;
+    return vital;
+}
+
+static inline bool ay__same_vital(const struct vital *a, const struct vital *b)
+{
+    return a->life == b->life && a->pulse == b->pulse && a->alive == b->alive;
 }
 
 static inline struct hot *ay__claim_hot(const struct claim *claim)

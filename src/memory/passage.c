@@ -20,14 +20,62 @@ static inline bool is_stranger(const ay_region *region)
     return region->mark != ay__mark.value;
 }
 
-/* The number is made anew: this may be a child, with its parent's. */
-static void change_thread(ay_region *region)
+/* The thread that was here last ended in the middle of a passage. As for one who claims the place: what it left is read as dead,
+ * and a death inside is kept to be told. Under the mutex. */
+static int renew(ay_region *region)
 {
-    const uint64_t thread = region->thread = ay__thread_anew();
-    atomic_store(&region->at.own_cold->tid, (uint32_t)syscall(SYS_gettid));
-    atomic_store(&region->at.own_cold->thread, region->at.behalf ? region->at.behalf : thread);
+    struct registers *at = &region->at;
+    const int error = ay__renew(at->space, &region->spec, &region->claim);
+    if (error)
+        return error;
+    at->word = atomic_load(&at->own->word);
+    atomic_store(&at->grant, 0);
+    at->retains = at->asleep = at->calm = false;
+    at->news |= atomic_load(&at->own->inherited) != 0;
+    region->lane = LANE_CLOSED;
+    return 0;
+}
+
+/* Says by which pulse it lives (L8). Under the mutex. */
+static int come_as_another(ay_region *region)
+{
+    struct registers *at = &region->at;
+    const struct vital last = ay__vital(at->space, at->self);
+    if (last.alive && region_is_inside(region))
+        return ay__fail(-EDEADLK, "this region is already entered");
+    uint64_t pulse;
+    int error = ay__pulse_take(at->space, at->self, &pulse);
+    if (!error && !last.alive && (region_is_inside(region) || !registers_is_idle(at, 0, atomic_load(&at->own->word))))
+        error = renew(region);
+    if (error)
+        return error;
+    access_point();
+    atomic_store(&at->own->pulse, pulse);
+    at->moved = last.futex;
+    region->thread = ay__thread;
+    atomic_store(&at->own_cold->tid, (uint32_t)syscall(SYS_gettid));
+    atomic_store(&at->own_cold->thread, at->behalf ? at->behalf : ay__thread_name());
     region->undisturbed = ay__named_pointer();
     region->breaks = ay__breaks - 1; /* this thread has not asked */
+    return 0;
+}
+
+/* Another thread than last time. */
+static int change_thread(ay_region *region)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    const int error = come_as_another(region);
+    pthread_mutex_unlock(&ay__process.mutex);
+    return error;
+}
+
+/* Who slept on what told of the last thread's end, while its word was idle, must learn of the new one's. The word is another by now: whoever goes to sleep later sees
+ * that. */
+static inline void rouse_after_change(struct registers *at)
+{
+    if (__builtin_expect(at->moved != NULL, 0))
+        ay__futex_wake(at->moved);
+    at->moved = NULL;
 }
 
 /* Whether it is time to ask for the name of the file, by the express lane. */
@@ -80,6 +128,7 @@ static int give_up(ay_region *region)
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     stop_waiting(at);
+    rouse_after_change(at);
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "abandon");
     return at->reason;
@@ -117,6 +166,7 @@ static int entered(ay_region *region)
     else if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     stop_waiting(at);
+    rouse_after_change(at);
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : ay__coarse_now(), memory_order_relaxed);
     atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self), memory_order_relaxed);
     int result = attends(at) ? attend(region) : 0;
@@ -131,10 +181,13 @@ static int entered(ay_region *region)
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
     struct registers *at = &region->at;
+    if (__builtin_expect(ay__thread == 0 || ay__thread != region->thread, 0)) {
+        const int error = change_thread(region);
+        if (error)
+            return error;
+    }
     if (region_is_inside(region))
         return ay__fail(-EDEADLK, "this region is already entered");
-    if (__builtin_expect(ay__thread == 0 || ay__thread != region->thread, 0))
-        change_thread(region);
     region->lane = LANE_CLOSED;
     at->queues = true;
     at->deadline = deadline;
@@ -252,6 +305,8 @@ static __attribute__((noinline)) int leave(ay_region *region)
     struct registers *at = &region->at;
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "not inside");
+    if (ay__thread != region->thread && !ay__vital(at->space, at->self).alive)
+        return ay__fail(-EPERM, "the thread that entered has ended, and its passage with it");
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "leave");
     at->retains = registers_own(at, COURTESY_GRANT) != 0 ||

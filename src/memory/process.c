@@ -51,6 +51,7 @@ static void after_fork_in_child(void)
     ay__process.places = 0;
     atomic_store(&ay__process.retaining, 0);
     ay__keeper_forget();
+    ay__pulse_forget();
     pthread_mutex_unlock(&ay__process.mutex);
 }
 
@@ -167,11 +168,17 @@ bool ay__is_gone(const struct identity *who)
     return can_be_told(who) && kill((pid_t)who->pid, 0) != 0 && errno == ESRCH;
 }
 
+bool ay__thread_is_running(const struct identity *who, uint32_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task/%u", who->pid, tid);
+    return ay__is_running(who) && access(path, F_OK) == 0;
+}
+
 _Thread_local uint64_t ay__thread;
 
 /* Not by what /proc tells: there may be none. */
-uint64_t ay__thread_anew(void)
+uint64_t ay__thread_name(void)
 {
-    ay__thread = ay__mark.value ^ (uint32_t)syscall(SYS_gettid);
-    return ay__thread;
+    return ay__mark.value ^ (uint32_t)syscall(SYS_gettid);
 }

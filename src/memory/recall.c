@@ -22,19 +22,19 @@ static bool is_retained(word w)
     return courtesy_state(w) == COURTESY_RETAINED;
 }
 
-static bool is_settled(const struct hot *hot, word seen)
+static bool is_settled(const struct registers *at, unsigned place, word seen)
 {
-    return atomic_load(&hot->word) != seen || !life_alive(atomic_load(&hot->life));
+    return atomic_load(&registers_hot(at, place)->word) != seen || !ay__vital(at->space, place).alive;
 }
 
 /* Calls until the keeper has heard it, or it is of no use any more: a moment at most, for one that
  * is stopped hears nothing. The processor is not given away meanwhile: it may be long until one
  * gets it back. */
-static bool call(const struct hot *hot, word seen)
+static bool call(const struct registers *at, unsigned place, word seen)
 {
     enum { CALLS = 50, PAUSES = 20 };
-    for (unsigned calls = 0; calls < CALLS && !is_settled(hot, seen); calls++) {
-        if (ay__futex_wake(&hot->recalled) > 0)
+    for (unsigned calls = 0; calls < CALLS && !is_settled(at, place, seen); calls++) {
+        if (ay__futex_wake(&registers_hot(at, place)->recalled) > 0)
             return true;
         for (unsigned pause = 0; pause < PAUSES; pause++)
             spin_once();
@@ -50,7 +50,7 @@ void ay__recall(struct registers *at, unsigned place, word seen)
     enum { ANSWER_NS = 1000 * 1000 };
     const struct hot *hot = registers_hot(at, place);
     at->waited = true;
-    const bool heard = call(hot, seen);
+    const bool heard = call(at, place, seen);
     at->unheard = heard ? AT_NOBODY : place;
     if (!heard || at->deadline != INT64_MIN || atomic_load(&hot->inside))
         return;

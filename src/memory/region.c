@@ -27,6 +27,7 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->used = &((const struct header *)space->base)->used;
     at->every_place = space->protocol->features & FEATURE_EVERY_PLACE;
     at->stride = space->place_size + LINE;
+    at->idle_shows = space->protocol->express;
     at->gathered = NEVER_GATHERED;
     region->lane = LANE_CLOSED;
     /* What is slow because it is rare: it need not be asked for again and again on the express lane. */
@@ -36,7 +37,13 @@ static void begin_registers(ay_region *region, ay_space *space)
 static int try_claim(ay_region *region, ay_space *space)
 {
     pthread_mutex_lock(&ay__process.mutex);
-    const int error = ay__claim(space, &region->spec, &region->claim);
+    uint64_t pulse;
+    int error = ay__claim(space, &region->spec, &region->claim);
+    if (!error) {
+        error = ay__pulse_take(space, region->claim.place, &pulse); /* so that entering need not fail for want of one */
+        if (error)
+            ay__release(space, &region->claim);
+    }
     if (!error) {
         begin_registers(region, space);
         region->next = space->regions;
@@ -120,8 +127,8 @@ void ay_region_close(ay_region *region)
         return;
     ay_space *space = region->at.space;
     const bool mine = region->mark == ay__process_mark(); /* if not: a child, after fork; the place is the parent's */
-    if (mine && region_is_inside(region))
-        ay_leave(region);
+    if (mine && region_is_inside(region) && ay__vital(space, region->claim.place).alive)
+        ay_leave(region); /* else its thread ended inside, and that is told */
     pthread_mutex_lock(&ay__process.mutex);
     forget(space, region);
     ay__cluster_region_close(region);

@@ -6,34 +6,11 @@
 #include <limits.h>
 
 #include "memory/access.h"
+#include "memory/acquaintance.h"
 #include "memory/memory.h"
 #include "memory/protocol.h"
 #include "protocols/modes.h"
 #include "protocols/registers.h"
-
-/* What this region last found at another place. */
-struct acquaintance {
-    const struct hot *hot;
-    uint64_t known;    /* (life, generation); 0: never met */
-    bool alive;        /* by that life */
-    bool meets;        /* a resource in common */
-    bool rival;        /* and modes that conflict */
-    int8_t precedence; /* < 0: its class goes before mine; > 0: after it */
-    uint32_t woken;    /* which of its sleeps I ended last */
-};
-
-/* Rivals at places one after the other, whose lines lie one stride apart. */
-struct run {
-    const char *line; /* of the first */
-    unsigned place, end;
-};
-
-/* One that has a resource in common with me, and may be inside together with me. */
-struct companion {
-    const _Atomic uint64_t *life;
-    uint64_t known; /* as its acquaintance has it */
-    unsigned place;
-};
 
 struct registers {
     /* fixed while the region is open */
@@ -48,6 +25,7 @@ struct registers {
     const struct protocol *protocol;
     ay_space *space;
     bool cluster;                       /* space->cluster */
+    bool idle_shows;                    /* by the top bit of register 0 (`courtesy`) */
     struct acquaintance *acquaintances; /* of every place */
     const _Atomic uint64_t *claims;     /* the space's (L6) */
     const _Atomic uint32_t *used;       /* likewise (L2) */
@@ -72,12 +50,13 @@ struct registers {
     unsigned in_vain;  /* waits since it last spun, while they took too long for that */
     int64_t spun_ns;   /* when it began to spin, in a wait that teaches; 0: in none */
     /* of the present passage */
-    bool queues;    /* on the long way, where it may watch others */
-    bool waited;    /* this passage, or if it is over the last */
-    bool contended; /* somebody waited when it last left */
-    unsigned ahead; /* how many went before it when it last waited */
-    bool calm;      /* it did not have to wait last time */
-    bool asleep;    /* `waiting` and so on are public */
+    const void *moved; /* another thread has come: who still sleeps on this futex must look again; NULL: nobody */
+    bool queues;       /* on the long way, where it may watch others */
+    bool waited;       /* this passage, or if it is over the last */
+    bool contended;    /* somebody waited when it last left */
+    unsigned ahead;    /* how many went before it when it last waited */
+    bool calm;         /* it did not have to wait last time */
+    bool asleep;       /* `waiting` and so on are public */
     int64_t nap_ns;
     int64_t wide_ns;    /* how long it slept last, with more rivals than it can watch; 0: it did not */
     int64_t unclear_ns; /* how long until it walks again (deadlock.c); 0: no need */
@@ -261,12 +240,28 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
     return at->places;
 }
 
+/* Idle: whoever was here has left. */
+static inline bool registers_is_idle(const struct registers *at, unsigned index, word value)
+{
+    return index == 0 && at->idle_shows && !(value >> 63);
+}
+
+/* What a fetched value counts as. If its thread has ended, it does so as its protocol's dead value; but one that had left before is idle just so, and the process may
+ * go on from there by another thread. */
+static inline word registers_as(const struct registers *at, unsigned index, bool alive, bool open, word value)
+{
+    if (__builtin_expect(alive, 1) || (open && registers_is_idle(at, index, value)))
+        return value;
+    return at->protocol->dead(index, value);
+}
+
 /* Whether all who may be inside together with me live. They are in nobody's way, so no scan
  * looks at them; but whoever dies inside is told of, in whatever mode. */
 static inline bool registers_company_lives(const struct registers *at)
 {
     for (unsigned which = 0; which < at->company_count; which++)
-        if (__builtin_expect(atomic_load(at->company[which].life) != at->company[which].known, 0))
+        if (__builtin_expect(
+                !acquaintance_stands(at->company[which].other) || !acquaintance_beats(at->company[which].other), 0))
             return false;
     return true;
 }
@@ -326,7 +321,8 @@ __attribute__((always_inline)) static inline bool registers_none_with(struct reg
 }
 
 /* L4. What is known of a place was its life at some time before; a (life, generation) that has passed never comes again; so if
- * it still is its life after the fetch, it was so all the time between. A place that is not alive reads as its protocol's dead value, whenever in
+ * it still is its life after the fetch, it was so all the time between. Its thread is the one whose pulse it names: another comes only while the place is idle (L8), so what was fetched is
+ * that thread's, or of one that had left since. Of an idle place the thread need not be asked for. A place that is not alive reads as its protocol's dead value, whenever in
  * its death it was fetched: the rewriting of a claimer does not change that value. */
 static inline word registers_read(struct registers *at, unsigned place, unsigned index)
 {
@@ -334,16 +330,17 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
     access_point();
     if (__builtin_expect(other->known != 0, 1)) {
         const word value = atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
-        if (__builtin_expect(atomic_load(&other->hot->life) == other->known, 1))
-            return __builtin_expect(other->alive, 1) ? value : at->protocol->dead(index, value);
+        if (__builtin_expect(acquaintance_stands(other), 1) &&
+            (registers_is_idle(at, index, value) || __builtin_expect(acquaintance_beats(other), 1)))
+            return registers_as(at, index, other->alive, other->open, value);
     }
     return ay__read_anew(at, place, index);
 }
 
 /* What registers_read makes of a word that was fetched in that life. */
-static inline word registers_as_read(const struct registers *at, unsigned index, uint64_t life, word raw)
+static inline word registers_as_read(const struct registers *at, unsigned index, const struct vital *vital, word raw)
 {
-    return life_alive(life) ? raw : at->protocol->dead(index, raw);
+    return registers_as(at, index, vital->alive, life_alive(vital->life), raw);
 }
 
 static inline word registers_own(const struct registers *at, unsigned index)
@@ -429,7 +426,12 @@ static inline bool registers_read_bit(struct registers *at, unsigned place, unsi
 {
     access_point();
     const bool value = atomic_load(registers_bit(at, place, index));
-    return life_alive(atomic_load(&registers_hot(at, place)->life)) ? value : at->protocol->dead_bit(index, value);
+    const struct vital vital = ay__vital(at->space, place);
+    if (vital.alive)
+        return value;
+    if (at->acquaintances[place].alive)
+        ay__meet(at, place); /* it may have died inside */
+    return at->protocol->dead_bit(index, value);
 }
 
 static inline void registers_write_bit(struct registers *at, unsigned index, bool value)

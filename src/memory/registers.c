@@ -49,7 +49,8 @@ bool ay__meet(struct registers *at, unsigned place)
     struct acquaintance *other = &at->acquaintances[place];
     const struct hot *hot = registers_hot(at, place);
     for (;;) {
-        const uint64_t life = atomic_load(&hot->life);
+        const struct vital vital = ay__vital(at->space, place);
+        const uint64_t life = vital.life;
         if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
             return false;
         if (other->known == 0 || life_generation(life) != life_generation(other->known)) {
@@ -61,15 +62,19 @@ bool ay__meet(struct registers *at, unsigned place)
             if (number > at->floor)
                 at->floor = number;
         }
-        if (ay__deaths_concern(at->spec, life, hot, ay__cold(at->space, place)))
+        if (ay__deaths_concern(at->spec, &vital, hot, ay__cold(at->space, place)))
             at->news = true;
         ay__order_loads();
-        if (atomic_load(&hot->life) != life)
+        const struct vital after = ay__vital(at->space, place);
+        if (!ay__same_vital(&vital, &after))
             continue;
         other->hot = hot; /* not before: one that was never used must stay a stranger, at whom a scan ends */
-        other->alive = life_alive(life);
+        other->alive = vital.alive;
+        other->open = life_alive(life);
+        other->page = vital.page;
+        other->pulse = vital.pulse;
         other->known = life;
-        if (!other->alive)
+        if (!other->alive && !other->open)
             at->gathered = NEVER_GATHERED;
         return true;
     }
@@ -83,8 +88,8 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index)
         if (!ay__meet(at, place))
             return at->protocol->dead(index, 0);
         const word value = atomic_load(registers_word(at, place, index));
-        if (atomic_load(&other->hot->life) == other->known)
-            return other->alive ? value : at->protocol->dead(index, value);
+        if (acquaintance_stands(other) && (registers_is_idle(at, index, value) || acquaintance_beats(other)))
+            return registers_as(at, index, other->alive, other->open, value);
     }
 }
 
@@ -108,11 +113,10 @@ void ay__gather(struct registers *at)
     at->company_count = 0;
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
         const struct acquaintance *other = &at->acquaintances[place];
-        if (other->rival && (other->alive || at->queues))
+        if (other->rival && (other->alive || other->open || at->queues))
             add_to_runs(at, place);
-        else if (other->meets && !other->rival && other->alive)
-            at->company[at->company_count++] =
-                (struct companion){.life = &other->hot->life, .known = other->known, .place = place};
+        else if (other->meets && !other->rival && (other->alive || other->open))
+            at->company[at->company_count++] = (struct companion){.other = other, .place = place};
     }
     at->gathered = claims;
 }
@@ -123,6 +127,6 @@ void ay__look_at_company(struct registers *at)
     if (!registers_gathered(at))
         ay__gather(at);
     for (unsigned which = 0; which < at->company_count; which++)
-        if (atomic_load(at->company[which].life) != at->company[which].known)
+        if (!acquaintance_stands(at->company[which].other) || !acquaintance_beats(at->company[which].other))
             ay__meet(at, at->company[which].place);
 }

@@ -114,7 +114,9 @@ static ay_space *make_space(const char *path, int fd, const struct header *heade
     space->mark = ay__process_mark();
     space->places = header->places;
     space->place_size = header->place_size;
-    space->size = PAGE + (size_t)header->places * header->place_size;
+    space->size = space_size(header->place_size, header->places);
+    space->pulses_at = place_offset(header->place_size, header->places);
+    space->pulses = header->places + PULSES_SPARE;
     space->precedence = header->precedence;
     space->overtake = header->overtake;
     space->retain = header->retain;
@@ -208,6 +210,7 @@ void ay_close(ay_space *space)
         ay__cluster_close(space->cluster);
         pthread_mutex_lock(&ay__process.mutex);
         forget(space);
+        ay__pulse_close(space);
         munmap((void *)(uintptr_t)space->base, space->size);
         if (descriptor_is(space->fd, &space->file))
             close(space->fd);

@@ -34,8 +34,9 @@ static bool has_changed(const struct registers *at, struct watch *watch)
 {
     for (unsigned which = 0; which < watch->count; which++) {
         const struct hot *hot = registers_hot(at, watch->place[which]);
-        const uint64_t life = atomic_load(&hot->life);
-        const uint64_t value = registers_as_read(at, 0, life, atomic_load(&hot->word));
+        const uint64_t raw = atomic_load(&hot->word);
+        const struct vital vital = ay__vital(at->space, watch->place[which]);
+        const uint64_t value = registers_as_read(at, 0, &vital, raw);
         if (value == watch->seen[which])
             continue;
         if (at->space->overtake == 0 || !at->protocol->inside(value))

@@ -16,7 +16,7 @@ static void collect(struct registers *at, uint64_t *taken)
     memset(taken, 0, UNIT_WORDS * sizeof *taken);
     const unsigned words = (at->spec->of + 63) / 64;
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
-        if (!registers_rival(at, place) || !at->acquaintances[place].alive)
+        if (!registers_rival(at, place) || !ay__vital(at->space, place).alive)
             continue;
         const struct cold *cold = ay__cold(at->space, place);
         for (unsigned which = 0; which < words; which++) {

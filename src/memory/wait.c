@@ -3,7 +3,8 @@
  * woken.
  *
  * A sleeper sleeps, by futex, on the low half of each register it watches (the half in which every
- * change of state shows) and on the life beside it. Futexes need no right to write.
+ * change of state shows) and on what the kernel changes when its owner dies: the pulse of the thread
+ * that makes the passage (pulse.c), or the life beside the register. Futexes need no right to write.
  *
  * No wake-up is lost (for AWAIT; protocols with FEATURE_SLEEP carry their own argument). The
  * sleeper stores `asleep`, and then fetches the register again; the writer stores the register, and
@@ -183,17 +184,15 @@ static bool doubt(struct registers *at, unsigned place)
     return buried;
 }
 
-/* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously long. */
-static void look_after(struct registers *at, unsigned place, uint64_t life_before, bool doubts)
+/* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously long. True: it is another than before. */
+static bool look_after(struct registers *at, unsigned place, const struct vital *before, bool doubts)
 {
-    const struct hot *hot = registers_hot(at, place);
-    const uint64_t life = atomic_load(&hot->life);
-    if (life != life_before) {
-        ay__futex_wake(&hot->life);
-        ay__futex_wake(&hot->word); /* those who can sleep on one word only */
-    } else if (life_alive(life) && doubts) {
-        doubt(at, place);
-    }
+    const struct vital vital = ay__vital(at->space, place);
+    if (ay__same_vital(&vital, before))
+        return vital.alive && doubts && doubt(at, place);
+    ay__futex_wake(before->futex);
+    ay__futex_wake(&registers_hot(at, place)->word); /* those who can sleep on one word only */
+    return true;
 }
 
 /* How many look up sooner than I need to. */
@@ -312,18 +311,17 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
         return give_up(at, at->give_up);
     struct ay__waitv words[2];
     unsigned count = 0;
-    const struct hot *hot = registers_hot(at, place);
     if (!(at->protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     say_asleep(at, place, index, low_half(seen), false);
-    const uint64_t life = atomic_load(&hot->life);
+    const struct vital vital = ay__vital(at->space, place);
     const uint64_t raw = atomic_load(registers_word(at, place, index));
     bool again, woken;
-    if (registers_as_read(at, index, life, raw) == seen) {
+    if (registers_as_read(at, index, &vital, raw) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
-        watch_word(words, &count, &hot->life, life_word(life));
+        watch_word(words, &count, vital.futex, vital.value);
         again = sleep_once(at, words, count, at->protocol->features & FEATURE_SLEEP ? next_nap(at) : INT64_MAX, &woken);
-        look_after(at, place, life, grow_doubtful(at));
+        look_after(at, place, &vital, grow_doubtful(at));
     } else {
         at->spins = 0;
         at->nap_ns = 0;
@@ -371,7 +369,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     if (at->spec->slots == 1 && watch->count > 0 && watch->count <= SPUN_ON_MOST && ay__spin(at, watch))
         return registers_heed(at);
     struct ay__waitv words[2 * WATCH_MOST + 2];
-    uint64_t lives[WATCH_MOST];
+    struct vital vitals[WATCH_MOST];
     unsigned count = 0;
     bool again, changed = false;
     const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
@@ -383,27 +381,28 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         watch_word(words, &count, &at->own->sleeps, at->sleeps);
     for (unsigned which = 0; which < watch->count; which++) {
         const struct hot *hot = registers_hot(at, watch->place[which]);
-        lives[which] = atomic_load(&hot->life);
-        at->unannounced |= life_shared(lives[which]);
+        vitals[which] = ay__vital(at->space, watch->place[which]);
+        at->unannounced |= life_shared(vitals[which].life);
         const uint64_t raw = atomic_load(&hot->word);
-        changed |= registers_as_read(at, 0, lives[which], raw) != watch->seen[which];
+        changed |= registers_as_read(at, 0, &vitals[which], raw) != watch->seen[which];
         watch_word(words, &count, &hot->word, low_half(raw));
-        watch_word(words, &count, &hot->life, life_word(lives[which]));
+        watch_word(words, &count, vitals[which].futex, vitals[which].value);
     }
     if (aside)
         changed |= watch_newcomers(at, words, &count);
     if (changed) {
         again = registers_heed(at);
     } else {
-        bool doubts;
+        bool doubts, changes;
         /* If its doubts were unfounded, it sleeps on: should a word have changed, the kernel says so at once. Not if
          * it was woken as well: who has ended this sleep will not do so again. */
         do {
             again = sleep_once(at, words, count, longest_sleep(at, watch), woken);
             doubts = grow_doubtful(at);
+            changes = false;
             for (unsigned which = 0; which < watch->count; which++)
-                look_after(at, watch->place[which], lives[which], doubts);
-        } while (again && doubts && !*woken);
+                changes |= look_after(at, watch->place[which], &vitals[which], doubts);
+        } while (again && doubts && !changes && !*woken);
     }
     say_awake(at);
     ay__spin_missed(at);

@@ -16,6 +16,7 @@
 enum { HEADER = 160, PAGE = 4096 };
 
 static char path[64], good[5 * PAGE];
+static off_t good_size; /* with the pulses */
 
 int LLVMFuzzerInitialize(int *count, char ***words);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -35,9 +36,11 @@ int LLVMFuzzerInitialize(int *count, char ***words)
     if (ay_open(path, &(ay_options){.places = 2}, &space) != 0)
         abort();
     ay_close(space);
+    struct stat status;
     const int fd = open(path, O_RDONLY);
-    if (fd < 0 || read(fd, good, sizeof good) != (ssize_t)sizeof good)
+    if (fd < 0 || fstat(fd, &status) != 0 || read(fd, good, sizeof good) != (ssize_t)sizeof good)
         abort();
+    good_size = status.st_size;
     close(fd);
     return 0;
 }
@@ -75,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         left -= part;
     }
     const int fd = open(path, O_RDWR);
-    if (fd < 0 || pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes || ftruncate(fd, sizeof bytes) != 0)
+    if (fd < 0 || pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes || ftruncate(fd, good_size) != 0)
         abort();
     close(fd);
     ay_view view;

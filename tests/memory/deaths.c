@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deaths: of the one inside, told exactly once; of those who wait; by exec, by fork and by the end of a thread. */
+/* Deaths: of the one inside, told exactly once; of those who wait; by exec and by fork. The end of a thread: threads.c. */
 #include <pthread.h>
 
 #include "harness.h"
@@ -214,8 +214,8 @@ static void *leave_elsewhere(void *region)
     return NULL;
 }
 
-/* The end of a thread is not a death: the region is the process's. */
-static void test_thread_ends(void)
+/* The region is the process's: another thread may leave. */
+static void test_other_thread_leaves(void)
 {
     unlink(test_space);
     ay_space *space = open_space(NULL);
@@ -242,6 +242,6 @@ int main(void)
     test_exec();
     test_fork();
     test_orphan();
-    test_thread_ends();
+    test_other_thread_leaves();
     return 0;
 }

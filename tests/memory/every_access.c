@@ -4,6 +4,8 @@
  *
  * Beyond 400 accesses (rounds of busy waiting, one like the other) it is every tenth. Built with a library whose accessors count (MEMORY_KILL_AT_ACCESS).
  */
+#include <pthread.h>
+
 #include "harness.h"
 
 extern long ay__kill_at;
@@ -17,6 +19,11 @@ struct kind {
     ay_spec spec;
     bool when;
     unsigned overtake, retain;
+    enum {
+        IN_FIRST_THREAD,
+        IN_ANOTHER_THREAD,
+        AFTER_THREAD
+    } thread;  /* which has no pulse yet; after one that ended inside */
     bool warm; /* the victim has been through before: the express lane is open to it, or its permission retained */
 };
 
@@ -41,6 +48,9 @@ static const struct kind kinds[] = {
     {.name = "courtesy, when", .protocol = "courtesy", .spec = {.name = "x"}, .when = true},
     {.name = "courtesy, express lane", .protocol = "courtesy", .spec = {.name = "x"}, .warm = true},
     {.name = "courtesy, overtaking", .protocol = "courtesy", .spec = {.name = "x"}, .overtake = 4, .warm = true},
+    {.name = "courtesy, another thread", .protocol = "courtesy", .spec = {.name = "x"}, .thread = IN_ANOTHER_THREAD},
+    {.name = "bakery, another thread", .protocol = "bakery", .spec = {.name = "x"}, .thread = IN_ANOTHER_THREAD},
+    {.name = "courtesy, after a thread's end", .protocol = "courtesy", .spec = {.name = "x"}, .thread = AFTER_THREAD},
     {.name = "courtesy, retained", .protocol = "courtesy", .spec = {.name = "x"}, .retain = 1, .warm = true},
 };
 
@@ -72,6 +82,38 @@ static void pass(const struct kind *kind, ay_region *region, const char *who, lo
         FAIL("%s, killed at access %ld: the one %s got %d, %s", kind->name, k, who, result, ay_message());
 }
 
+struct victim {
+    const struct kind *kind;
+    ay_region *region;
+    struct round *round;
+    long k;
+};
+
+static void *pass_to_be_killed(void *arg)
+{
+    const struct victim *victim = arg;
+    ay__kill_at = victim->k;
+    atomic_store(&victim->round->victim_begins, 1);
+    pass(victim->kind, victim->region, "to be killed", victim->k);
+    ay_leave(victim->region);
+    ay__kill_at = 0;
+    return NULL;
+}
+
+static void *enter_and_end(void *arg)
+{
+    const struct victim *victim = arg;
+    pass(victim->kind, victim->region, "to end inside", 0);
+    return NULL;
+}
+
+static void in_thread(void *(*job)(void *), struct victim *victim)
+{
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, job, victim), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
 _Noreturn static void be_victim(const struct kind *kind, struct round *round, long k)
 {
     ay_region *region = open_region(open_kind(kind), kind->spec);
@@ -79,13 +121,15 @@ _Noreturn static void be_victim(const struct kind *kind, struct round *round, lo
         pass(kind, region, "to be killed later", 0);
         ay_leave(region);
     }
+    struct victim victim = {.kind = kind, .region = region, .round = round, .k = k};
+    if (kind->thread == AFTER_THREAD)
+        in_thread(enter_and_end, &victim);
     atomic_fetch_add(&round->opened, 1);
     AWAIT_TRUE(atomic_load(&round->entered_before));
-    ay__kill_at = k;
-    atomic_store(&round->victim_begins, 1);
-    pass(kind, region, "to be killed", k);
-    ay_leave(region);
-    ay__kill_at = 0;
+    if (kind->thread == IN_ANOTHER_THREAD)
+        in_thread(pass_to_be_killed, &victim);
+    else
+        pass_to_be_killed(&victim);
     _exit(0); /* the passage is over: k was beyond it */
 }
 
