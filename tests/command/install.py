@@ -62,7 +62,7 @@ class Installed(unittest.TestCase):
         self.assertEqual({(name, "3") for name in functions} - there, set())
 
     def test_completions(self):
-        for path in ("bash-completion/completions/afteryou", "zsh/vendor-completions/_afteryou", "fish/vendor_completions.d/afteryou.fish"):
+        for path in ("bash-completion/completions/afteryou", "zsh/site-functions/_afteryou", "fish/vendor_completions.d/afteryou.fish"):
             self.assertTrue((self.prefix / "share" / path).exists(), path)
 
     def test_destdir(self):
