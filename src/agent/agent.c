@@ -91,8 +91,10 @@ void agent_flush(struct agent *agent)
 void agent_forget(struct agent *agent, const char *why)
 {
     agent_log(agent, LOG_WARNING, "cut", "why=\"%s\" view=%llu", why, (unsigned long long)agent->view);
-    if (agent_is_member(agent))
+    if (agent_is_member(agent)) {
         agent->last_view = agent->view;
+        deaths_note_holders(agent);
+    }
     resources_forget(agent);
     joining_drop_kept(agent);
     memset(agent->member, 0, sizeof agent->member);
@@ -100,7 +102,7 @@ void agent_forget(struct agent *agent, const char *why)
     agent->phase = PHASE_OFF;
     agent->self = NO_SLOT;
     agent->sequence = 0;
-    agent->deadline = agent->quarantine = 0;
+    agent->deadline = agent->quarantine = agent->doubts_due = 0;
     agent->was_ready = agent->founding = false;
     agent->hello_count = 0;
 }
@@ -333,6 +335,7 @@ int64_t agent_tick(struct agent *agent, int64_t now)
         if (agent->quarantine > now && agent->quarantine < due)
             due = agent->quarantine;
         holdings_tick(agent);
+        deaths_tick(agent);
         if (agent->owed_next < due)
             due = agent->owed_next;
     } else if (agent->phase != PHASE_OFF) {

@@ -102,6 +102,8 @@ struct resource {
     int ghost;            /* granted in the name of this slot, and not of my own; or -1 */
     uint64_t base, first; /* the fence of the local number `first` */
     bool died_here;       /* a death that no group knows of; until one does, or has counted it already (deaths.c) */
+    uint32_t
+        held_by; /* one above the node of another machine that had it, or asked for it, when I was last a member; 0: none */
     /* A6. Set when it is lost, cleared when the time has come. */
     int64_t owed;  /* 0: nothing */
     int owed_slot; /* in whose name it was granted */
@@ -171,6 +173,7 @@ struct agent {
     int64_t owed_next;       /* the earliest of resource[].owed; INT64_MAX: none */
     int64_t obliged;         /* until then somebody on this machine may still be inside by an old lease */
     int64_t quarantine;      /* the group grants nothing before */
+    int64_t doubts_due;      /* when those that are not there by then count as dead (deaths.c); 0: never, or done */
     bool was_ready;
     /* resources */
     struct resource *resource; /* PERMISSIONS_MOST */
@@ -291,8 +294,10 @@ void deaths_found(struct agent *agent, struct resource *resource);
 void deaths_write(struct agent *agent); /* into a HELLO */
 void deaths_read(struct agent *agent, uint32_t creator, struct reader *fields);
 void deaths_record(struct agent *agent, uint32_t slot, struct reader *fields);
-void deaths_begin(struct agent *agent);  /* a group that I found */
-void deaths_settle(struct agent *agent); /* a group that I have joined */
+void deaths_begin(struct agent *agent);        /* a group that I found */
+void deaths_settle(struct agent *agent);       /* a group that I have joined */
+void deaths_note_holders(struct agent *agent); /* before it is forgotten */
+void deaths_tick(struct agent *agent);
 
 /* holdings.c */
 void holdings_settle_inheritance(struct agent *agent);

@@ -75,15 +75,57 @@ void deaths_record(struct agent *agent, uint32_t slot, struct reader *fields)
         apply(agent, slot, name, length);
 }
 
+static void put_died(struct agent *agent, const struct resource *resource)
+{
+    parcel_record(&agent->out, RECORD_DIED);
+    parcel_text(&agent->out, resource->name, resource->length);
+    parcel_end_record(&agent->out);
+}
+
 /* A sweep has found one. A group that was there when the permission was lost has counted it already. */
 void deaths_found(struct agent *agent, struct resource *resource)
 {
     if (!agent_is_member(agent)) {
         resource->died_here = true;
     } else if (agent->last_view < agent->founded) {
-        parcel_record(&agent->out, RECORD_DIED);
-        parcel_text(&agent->out, resource->name, resource->length);
-        parcel_end_record(&agent->out);
+        put_died(agent, resource);
+    }
+}
+
+void deaths_note_holders(struct agent *agent)
+{
+    for (uint32_t at = 0; at < agent->group_count; at++) {
+        struct resource *resource = agent->group[at];
+        uint64_t concerned = 0;
+        for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++)
+            concerned |= resource->holding[mode] | resource->waiting[mode];
+        resource->held_by = 0;
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            if (concerned & slot_bit(slot) && agent->member[slot].used && agent->member[slot].node != agent->node &&
+                (!resource->held_by || resource->holding[PERMISSION_EXCLUSIVE] & slot_bit(slot)))
+                resource->held_by = agent->member[slot].node + 1;
+    }
+}
+
+static bool is_there(const struct agent *agent, uint32_t node)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (agent->member[slot].used && !agent->member[slot].ghost && agent->member[slot].node == node)
+            return true;
+    return false;
+}
+
+/* As at a burial: a machine that had the permission when the group ended, and is not there when the next begins, may have died with somebody inside. */
+void deaths_tick(struct agent *agent)
+{
+    if (!agent->doubts_due || agent->doubts_due > agent->now)
+        return;
+    agent->doubts_due = 0;
+    for (unsigned at = 0; at < agent->resources; at++) {
+        struct resource *resource = &agent->resource[at];
+        if (resource->held_by && !is_there(agent, resource->held_by - 1))
+            put_died(agent, resource);
+        resource->held_by = 0;
     }
 }
 
@@ -100,9 +142,15 @@ void deaths_begin(struct agent *agent)
 /* What was to be said has been; what the group does not know by now is of no account. */
 void deaths_settle(struct agent *agent)
 {
+    /* In the middle of its quarantine: all that are there have joined by then, and nobody has entered. */
+    agent->doubts_due = agent->last_view < agent->founded && agent->quarantine > agent->now
+                            ? agent->now + (agent->quarantine - agent->now) / 2
+                            : 0;
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
         resource->died_here = false;
+        if (!agent->doubts_due)
+            resource->held_by = 0;
         if (!resource->in_group && resource->death) {
             resource->death = false;
             agent->around.death(agent->around.arg, at);

@@ -74,6 +74,30 @@ static void test_told_of_a_death_in_a_new_group(void **state)
         }
 }
 
+/* The machine on which somebody was inside is gone for good, and the others had no majority when it went. */
+static void test_told_of_a_machine_that_is_gone(void **state)
+{
+    (void)state;
+    for (unsigned back = 0; back < 2; back++) {
+        begin(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        cut_all();
+        world_die(&world, 0);
+        world_run(&world, SECONDS(1));
+        world_heal(&world, 1);
+        world_heal(&world, 2);
+        assert_true(enters(1, PERMISSION_EXCLUSIVE));
+        assert_int_equal(world.machine[1].deaths_told, 1);
+        world_leave(&world, 1);
+        if (back) /* too late to say it once more */
+            world_heal(&world, 0);
+        world_run(&world, SECONDS(5));
+        assert_true(enters(2, PERMISSION_EXCLUSIVE));
+        assert_int_equal(world.machine[2].deaths_told, 0);
+        end();
+    }
+}
+
 /* Nobody died: nobody is told. */
 static void test_a_new_group_without_a_death(void **state)
 {
@@ -177,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_back_before_those_inside_have_stopped),
         cmocka_unit_test(test_told_of_a_death_in_a_new_group),
+        cmocka_unit_test(test_told_of_a_machine_that_is_gone),
         cmocka_unit_test(test_a_new_group_without_a_death),
         cmocka_unit_test(test_told_of_a_death_after_a_restart),
         cmocka_unit_test(test_other_pages),
