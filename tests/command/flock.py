@@ -260,6 +260,15 @@ class BesideFlock(FlockTest):
         self.assertEqual((self.file("counter").read_text(), self.file("wrong").exists()), ("40\n", False))
 
 
+class Nested(FlockTest):
+    def test_in_itself(self):
+        """Refused without a word if it does not wait; else it says that it would never end. Shared in shared is together."""
+        for words, code, says in ((["-n"], 1, ""), (["-w", "0.1"], 1, ""), ([], 125, "would never be obtained"), (["-s", "-n"], 1, "")):
+            result = self.flock("lock", AFTERYOU, "flock", *words, "lock", "true")
+            self.assertEqual((result.returncode, says in result.stderr, bool(result.stderr)), (code, True, bool(says)), words)
+        self.assertEqual(self.flock("-s", "lock", AFTERYOU, "flock", "-s", "lock", "echo", "both").stdout, "both\n")
+
+
 class Order(FlockTest):
     def test_first_come_first_served(self):
         """Commands and descriptors, in one queue."""
