@@ -32,6 +32,7 @@ uint64_t ay__cluster_fence(const ay_region *region);
 void ay__cluster_enters(ay_region *region);
 void ay__cluster_region_close(ay_region *region);
 void ay__cluster_stop_watching(struct cluster *cluster);
+unsigned ay__cluster_watchers(void); /* threads of ours; under the mutex */
 
 static inline bool ay__cluster_in_time(const ay_region *region)
 {

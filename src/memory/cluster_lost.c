@@ -102,6 +102,14 @@ void ay__cluster_stop_watching(struct cluster *cluster)
     cluster->watching = false;
 }
 
+unsigned ay__cluster_watchers(void)
+{
+    unsigned count = 0;
+    for (const ay_space *space = ay__process.spaces; space; space = space->next)
+        count += space->cluster && space->cluster->watching;
+    return count;
+}
+
 int ay_lost(ay_region *region)
 {
     AY__UNCANCELLED;

@@ -7,27 +7,39 @@
  *
  *   head -> node -> node -> head      node + futex_offset = the life of its place
  *
+ * If the program's threads have all ended (its first by pthread_exit), the keeper must not be what keeps the process: it ends it, as the last thread would have.
+ * It looks for that, once a second, only when no thread is left that has ever opened or entered a region; the last of these rings the bell.
+ *
  * The kernel may walk the list at any moment, while another thread changes it. So a node is complete before the one store that links it, and
  * one store unlinks it. K1: a life carries the keeper's TID only while its node is linked.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory/cluster.h"
 #include "memory/region.h"
 
 enum {
     LIST_MOST = 2000 /* the kernel walks 2048 nodes */,
     TRY_AGAIN_NS = 200 * 1000,
-    LOOK_AGAIN_NS = 64 * 1000 * 1000
+    LOOK_AGAIN_NS = 64 * 1000 * 1000,
+    LOOK_ALONE_NS = 1000 * 1000 * 1000
 };
 
 static struct robust_list_head head;
 static _Atomic uint32_t keeper_tid; /* 0: not there, or not ready */
 static _Atomic uint32_t bell;       /* rung when the keeper has to look at `ending` and at the places again */
 static _Atomic bool ending;
+static _Atomic unsigned users; /* threads that have opened or entered a region, and have not ended */
+static pthread_key_t end_of_user;
+static bool can_count_users; /* set when the first thread is counted, under the mutex */
 static pthread_t keeper;
 static int keeper_error;
 
@@ -47,6 +59,87 @@ static bool lock_unless_ending(void)
     return false;
 }
 
+static void uncount_user(void *unused)
+{
+    (void)unused;
+    if (atomic_fetch_sub(&users, 1) == 1)
+        ay__keeper_tell();
+}
+
+void ay__thread_begin(void)
+{
+    static bool tried; /* under the mutex */
+    if (ay__thread != 0)
+        return;
+    ay__thread = ++ay__process.threads;
+    if (!tried)
+        can_count_users = pthread_key_create(&end_of_user, uncount_user) == 0;
+    tried = true;
+    if (can_count_users && pthread_setspecific(end_of_user, &users) == 0)
+        atomic_fetch_add(&users, 1);
+}
+
+/* The first thread has ended: it is a zombie for as long as others run. */
+static bool first_has_ended(void)
+{
+    char text[512];
+    const int fd = descriptor_above_standard(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+    if (fd < 0)
+        return false;
+    const ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    const char *state = strrchr(text, ')');
+    return state && strncmp(state, ") Z", 3) == 0;
+}
+
+static unsigned count_threads(void)
+{
+    unsigned count = 0;
+    const int fd = descriptor_above_standard(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
+    if (!tasks) {
+        if (fd >= 0)
+            close(fd);
+        return UINT_MAX; /* in doubt there are others */
+    }
+    for (const struct dirent *task = readdir(tasks); task; task = readdir(tasks))
+        count += task->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* Under the mutex. Of threads there are the first, which has ended, and ours. */
+static bool is_alone(void)
+{
+    return first_has_ended() && count_threads() == 2 + ay__cluster_watchers();
+}
+
+/* As when the last thread of a program ends. What was blocked here, a signal to the process too, is no longer. */
+_Noreturn static void end_process(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    exit(EXIT_SUCCESS);
+}
+
+/* When to look whether anybody is left. */
+static int64_t look_at_users(void)
+{
+    return atomic_load(&users) == 0 ? ay__now() + LOOK_ALONE_NS : INT64_MAX;
+}
+
+static void look_whether_alone(void)
+{
+    if (atomic_load(&users) != 0 || !lock_unless_ending())
+        return;
+    const bool alone = is_alone();
+    pthread_mutex_unlock(&ay__process.mutex);
+    if (alone)
+        end_process();
+}
+
 /* Sleeps until the bell is rung, or a rival asks for a permission that this process retains
  * (recall.c): that is then taken back. If rivals can no longer be heard (the program has forbidden
  * itself futex_waitv), all is taken back, now and again; nothing new is retained then. */
@@ -57,7 +150,7 @@ static void rest(void)
     words[0] = (struct ay__waitv){.value = rung, .address = (uintptr_t)&bell, .flags = WAITV_32_BITS | WAITV_PRIVATE};
     if (atomic_load(&ay__process.retaining) == 0) {
         if (!atomic_load(&ending))
-            futex(&bell, FUTEX_WAIT, rung);
+            ay__futex_sleep(words, 1, 0, look_at_users());
         return;
     }
     if (!lock_unless_ending())
@@ -65,7 +158,7 @@ static void rest(void)
     const unsigned count = 1 + ay__recall_words(words + 1);
     pthread_mutex_unlock(&ay__process.mutex);
     const bool hears = ay__futex_several();
-    const int64_t until = hears ? INT64_MAX : ay__now() + LOOK_AGAIN_NS;
+    const int64_t until = hears ? look_at_users() : ay__now() + LOOK_AGAIN_NS;
     if ((ay__futex_sleep(words, hears ? count : 1, LOOK_AGAIN_NS, until) > 0 || !hears) && lock_unless_ending()) {
         ay__recall_all();
         pthread_mutex_unlock(&ay__process.mutex);
@@ -79,8 +172,10 @@ static void *keep(void *unused)
         keeper_error = errno;
     atomic_store(&keeper_tid, (uint32_t)syscall(SYS_gettid));
     futex(&keeper_tid, FUTEX_WAKE, 1);
-    while (!atomic_load(&ending))
+    while (!atomic_load(&ending)) {
         rest();
+        look_whether_alone();
+    }
     return NULL;
 }
 
@@ -165,4 +260,5 @@ void ay__keeper_end(void)
 void ay__keeper_forget(void)
 {
     atomic_store(&keeper_tid, 0);
+    atomic_store(&users, ay__thread != 0 && can_count_users);
 }

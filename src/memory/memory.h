@@ -100,7 +100,7 @@ uint64_t ay__process_mark(void); /* 0 if this process has opened nothing */
 void ay__identify(struct identity *self);
 /* A number that no other thread of this machine has now, whatever its namespace: the process's mark, and the thread's TID, by exclusive or. */
 uint64_t ay__thread_name(void);
-/* A number that no other thread of this process ever has, given by ay__pulse_take(); 0: not yet. In a child after fork, the parent's. */
+/* A number that no other thread of this process ever has, given by ay__thread_begin(); 0: not yet. In a child after fork, the parent's. */
 extern _Thread_local uint64_t ay__thread __attribute__((tls_model("initial-exec")));
 /* Both false if it cannot be told: in another PID namespace, or without /proc. */
 bool ay__is_running(const struct identity *who); /* there, though perhaps a zombie */
@@ -110,15 +110,15 @@ bool ay__thread_is_running(const struct identity *who, uint32_t tid);
 /* pulse.c: all under the mutex */
 int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name); /* this thread's, if need be a new one */
 void ay__pulse_close(const ay_space *space);
-bool ay__pulse_watch(const void **address,
-                     uint32_t *value); /* a futex that the end of some thread changes; false: none has one */
-void ay__pulse_forget(void);           /* in a child after fork */
+void ay__pulse_forget(void); /* in a child after fork */
 
 /* keeper.c: all under the mutex */
 int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */
 void ay__keeper_remove(char *node);
-void ay__keeper_tell(void);   /* there are more or fewer places that retain */
-void ay__keeper_end(void);    /* once no place is left */
+void ay__keeper_tell(void); /* there are more or fewer places that retain */
+void ay__keeper_end(void);  /* once no place is left */
+void ay__thread_begin(
+    void); /* gives this thread its number, and counts it: the keeper ends the process when it is alone */
 void ay__keeper_forget(void); /* in a child after fork: the thread is not there */
 
 /* recall.c */

@@ -111,17 +111,6 @@ void ay__pulse_forget(void)
     }
 }
 
-bool ay__pulse_watch(const void **address, uint32_t *value)
-{
-    for (const struct pulse *pulse = pulses; pulse; pulse = pulse->next) {
-        *address = pulse_lock(pulse->pages);
-        *value = atomic_load(lock_of(pulse));
-        if (life_alive(*value) && pulse_beats(pulse->pages, pulse->name))
-            return true;
-    }
-    return false;
-}
-
 /* The page of the space, and behind it one that a child after fork has a copy of: its C library may still link there. */
 static int map(const ay_space *space, unsigned index, struct pulse *pulse)
 {
@@ -224,8 +213,7 @@ static unsigned count_own(void)
 
 int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name)
 {
-    if (ay__thread == 0)
-        ay__thread = ++ay__process.threads;
+    ay__thread_begin();
     for (const struct pulse *pulse = pulses; pulse; pulse = pulse->next)
         if (pulse->space == space && pulse->thread == ay__thread) {
             *name = pulse->name;

@@ -38,6 +38,7 @@ static int try_claim(ay_region *region, ay_space *space)
 {
     pthread_mutex_lock(&ay__process.mutex);
     uint64_t pulse;
+    ay__thread_begin(); /* before there is a keeper, which would find nobody */
     int error = ay__claim(space, &region->spec, &region->claim);
     if (!error) {
         error = ay__pulse_take(space, region->claim.place, &pulse); /* so that entering need not fail for want of one */
