@@ -140,10 +140,11 @@ AY_API void ay_region_close(ay_region *region);
 /* ---- passages ---- */
 
 /* Enters, waiting as long as need be. 0, or AY_AFTER_DEATH: entered, and somebody died inside since it was last
- * entered; of those who enter the resource (in whatever mode) one is told of each such death. -EDEADLK  to wait would
- * close a cycle of waiting threads, or this region is already entered -EPERM    the region belongs to another process
- * (it was opened before a fork)
- *   -ESTALE  the space's file was removed: who opens it now does not meet those in the old one. Close it, open it again
+ * entered; of those who enter the resource (in whatever mode) one is told of each such death.
+ *   -EDEADLK    to wait would close a cycle of waiting threads, or this region is already entered
+ *   -EPERM      the region belongs to another process (it was opened before a fork)
+ *   -EOVERFLOW  the numbers of the space are used up, after 2^50 passages: remove it when nobody uses it
+ *   -ESTALE     the space's file was removed: who opens it now does not meet those in the old one. Close it, open it again
  *   -EUSERS, -EMFILE, -ENOMEM, -ENOSPC  only for a thread that enters for the first time, by a region that another opened */
 AY_API int ay_enter(ay_region *region);
 

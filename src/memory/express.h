@@ -23,7 +23,9 @@ __attribute__((always_inline)) static inline bool express_enter(ay_region *regio
     region->lane = LANE_TAKEN;
     if (__builtin_expect(++at->passage % EXPRESS_GATHER == 0, 0)) {
         at->gathered = NEVER_GATHERED;
-        if (at->may_retain)
+        if (numbers_used_up(at))
+            return false; /* the long way says so */
+        if (at->may_retain && !numbers_half_used(at))
             region->lane = LANE_RETAIN;
     }
     courtesy_express(&my, at, (struct courtesy_without){0});

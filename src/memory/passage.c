@@ -177,6 +177,24 @@ static int entered(ay_region *region)
     return result;
 }
 
+/* Half of the numbers are used: no permission is retained any longer, which would use them fastest. -EOVERFLOW: they are used up. */
+static __attribute__((noinline)) int spare_numbers(ay_region *region)
+{
+    struct registers *at = &region->at;
+    if (registers_own(at, COURTESY_GRANT) != 0)
+        express_settle(region);
+    at->retains = false;
+    at->recalled = true;
+    if (!numbers_used_up(at))
+        return 0;
+    at->reason =
+        ay__fail(-EOVERFLOW,
+                 "the numbers of the space %s are used up: remove it when nobody uses it (afteryou spaces remove), "
+                 "and the next one begins anew",
+                 at->space->path);
+    return give_up(region);
+}
+
 /* The long way. Not for strangers. */
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
@@ -201,6 +219,11 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     at->conditional = at->when || at->spec->take > 0;
     at->cycle = 0;
     at->passage++;
+    if (__builtin_expect(numbers_half_used(at), 0)) {
+        const int error = spare_numbers(region);
+        if (error)
+            return error;
+    }
     if (at->contended)
         ay__hold_back(at);
     if (__builtin_expect(ay__trace_file >= 0, 0))
@@ -258,7 +281,7 @@ __attribute__((always_inline)) static inline int enter_by_any(ay_region *region,
         return enter_by_express(region, timeout_ms);
     if (lane != LANE_RETAINED)
         return enter_within(region, timeout_ms);
-    if (!express_again(region))
+    if (__builtin_expect(courtesy_is_half_used(region->at.word), 0) || !express_again(region))
         return enter_recalled(region, timeout_ms);
     const int error = __builtin_expect(named_is_due(region), 0) ? check_name(region) : 0;
     if (__builtin_expect(error, 0))

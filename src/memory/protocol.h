@@ -34,6 +34,7 @@ struct protocol {
     bool (*aside)(uint64_t word);       /* asleep until its condition may have changed */
     bool (*inside)(uint64_t word);
     uint64_t (*number)(uint64_t word); /* in word 0, growing with every conflicting passage; NULL: it has none */
+    unsigned number_bits;              /* of them */
     bool express;                      /* has an express lane (express.h) */
 };
 

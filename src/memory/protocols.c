@@ -160,6 +160,7 @@ static const struct protocol protocols[] = {
      .aside = aside_courtesy,
      .inside = inside_courtesy,
      .number = number_courtesy,
+     .number_bits = COURTESY_NUMBER_BITS,
      .express = true,
      .dead = dead_courtesy},
     {.name = "pair",
@@ -210,6 +211,7 @@ static const struct protocol protocols[] = {
      .enter = enter_bakery,
      .leave = leave_bakery,
      .number = number_bakery,
+     .number_bits = BAKERY_NUMBER_BITS,
      .dead = dead_bakery},
 };
 

@@ -113,6 +113,21 @@ struct ay_region {
     int lost;   /* the eventfd, and 1; 0: nobody has asked for it */
 };
 
+/* Numbers never wrap. With the last NUMBERS_SPARED left, a place that has drawn one of them enters no more; whoever has not yet may draw a few.
+ * The express lane asks now and then. A retained permission is given up once half of the numbers are used: one bit tells. */
+#define NUMBERS_SPARED (UINT64_C(1) << 30)
+
+static inline bool numbers_half_used(const struct registers *at)
+{
+    return at->protocol->number && at->protocol->number(at->word) >> (at->protocol->number_bits - 1) != 0;
+}
+
+static inline bool numbers_used_up(const struct registers *at)
+{
+    return numbers_half_used(at) &&
+           at->protocol->number(at->word) >= (UINT64_C(1) << at->protocol->number_bits) - NUMBERS_SPARED;
+}
+
 static inline bool region_is_inside(const ay_region *region)
 {
     return atomic_load_explicit(&region->at.own->inside, memory_order_relaxed) != 0;

@@ -54,7 +54,7 @@ static inline bool registers_conflict(const struct registers *at, unsigned place
 /* The number after `largest`. A place may have passed from a rival to somebody who is none, and is not looked at: the floor has its number. */
 static inline word registers_draw(const struct registers *at, word largest, int bits)
 {
-    (void)bits; /* 2^50 passages at a million a second are 35 years */
+    (void)bits; /* long before the field is full no passage begins: numbers_used_up */
     return (largest > at->floor ? largest : at->floor) + 1;
 }
 

@@ -46,6 +46,12 @@ static inline word courtesy_word(enum courtesy_state state, word incarnation, wo
                   (word)((word)(state != COURTESY_IDLE) << COURTESY_STIRS_SHIFT));
 }
 
+/* Whether half of all numbers have been drawn. */
+static inline bool courtesy_is_half_used(word w)
+{
+    return w >> (COURTESY_STIRS_SHIFT - 1) & 1;
+}
+
 /* The next number, in the same state. */
 static inline word courtesy_successor(word w)
 {
