@@ -53,7 +53,8 @@ struct between {
     _Atomic bool inside;
     _Atomic bool stays; /* the command has ended, with `code`, and others go on */
     _Atomic int code;
-    _Atomic bool lost;                          /* R5 */
+    _Atomic bool lost;                          /* R5: the command is to be ended, gently */
+    _Atomic bool end;                           /* R1, R3, R5: all is to be killed */
     _Atomic uint32_t passed_on[SIGNALS];        /* signals for the command that its group may have got too */
     _Atomic uint32_t sent_to_guardian[SIGNALS]; /* others for the command, or for what it left */
     /* written by the deputy */

@@ -48,14 +48,14 @@ void let_go_of_files(void)
         closedir(files);
 }
 
-/* R2. Then the region is left as by one who died inside: at once, if the guardian's files are closed. Should it
- * fail, whoever waits finds out by himself. */
-static noreturn void take_over(const struct deputy *self)
+/* R1, R2. If the guardian is dead, the region is then left as by one who died inside: at once, if the guardian's files are
+ * closed. Should it fail, whoever waits finds out by himself. */
+static noreturn void end_all(const struct deputy *self)
 {
     ay_space *space;
     tree_end();
     close(self->share);
-    if (ay_open(self->asked->space, NULL, &space) == 0)
+    if (getppid() != self->guardian && ay_open(self->asked->space, NULL, &space) == 0)
         for (int times = 0; times < BURY_TIMES && ay_repair(space) == 0; times++)
             nanosleep(&(struct timespec){.tv_nsec = BURY_AGAIN_NS}, NULL);
     _exit(EXIT_SIGNAL + SIGKILL);
@@ -87,8 +87,8 @@ static bool was_for_the_group(struct deputy *self, int number)
 static void heed_bell(struct deputy *self)
 {
     struct between *between = self->between;
-    if (getppid() != self->guardian)
-        take_over(self);
+    if (getppid() != self->guardian || atomic_load(&between->end))
+        end_all(self);
     for (int number = 1; number < SIGNALS; number++) {
         const uint32_t passed_on = atomic_load(&between->passed_on[number]);
         const uint32_t sent = atomic_load(&between->sent_to_guardian[number]);
