@@ -76,6 +76,13 @@ static void give(const struct deputy *self, int number)
         tree_signal(number);
 }
 
+/* So often as it came, if it is one that queues. */
+static void give_times(const struct deputy *self, int number, uint32_t times)
+{
+    for (uint32_t time = 0; time < (number < SIGRTMIN ? 1 : times); time++)
+        give(self, number);
+}
+
 /* Whether the command got it with the group. */
 static bool was_for_the_group(struct deputy *self, int number)
 {
@@ -93,9 +100,9 @@ static void heed_bell(struct deputy *self)
         const uint32_t passed_on = atomic_load(&between->passed_on[number]);
         const uint32_t sent = atomic_load(&between->sent_to_guardian[number]);
         if (passed_on != self->passed_on[number] && !was_for_the_group(self, number))
-            give(self, number);
+            give_times(self, number, passed_on - self->passed_on[number]);
         if (sent != self->sent_to_guardian[number])
-            give(self, number);
+            give_times(self, number, sent - self->sent_to_guardian[number]);
         self->passed_on[number] = passed_on;
         self->sent_to_guardian[number] = sent;
     }

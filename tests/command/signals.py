@@ -62,6 +62,19 @@ class Signals(CommandTest):
             process.terminate()
         self.assertEqual(self.count_of_terms(send, start_new_session=True), 2)
 
+    def test_those_that_queue(self):
+        """Of real-time signals, none is lost on the way."""
+        script = ("import os, signal\n"
+                  "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN + 3])\n"
+                  "print(os.getpid(), file=open('ready', 'w'))\n"
+                  "for _ in range(20):\n"
+                  "    signal.sigwaitinfo([signal.SIGRTMIN + 3])\n")
+        process = self.start("--", sys.executable, "-c", script)
+        self.number_in("ready")
+        for _ in range(20):
+            process.send_signal(signal.SIGRTMIN + 3)
+        self.assertEqual(process.wait(), 0)
+
     def test_guardian_stopped_and_continued(self):
         """Whatever it was stopped with, and wherever: the wrapper goes on with it."""
         holder = self.start("-c", "echo $$ > inside; cat > /dev/null", stdin=subprocess.PIPE)
