@@ -102,6 +102,8 @@ static void stop_waiting(struct registers *at)
 {
     at->calm = !at->waited;
     at->queues = false;
+    if (at->burdened)
+        at->gathered = NEVER_GATHERED;
     if (at->asleep) {
         at->asleep = false;
         atomic_store(&at->own_cold->waiting, 0);

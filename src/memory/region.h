@@ -37,6 +37,7 @@ struct registers {
     uint64_t gathered;
     struct companion *company; /* gathered likewise */
     unsigned company_count;
+    bool burdened;          /* among the rivals are some whose owners are gone */
     uint64_t missed;        /* owners that came to a place and went before I saw them */
     uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
     bool news;              /* somebody died inside, or left such a death behind: see after entering */

@@ -104,19 +104,24 @@ static void add_to_runs(struct registers *at, unsigned place)
         (struct run){.line = (const char *)registers_hot(at, place), .place = place, .end = place + 1};
 }
 
-/* A place whose owner is gone is left out, once it is known; but not in the middle of a passage, which may watch it. Whoever claims it anew
- * says so in `claims` (L6), which is read first: if it changes, the next look gathers again. */
+/* A place whose owner is gone is left out, once it is known; but not in the middle of a passage,
+ * which may watch it: then they are gathered anew when that is over. Whoever claims it anew says so in
+ * `claims` (L6), which is read first: if it changes, the next look gathers again. */
 void ay__gather(struct registers *at)
 {
     const uint64_t claims = atomic_load(at->claims);
     at->run_count = 0;
     at->company_count = 0;
+    at->burdened = false;
     for (unsigned place = registers_next(at, 0); place < at->places; place = registers_next(at, place + 1)) {
         const struct acquaintance *other = &at->acquaintances[place];
-        if (other->rival && (other->alive || other->open || at->queues))
+        const bool gone = !other->alive && !other->open;
+        if (other->rival && (!gone || at->queues)) {
             add_to_runs(at, place);
-        else if (other->meets && !other->rival && (other->alive || other->open))
+            at->burdened |= gone;
+        } else if (other->meets && !other->rival && !gone) {
             at->company[at->company_count++] = (struct companion){.other = other, .place = place};
+        }
     }
     at->gathered = claims;
 }
