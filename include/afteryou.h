@@ -160,6 +160,12 @@ AY_API int ay_enter_for(ay_region *region, int timeout_ms);
  * somebody who conflicts has left. */
 AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
+/* As ay_enter_when() (`when` may be NULL), for those who must be able to stop waiting: interrupted(arg) is called in this
+ * thread whenever its sleep ends, so also after every signal that was handled meanwhile, and twice a second in any case;
+ * if it returns true, the wait is given up: -EINTR. As long as it returns false, the place in the queue is kept. */
+AY_API int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)(void *), void *arg,
+                           int timeout_ms);
+
 /* Says that the thread `thread` (ay_place.thread), of whatever process, waits until this region has been entered and
  * left: it has started us, say, and is inside elsewhere. A cycle of waiting threads is then found through it as well.
  * For all later passages; 0: not any more. -EPERM (inside, or another process's) */

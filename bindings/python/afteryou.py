@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Mutual exclusion that no crash can wedge: libafteryou for Python.
 
-    import afteryou
+    >>> import afteryou
+    >>> space = afteryou.Space()
+    >>> region = space.region("deploy")
+    >>> with region:                       # enters; waits, if need be
+    ...     if region.after_death:         # somebody died inside: look after what the region protects
+    ...         print("mending")
+    ...     print("working, with a fence above 0:", region.fence > 0)
+    working, with a fence above 0: True
+    >>> region.inside                      # left at the end
+    False
 
-    with afteryou.Space() as space, space.region("deploy") as region:
-        with region:                      # enters, waits if need be
-            if region.after_death:        # somebody died inside: look after what the region protects
-                repair()
-            work(fence=region.fence)      # leaves at the end
+A signal ends a wait at once if its handler raises, as Ctrl-C does: the region is then not held. If the handler returns,
+the wait goes on, at the same place in the queue. (A handler that raises just as a `with` ends may keep it from leaving,
+as with everything that is written in Python: `inside` tells.)
 
 Caveats: a region object is for one thread at a time (two threads that exclude each other open two); a child after
-os.fork() owns nothing and opens its own; a stopped process keeps what it holds. See afteryou(7).
+os.fork() owns nothing and opens its own; a stopped process keeps what it holds. A region that is dropped is closed; but
+not while inside, for then somebody relies on it: that lasts until it leaves, or its space is closed. See afteryou(7).
 """
 from __future__ import annotations
 
@@ -20,8 +28,10 @@ import errno
 import os
 import pathlib
 import sysconfig
+import threading
+import weakref
 from types import TracebackType
-from typing import Callable, Iterable, List, NamedTuple, Optional, Tuple, Type
+from typing import Any, Callable, Generator, Iterable, List, NamedTuple, Optional, Set, Tuple, Type
 
 __all__ = ["Mode", "Precedence", "State", "Place", "View", "Space", "Region", "look", "path", "remove", "Error", "Busy",
            "Timeout", "Deadlock", "Disagreement", "NotSupported", "NoPlace", "Stale"]
@@ -129,10 +139,9 @@ def _load() -> ctypes.CDLL:
         "ay_close": (None, [pointer]),
         "ay_region_open": (integer, [pointer, ctypes.POINTER(_Spec), ctypes.POINTER(pointer)]),
         "ay_region_close": (None, [pointer]),
-        "ay_enter": (integer, [pointer]),
         "ay_try": (integer, [pointer]),
         "ay_enter_for": (integer, [pointer, integer]),
-        "ay_enter_when": (integer, [pointer, _When, pointer, integer]),
+        "ay_enter_unless": (integer, [pointer, _When, _When, pointer, integer]),
         "ay_leave": (integer, [pointer]),
         "ay_fence": (ctypes.c_uint64, [pointer]),
         "ay_units": (ctypes.c_size_t, [pointer, ctypes.POINTER(ctypes.c_uint), ctypes.c_size_t]),
@@ -225,15 +234,64 @@ class View(NamedTuple):
     seen: Tuple[Place, ...]
 
 
+def _close_region(handle: ctypes.c_void_p, space: _Handle) -> None:
+    if space.value is not None:
+        _library.ay_region_close(handle)
+
+
+def _close_space(space: _Handle) -> None:
+    handle, space.value = space.value, None
+    if handle is not None:
+        _library.ay_close(handle)
+
+
+class _Handle:
+    """Of a space; None once it is closed, and with it the regions in it."""
+
+    def __init__(self, value: ctypes.c_void_p) -> None:
+        self.value: Optional[ctypes.c_void_p] = value
+
+
+def _catch_signals(raised: List[BaseException]) -> Generator[bool, Any, None]:
+    """A look, each time it is resumed, whether a signal's handler raises: that is kept, and True is the answer.
+
+    Python runs such handlers when a frame begins or goes on. A generator goes on within its `try`; a function begins
+    before any of its own.
+    """
+    answer = False
+    while True:
+        try:
+            yield answer
+            answer = False
+        except BaseException as error:  # pylint: disable=broad-except
+            if isinstance(error, GeneratorExit):
+                return
+            raised.append(error)
+            answer = True
+
+
+_inside: Set[Region] = set()  # whoever is inside is not dropped
+
+
 class Region:
-    """A named resource in a mode; entered with `with`, or enter() and leave(). Made by Space.region()."""
+    """A named resource in a mode; entered with `with`, or enter() and leave(). Made by Space.region().
+
+    >>> with Space() as space:
+    ...     region = space.region("x")
+    ...     region.enter(timeout=1)
+    ...     region.inside, region.valid
+    ...     region.leave()
+    False
+    (True, True)
+    """
 
     def __init__(self, handle: ctypes.c_void_p, space: Space, of: int) -> None:
         self._handle: Optional[ctypes.c_void_p] = handle
         self._space = space  # outlives its regions
         self._of = of
-        self._inside = False
         self.after_death = False  # of the present passage: somebody died inside before it
+        self._close = weakref.finalize(self, _close_region, handle, space._handle)
+        self._close.atexit = False  # who ends inside has died inside
 
     def _open_handle(self) -> ctypes.c_void_p:
         if self._handle is None or self._space.closed:
@@ -242,41 +300,75 @@ class Region:
 
     def _entered(self, result: int) -> bool:
         self.after_death = _check(result) == 1
-        self._inside = True
+        _inside.add(self)
         return self.after_death
 
+    def _abandon(self) -> None:
+        """Something was raised in the middle of it, perhaps by a signal's handler just after: outside at the end."""
+        if self._handle is not None and not self._space.closed:
+            _library.ay_leave(self._handle)  # EPERM if it is outside
+        _inside.discard(self)
+
     def enter(self, timeout: Optional[float] = None, when: Optional[Callable[[], bool]] = None) -> bool:
-        """Waits for its turn (at most `timeout` seconds), and until when() is true. True: somebody died inside."""
-        handle = self._open_handle()
-        if when is None:
-            return self._entered(_library.ay_enter_for(handle, _milliseconds(timeout)))
+        """Waits for its turn (at most `timeout` seconds), and until when() is true. True: somebody died inside.
+
+        >>> region = Space().region("x")
+        >>> region.enter(timeout=10, when=lambda: True)
+        False
+        >>> region.enter()
+        Traceback (most recent call last):
+        afteryou.Deadlock: [Errno 35] this region is already entered
+        >>> region.leave()
+        """
+        handle, milliseconds = self._open_handle(), _milliseconds(timeout)
         raised: List[BaseException] = []
 
         def ask(_: Optional[int]) -> bool:
             try:
-                return bool(when())
+                return bool(when and when())
             except BaseException as error:  # pylint: disable=broad-except
                 raised.append(error)
                 return True  # enter, and raise it here
 
-        result = _library.ay_enter_when(handle, _When(ask), None, _milliseconds(timeout))
-        if raised:
-            if result >= 0:
-                _library.ay_leave(handle)
-            raise raised[0]
-        return self._entered(result)
+        # Handlers run in the main thread alone.
+        looks = _catch_signals(raised) if threading.current_thread() is threading.main_thread() else None
+        interrupted = _When(looks.send) if looks and next(looks) is False else _When()
+        condition = _When(ask) if when else _When()
+        was_inside = self.inside
+        try:
+            result = _library.ay_enter_unless(handle, interrupted, condition, None, milliseconds)
+            if raised:
+                raise raised[0]
+            return self._entered(result)
+        except BaseException:
+            if not was_inside:
+                self._abandon()
+            raise
 
     def try_enter(self) -> bool:
         """Without waiting: Busy. True: somebody died inside."""
-        return self._entered(_library.ay_try(self._open_handle()))
+        handle, was_inside = self._open_handle(), self.inside
+        try:
+            return self._entered(_library.ay_try(handle))
+        except BaseException:
+            if not was_inside:
+                self._abandon()
+            raise
 
     def leave(self) -> None:
-        _check(_library.ay_leave(self._open_handle()))
-        self._inside = False
+        """Never waits. Outside at the end, even if a signal's handler raises."""
+        handle = self._open_handle()
+        try:
+            _check(_library.ay_leave(handle))
+            _inside.discard(self)
+        except BaseException:
+            self._abandon()
+            raise
 
     @property
     def inside(self) -> bool:
-        return self._inside
+        """Whether it is entered."""
+        return self in _inside
 
     @property
     def fence(self) -> int:
@@ -302,18 +394,23 @@ class Region:
 
     def close(self) -> None:
         """Gives up the place; leaves, if inside."""
-        if self._handle is not None and not self._space.closed:
-            _library.ay_region_close(self._handle)
+        self._close()
         self._handle = None
-        self._inside = False
+        _inside.discard(self)
 
     def __enter__(self) -> Region:
-        self.enter()
-        return self
+        was_inside = self.inside
+        try:
+            self.enter()
+            return self
+        except BaseException:  # perhaps a signal's handler, after enter() has returned
+            if not was_inside:
+                self._abandon()
+            raise
 
     def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
-        if self._inside:
+        if self.inside and not self._space.closed:
             self.leave()
 
 
@@ -322,41 +419,48 @@ class Space:
 
     def __init__(self, name: Optional[str] = None, *, places: int = 0, protocol: Optional[str] = None,
                  precedence: Precedence = Precedence.IN_ORDER, overtake: int = 0, mode: int = 0, retain: bool = False) -> None:
-        self._handle: Optional[ctypes.c_void_p] = None
         options = _Options(places=places, protocol=_bytes(protocol), precedence=int(precedence), overtake=overtake, retain=int(retain),
                            mode=mode)
         handle = ctypes.c_void_p()
         _check(_library.ay_open(_bytes(name), ctypes.byref(options), ctypes.byref(handle)))
-        self._handle = handle
+        self._handle = _Handle(handle)
+        self._close = weakref.finalize(self, _close_space, self._handle)
+        self._close.atexit = False
 
     @property
     def closed(self) -> bool:
-        return self._handle is None
+        """Whether close() was called."""
+        return self._handle.value is None
 
     def region(self, name: str, *, also: Iterable[str] = (), mode: Mode = Mode.EXCLUSIVE, slots: int = 0, take: int = 0,
                of: int = 0, priority: int = 0) -> Region:
-        """Claims a place for a region. Nothing is entered yet."""
-        if self._handle is None:
+        """Claims a place for a region. Nothing is entered yet.
+
+        >>> with Space() as space:
+        ...     with space.region("x", also=["y"], mode=Mode.SHARED) as region:
+        ...         region.inside
+        True
+        """
+        if self._handle.value is None:
             raise ValueError("the space is closed")
         further = [_bytes(other) for other in also]
         names = (ctypes.c_char_p * (len(further) + 1))(*further, None)
         spec = _Spec(name=_bytes(name), also=names if further else None, mode=int(mode), slots=slots, take=take, of=of,
                      priority=priority)
         handle = ctypes.c_void_p()
-        _check(_library.ay_region_open(self._handle, ctypes.byref(spec), ctypes.byref(handle)))
+        _check(_library.ay_region_open(self._handle.value, ctypes.byref(spec), ctypes.byref(handle)))
         return Region(handle, self, of)
 
     def repair(self) -> int:
         """Marks dead what says it is alive without an owner; how many."""
-        if self._handle is None:
+        if self._handle.value is None:
             raise ValueError("the space is closed")
-        return _check(_library.ay_repair(self._handle))
+        return _check(_library.ay_repair(self._handle.value))
 
     def close(self) -> None:
         """Closes the space and its regions: those inside leave."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            _library.ay_close(handle)
+        _inside.difference_update([region for region in _inside if region._space is self])
+        self._close()
 
     def __enter__(self) -> Space:
         return self

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tests of the Python module, between real processes."""
+import atexit
+import doctest
+import gc
 import os
 import pathlib
 import shutil
@@ -7,6 +10,7 @@ import signal
 import tempfile
 import threading
 import time
+import types
 import unittest
 
 import afteryou
@@ -187,6 +191,141 @@ class Binding(unittest.TestCase):
             region.enter()
         region.close()
         afteryou.remove(self.name)
+
+
+    def interrupt_soon(self, number, times=1):
+        """Sends this process a signal, once the main thread waits."""
+        def send():
+            for _ in range(times):
+                time.sleep(0.1)
+                os.kill(os.getpid(), number)
+        thread = threading.Thread(target=send)
+        thread.start()
+        self.addCleanup(thread.join)
+
+    def test_interrupted_wait(self):
+        """Ctrl-C ends the wait while the other is still inside, and nothing is held."""
+        self.in_child(lambda space: space.region("x").enter())
+        region = self.space.region("x")
+        for way in (region.__enter__, region.enter, lambda: region.enter(timeout=100),
+                    lambda: region.enter(when=lambda: True)):
+            self.interrupt_soon(signal.SIGINT)
+            with self.assertRaises(KeyboardInterrupt):
+                way()
+            self.assertFalse(region.inside)
+            place = [place for place in afteryou.look(self.name).seen if place.pid == os.getpid()][0]
+            self.assertEqual(place.state, afteryou.State.IDLE)
+        with self.assertRaises(PermissionError):
+            region.leave()
+
+    def test_interrupted_at_any_moment(self):
+        """Wherever a handler raises, `inside` is the truth; and it is False if the block was not reached."""
+        region, other = self.space.region("x"), self.space.region("x")
+
+        class Ring(Exception):
+            pass
+
+        armed = []
+
+        def ring(*_):
+            if armed:
+                armed.clear()
+                raise Ring
+
+        previous = signal.signal(signal.SIGALRM, ring)
+        self.addCleanup(signal.signal, signal.SIGALRM, previous)
+        before = 0
+        for times in range(3000):
+            reached = False
+            try:
+                armed.append(True)
+                signal.setitimer(signal.ITIMER_REAL, 0.000005 + times % 100 * 0.000001)
+                with region:
+                    reached = True
+                armed.clear()
+            except Ring:
+                before += not reached
+            if region.inside:
+                self.assertTrue(reached)
+                region.leave()
+            other.try_enter()
+            other.leave()
+        self.assertGreater(before, 0)
+
+    def test_handler_that_returns_keeps_the_place(self):
+        """A signal that raises nothing does not cost the place in the queue."""
+        handled = []
+        previous = signal.signal(signal.SIGUSR1, lambda *_: handled.append(1))
+        self.addCleanup(signal.signal, signal.SIGUSR1, previous)
+        holder = self.in_child(lambda space: space.region("x").enter())
+        read, write = os.pipe()
+
+        def act():
+            """The one behind waits; then the signals; then the holder dies."""
+            self.wait_for(lambda: self.waiting() == 1)
+            behind = os.fork()
+            if behind == 0:
+                try:
+                    region = afteryou.Space(self.name).region("x")
+                    region.enter()
+                    os.write(write, str(region.fence).encode())
+                finally:
+                    os._exit(0)
+            self.addCleanup(self.end, behind)
+            self.wait_for(lambda: self.waiting() == 2)
+            for _ in range(5):
+                os.kill(os.getpid(), signal.SIGUSR1)
+                time.sleep(0.02)
+            os.kill(holder, signal.SIGKILL)
+
+        region = self.space.region("x")
+        thread = threading.Thread(target=act)
+        thread.start()
+        region.enter()
+        thread.join()
+        self.assertTrue(handled)
+        mine = region.fence
+        region.leave()
+        self.assertLess(mine, int(os.read(read, 100)))
+        os.close(read)
+        os.close(write)
+
+    def waiting(self):
+        return sum(place.state == afteryou.State.WAITING for place in afteryou.look(self.name).seen)
+
+    def wait_for(self, condition):
+        until = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.005)
+
+    def test_dropped_regions_are_closed(self):
+        for _ in range(2100):
+            self.space.region("x")
+        for _ in range(20):
+            afteryou.Space(self.name).region("y")
+        gc.collect()
+        self.assertEqual(afteryou.look(self.name).alive, 0)
+
+    def test_dropped_inside_is_kept(self):
+        """Somebody relies on it, though nobody can leave any more."""
+        afteryou.Space(self.name).region("x").enter()
+        gc.collect()
+        with self.assertRaises(afteryou.Busy):
+            self.space.region("x").try_enter()
+
+
+def load_tests(loader, tests, _):
+    """Every docstring is a test, in a space of its own."""
+    directory = tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+
+    def set_up(test):
+        test.globs["Space"] = lambda: afteryou.Space(directory + "/space")
+        test.globs["afteryou"] = types.SimpleNamespace(**{**vars(afteryou), "Space": test.globs["Space"]})
+
+    tests.addTests(doctest.DocTestSuite(afteryou, setUp=set_up, optionflags=doctest.IGNORE_EXCEPTION_DETAIL))
+    return tests
 
 
 if __name__ == "__main__":

@@ -303,6 +303,8 @@ static bool make_way(ay_region *region, struct wait *wait, uint64_t granted)
             return false;
         sleep_on(&region->permission->granted, (uint32_t)granted, &region->permission->busy, wait->busy,
                  wait->ask < wait->until ? wait->ask : wait->until);
+        if (ay__interrupted(at))
+            return false;
     }
     at->deadline = wait->until;
     wait->ask = 0;
@@ -339,7 +341,7 @@ static bool rest(ay_region *region, struct wait *wait)
         sleep_on(&permission->granted, (uint32_t)granted, &permission->busy, wait->busy, until);
     else
         sleep_on(&permission->granted, (uint32_t)granted, &pages->changes, changes, until);
-    return true;
+    return !ay__interrupted(&region->at);
 }
 
 bool ay__cluster_wait(ay_region *region)

@@ -323,6 +323,18 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
     return result;
 }
 
+int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)(void *), void *arg, int timeout_ms)
+{
+    struct registers *at = &region->at;
+    if (is_stranger(region))
+        return refuse_stranger();
+    at->interrupted = interrupted;
+    at->when_arg = arg;
+    const int result = when ? ay_enter_when(region, when, arg, timeout_ms) : enter_by_any(region, timeout_ms);
+    at->interrupted = NULL;
+    return result;
+}
+
 /* The long way. Not for strangers. */
 static __attribute__((noinline)) int leave(ay_region *region)
 {

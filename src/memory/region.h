@@ -78,6 +78,7 @@ struct registers {
     bool conditional; /* has a `when`, or takes units */
     bool (*when)(void *);
     void *when_arg;
+    bool (*interrupted)(void *); /* asked after every sleep whether to give up; NULL: nobody is */
 };
 
 #define NEVER_GATHERED UINT64_MAX
@@ -143,6 +144,7 @@ void ay__look_at_company(struct registers *at); /* see who has died of those in 
 /* wait.c */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
+bool ay__interrupted(struct registers *at);              /* after a sleep: true to give up */
 bool ay__heed(struct registers *at);                     /* the deadline: false if it has passed */
 bool ay__nap(struct registers *at);                      /* a while, or until the deadline: false */
 void ay__wake(struct registers *at);                     /* those who sleep on register 0 of mine, which has changed */

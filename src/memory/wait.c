@@ -32,6 +32,7 @@
 enum {
     MS = 1000 * 1000,
     DOUBT_NS = 250 * MS,
+    DEAF_TO_SIGNALS_NS = 500 * MS,
     DOUBTS_MOST = 3, /* the time between two doubts is doubled so often */
     CYCLE_NS = 40 * MS,
     UNCLEAR_MOST_NS = 1000 * MS,
@@ -170,6 +171,14 @@ static bool give_up(struct registers *at, int reason)
     return false;
 }
 
+bool ay__interrupted(struct registers *at)
+{
+    if (!at->interrupted || !at->interrupted(at->when_arg))
+        return false;
+    at->reason = ay__fail(-EINTR, "interrupted while it waited");
+    return true;
+}
+
 bool ay__heed(struct registers *at)
 {
     return ay__now() < at->deadline || give_up(at, at->give_up);
@@ -244,6 +253,8 @@ static int64_t look_up_at(struct registers *at, enum deadlock deadlock, int64_t 
     const int64_t walk_ns = deadlock == DEADLOCK_SEEN ? CYCLE_NS : at->unclear_ns;
     if (walk_ns && walk_ns < most_ns)
         most_ns = walk_ns;
+    if (at->interrupted && most_ns > DEAF_TO_SIGNALS_NS) /* one may have come just before the sleep */
+        most_ns = DEAF_TO_SIGNALS_NS;
     const int64_t until = doubt_at - now < most_ns ? doubt_at : now + most_ns;
     return until < at->deadline ? until : at->deadline;
 }
@@ -270,7 +281,7 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
         return give_up(at, ay__fail(-EDEADLK, "to wait here would never end: it closes a cycle of waiting threads"));
     const int64_t until = look_up_at(at, deadlock, most_ns);
     *woken = ay__futex_sleep(words, count, deafness(at, count), until) >= 0;
-    return registers_heed(at);
+    return !ay__interrupted(at) && registers_heed(at);
 }
 
 static void watch_word(struct ay__waitv *words, unsigned *count, const void *address, uint32_t value)
@@ -302,7 +313,7 @@ bool ay__nap(struct registers *at)
     const struct timespec until = timespec_at(at->deadline - now < nap ? at->deadline : now + nap);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     say_awake(at);
-    return true;
+    return !ay__interrupted(at);
 }
 
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
