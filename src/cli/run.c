@@ -15,17 +15,21 @@
 
 struct wrapper {
     pid_t guardian;
-    pid_t group; /* as in struct inheritance */
+    pid_t group;       /* as in struct inheritance */
+    bool had_children; /* of the program that this one was executed in: not ours to end */
     struct between *between;
 };
 
-/* R2. One that was still in the queue died of what we passed on, or of its own. What it leaves is a tester of --when, if
- * anything. */
+/* R2. What a guardian leaves is its deputy; or a tester of --when, if it was still in the queue and died of what we passed on, or
+ * of its own; or, if both guards were killed, everything. */
 static int guardian_died(const struct wrapper *self, int number)
 {
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
-    tree_end();
+    if (atomic_load(&self->between->inside) && !self->had_children)
+        tree_end();
+    else
+        tree_end_guards();
     if (number == SIGKILL || atomic_load(&self->between->inside))
         say("run", "the guardian (pid %d) was ended by signal %d (%s), and the command with it", (int)self->guardian,
             number, strsignal(number));
@@ -81,7 +85,7 @@ static int wait_for_guardian(const struct wrapper *self)
 int run_command(const struct run_words *asked)
 {
     struct inheritance inherited = {.group = getpgrp()};
-    struct wrapper self = {.group = inherited.group};
+    struct wrapper self = {.group = inherited.group, .had_children = tree_is_there()};
     const pid_t pid = getpid();
     signals_take(&inherited);
     self.between = mmap(NULL, sizeof *self.between, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

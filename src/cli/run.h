@@ -134,6 +134,10 @@ pid_t process_parent(pid_t pid);
 int tree_signal(int signal);
 /* Kills until no child is left, and adopts what they leave. Guards are told (R6). */
 void tree_end(void);
+/* Tells those children that are guards, waits until they have ended, and leaves the others alone. */
+void tree_end_guards(void);
+/* Whether this process has children. */
+bool tree_is_there(void);
 
 /* run_lost.c: from now on the loss of the region rings the bell. 0, or a negative errno. */
 int lost_watch(ay_region *region);

@@ -116,6 +116,8 @@ static int list_children(pid_t process, long thread, bool (*each)(pid_t, void *)
 
 struct visit {
     int signal;
+    bool guards_only;
+    int guards;   /* how many there were, if only these */
     bool deep;    /* those below them too; for SIGKILL */
     bool foreign; /* the numbers are those of another PID namespace */
 };
@@ -173,6 +175,9 @@ static bool visit_child(pid_t pid, void *arg)
     visit->foreign = !is_child(pid);
     if (visit->foreign)
         return false;
+    if (visit->guards_only && !is_guard(pid))
+        return true;
+    visit->guards += visit->guards_only;
     signal_one(pid, visit->signal);
     if (visit->deep && !is_guard(pid))
         kill_below(pid, 0);
@@ -204,7 +209,7 @@ static int visit_by_asking(int signal)
     return count > 0 ? count : ask_for(newest > 0 ? newest : 1, PIDS_MOST, signal);
 }
 
-static bool has_children(void)
+bool tree_is_there(void)
 {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -214,7 +219,7 @@ static bool has_children(void)
 static int visit_all(struct visit visit)
 {
     const int count = list_children(getpid(), getpid(), visit_child, &visit);
-    return (count > 0 && !visit.foreign) || !has_children() ? count : visit_by_asking(visit.signal);
+    return (count > 0 && !visit.foreign) || !tree_is_there() ? count : visit_by_asking(visit.signal);
 }
 
 int tree_signal(int signal)
@@ -237,4 +242,21 @@ void tree_end(void)
         visit_all((struct visit){.signal = SIGKILL, .deep = round % DEEP_EVERY == DEEP_EVERY - 1});
         signal_next(&child, &info, text_now() + ROUND_AGAIN_NS);
     }
+}
+
+void tree_end_guards(void)
+{
+    sigset_t child;
+    siginfo_t info;
+    struct visit visit;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    do {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            continue;
+        visit = (struct visit){.signal = SIGKILL, .guards_only = true};
+        list_children(getpid(), getpid(), visit_child, &visit);
+        if (visit.guards > 0)
+            signal_next(&child, &info, text_now() + ROUND_AGAIN_NS);
+    } while (visit.guards > 0);
 }

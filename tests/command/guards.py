@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from support import AFTERYOU, CommandTest, guards_of, is_running, parent_of, wait_until
+from support import AFTERYOU, CommandTest, children_of, guards_of, is_running, parent_of, wait_until
 
 # A command that leaves a child, and a daemon in a session of its own; their pids are in files.
 TREE = """
@@ -240,6 +240,23 @@ signal.pause()
         process.send_signal(signal.SIGKILL)
         self.assert_protected([])
         self.assertEqual(self.marked(mark), [])
+
+    def test_children_of_the_shell_before(self):
+        """`exec afteryou run …`: those that were there before are not ours to end."""
+        run = subprocess.list2cmdline(self.words("x"))
+        for line in ("-c 'echo $$ > inside; sleep 1000'", "--when 'echo $$ > inside; sleep 1000' -- true"):
+            shell = subprocess.Popen(["sh", "-c", f"sleep 1000 & echo $! > before; exec {run} {line}"], cwd=self.directory,
+                                     env=self.environment, stderr=subprocess.DEVNULL)
+            self.addCleanup(self.finish, shell)
+            inside, before = self.number_in("inside"), self.number_in("before")
+            guardian = [child for child in children_of(shell.pid) if child != before][0]
+            os.kill(guardian, signal.SIGKILL)
+            shell.wait()
+            wait_until(lambda: not is_running(inside), "the end of what ran")
+            self.assertTrue(is_running(before))
+            os.kill(before, signal.SIGKILL)
+            for name in ("inside", "before"):
+                self.file(name).unlink()
 
     def test_who_only_has_the_name_of_a_guard(self):
         """It is killed like any other."""
