@@ -38,7 +38,7 @@ struct registers {
     struct companion *company; /* gathered likewise */
     unsigned company_count;
     bool burdened;          /* among the rivals are some whose owners are gone */
-    uint64_t missed;        /* owners that came to a place and went before I saw them */
+    uint64_t missed;        /* rivals whose place has another owner now, and owners that came and went unseen */
     uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
     bool news;              /* somebody died inside, or left such a death behind: see after entering */
     bool may_retain;        /* its keeper sleeps on its `recalled`: one of RETAINED_MOST of this process */

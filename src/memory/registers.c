@@ -54,7 +54,10 @@ bool ay__meet(struct registers *at, unsigned place)
         if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
             return false;
         if (other->known == 0 || life_generation(life) != life_generation(other->known)) {
-            at->missed += life_generation(life) - life_generation(other->known) > 1;
+            /* Whom I knew for a rival but have not read since, or met when it was gone (L4: the spec may be the next one's), or
+             * never met, may have been inside. */
+            at->missed +=
+                other->rival || !life_alive(life) || life_generation(life) - life_generation(other->known) > 1;
             acquaint(at, &ay__cold(at->space, place)->spec, other);
         }
         if (at->protocol->number) {

@@ -123,7 +123,7 @@ static bool is_set(void *flag)
 }
 
 /* Nor is lost what a rival did that came after the look, entered, and was gone before the next: its place is a stranger's by then. */
-static void test_change_by_one_that_is_gone(void)
+static void test_change_by_one_that_is_gone(int delay_ms)
 {
     unlink(test_space);
     _Atomic int *flag = shared_memory(sizeof *flag);
@@ -132,7 +132,7 @@ static void test_change_by_one_that_is_gone(void)
     const pid_t changer = spawn();
     if (changer == 0) {
         ay_space *its = open_space(NULL);
-        sleep_ms(100);
+        sleep_ms(delay_ms);
         ay_region *x = open_region(its, (ay_spec){.name = "x"});
         CHECK_EQUAL(ay_enter(x), 0);
         atomic_store(flag, 1);
@@ -156,7 +156,8 @@ int main(void)
             test_gone((ay_spec){.name = "x"}, way, while_waiting);
             test_gone((ay_spec){.name = "x", .take = 1, .of = 1}, way, while_waiting);
         }
-    for (int times = 0; times < 5; times++)
-        test_change_by_one_that_is_gone();
+    for (int times = 0; times < 200; times++)
+        test_change_by_one_that_is_gone(times % 3);
+    test_change_by_one_that_is_gone(100);
     return 0;
 }
