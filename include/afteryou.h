@@ -116,7 +116,7 @@ typedef struct ay_region ay_region;
 /* ---- spaces and regions ---- */
 
 /* Opens a space, and creates it if there is none. `space`: NULL or "" for "default"; a name is a file below
- * /dev/shm/afteryou-UID, private to the user; a name with a slash is a path (a group's space: a path in a directory of
+ * /dev/shm/afteryou-UID (or below AFTERYOU_DIR, see afteryou(7)), private to the user; a name with a slash is a path (a group's space: a path in a directory of
  * the group, and .mode = 0660). -EINVAL  the name, the options, or a file that is no space (message says which)
  *   -EACCES, -ENOSPC, -EMFILE, -ENOMEM, -ELOOP (a symbolic link), -EISDIR ...  as open(2), mmap(2) say
  *   -EPROTONOSUPPORT  a space of another layout version;  -ENOTSUP  options that the protocol hasn't got */

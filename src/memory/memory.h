@@ -129,7 +129,8 @@ void ay__recall_all(void);                 /* the keeper, under the mutex */
 
 /* path.c */
 int ay__path(const char *space, char *path, size_t room);
-int ay__private_directory(const char *path); /* makes /dev/shm/afteryou-UID, and refuses somebody else's */
+int ay__private_directory(
+    const char *path); /* makes the directory of named spaces, and refuses one that is not this user's alone */
 
 /* file.c */
 int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode, int *fd,
