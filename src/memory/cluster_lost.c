@@ -52,7 +52,8 @@ static void tell_losers(ay_space *space)
             holds(region, granted))
             continue;
         atomic_store(&region->told_lost, true);
-        (void)!write(region->lost - 1, &one, sizeof one);
+        if (descriptor_is(region->lost - 1, &region->lost_file)) /* the program may have closed it */
+            (void)!write(region->lost - 1, &one, sizeof one);
     }
 }
 
@@ -120,6 +121,7 @@ int ay_lost(ay_region *region)
     const int fd = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (fd < 0)
         return ay__fail(-errno, "cannot make an eventfd: %s", strerror(errno));
+    descriptor_identify(fd, &region->lost_file); /* it is open: it cannot fail */
     pthread_mutex_lock(&ay__process.mutex);
     const int error = region->at.cluster ? start_watching(region->at.space) : 0;
     if (!error)
@@ -134,7 +136,7 @@ int ay_lost(ay_region *region)
 void ay__cluster_enters(ay_region *region)
 {
     uint64_t count;
-    if (region->lost)
+    if (region->lost && descriptor_is(region->lost - 1, &region->lost_file))
         (void)!read(region->lost - 1, &count, sizeof count);
     atomic_store(&region->told_lost, false);
 }
@@ -142,7 +144,7 @@ void ay__cluster_enters(ay_region *region)
 /* Under the mutex, when the watcher no longer finds it. */
 void ay__cluster_region_close(ay_region *region)
 {
-    if (region->lost)
+    if (region->lost && descriptor_is(region->lost - 1, &region->lost_file))
         close(region->lost - 1);
     region->lost = 0;
 }

@@ -113,6 +113,7 @@ struct ay_region {
     _Atomic bool told_lost;
     bool death; /* somebody died inside on another machine */
     int lost;   /* the eventfd, and 1; 0: nobody has asked for it */
+    struct descriptor_identity lost_file;
 };
 
 /* Numbers never wrap. With the last NUMBERS_SPARED left, a place that has drawn one of them enters no more; whoever has not yet may draw a few.

@@ -19,15 +19,20 @@
 #include "memory/region.h"
 
 int ay__trace_file = -1;
+static struct descriptor_identity trace_identity; /* the program may close it, and the number be a stranger's */
 
 void ay__trace_begin(void)
 {
     static bool begun; /* under the mutex */
     const char *path = begun ? NULL : secure_getenv("AFTERYOU_TRACE");
     begun = true;
-    if (path && *path) /* a trace that cannot be written is no reason not to run */
-        ay__trace_file =
-            descriptor_above_standard(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!path || !*path)
+        return;
+    /* A trace that cannot be written is no reason not to run, nor one that nobody reads (a FIFO) a reason to wait. */
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    ay__trace_file = descriptor_above_standard(open(path, flags, 0600));
+    if (ay__trace_file >= 0)
+        descriptor_identify(ay__trace_file, &trace_identity);
 }
 
 static void write_quoted(FILE *out, const char *text, size_t most)
@@ -71,7 +76,7 @@ static void begin_line(FILE *out, const ay_space *space, unsigned pid, unsigned 
 static void end_line(FILE *out, char **line, const size_t *length)
 {
     fputs("}\n", out);
-    if (fclose(out) == 0) {
+    if (fclose(out) == 0 && descriptor_is(ay__trace_file, &trace_identity)) {
         ssize_t written;
         do
             written = write(ay__trace_file, *line, *length);

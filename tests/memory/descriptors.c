@@ -141,10 +141,12 @@ static void expect_untouched(int fd)
 static void test_closed_and_reused(bool removed)
 {
     unlink(test_space);
-    char stranger[80];
+    char stranger[80], trace[80];
     snprintf(stranger, sizeof stranger, "%s-stranger", test_space);
+    snprintf(trace, sizeof trace, "%s-trace", test_space);
     const pid_t pid = spawn();
     if (pid == 0) {
+        setenv("AFTERYOU_TRACE", trace, 1); /* its number will be the stranger's, too */
         ay_space *space = open_space(NULL);
         ay_region *first = open_region(space, (ay_spec){.name = "x"}), *second;
         const int number = number_of_space();
@@ -173,6 +175,7 @@ static void test_closed_and_reused(bool removed)
     }
     expect_success(pid);
     unlink(stranger);
+    unlink(trace);
 }
 
 /* The lock that witnesses its life is gone with the descriptor; it lives all the same, and keeps what it has. */
