@@ -178,6 +178,8 @@ int main(void)
     test("losses", ask_for_losses, PTHREAD_CANCEL_DEFERRED);
     test("a region, opened and closed", open_and_close_a_region, PTHREAD_CANCEL_ASYNCHRONOUS);
     test("looking on", look_on, PTHREAD_CANCEL_ASYNCHRONOUS);
+    test("a wait with a limit", wait_in_vain, PTHREAD_CANCEL_ASYNCHRONOUS);
+    test("passages", pass, PTHREAD_CANCEL_ASYNCHRONOUS); /* in the middle of one, it has died there */
     CHECK_EQUAL(ay_leave(held), 0);
     ay_close(space);
     return 0;
