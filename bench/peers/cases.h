@@ -13,6 +13,7 @@ struct bench_case {
     enum case_kind kind;
     unsigned members; /* or places open, for CASE_ALONE */
     unsigned section_ns;
+    bool rests;       /* inside, it sleeps */
     unsigned writers; /* CASE_READERS: how many of the members write */
     unsigned slots;
     unsigned megabytes; /* CASE_KILL: what the holder has mapped */

@@ -82,7 +82,7 @@ struct crew *crew_make(const struct peer *peer, const struct bench_case *of, cha
     crew->meeting.members = of->members;
     crew->meeting.slots = peer->can & PEER_SLOTS ? of->slots : 1;
     crew->meeting.semaphore = -1;
-    crew->work.turns = section_turns(of->section_ns);
+    crew->work.turns = of->rests ? SECTION_RESTS | of->section_ns : section_turns(of->section_ns);
     crew->work.ledger.queued = peer->queued;
     crew_file(FILE_PEER, crew->meeting.file);
     present = crew;

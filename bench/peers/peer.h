@@ -16,10 +16,11 @@
 #include "afteryou.h"
 
 enum {
-    MEMBERS_MOST = 8,
+    MEMBERS_MOST = 64,
+    MEMBERS_PLOTTED = 8,
     PLACES_OPEN_MOST = 256,
     APART = 128, /* bytes between what different members write: two cache lines, for they are fetched in pairs */
-    PEER_ROOM = 8192,
+    PEER_ROOM = 16384,
     PATH_ROOM = 64,
     MESSAGE_ROOM = 256
 };

@@ -178,7 +178,7 @@ int plots_write(const struct rows *rows, const char *directory, char *message, s
 {
     const struct canvas canvas = {.rows = rows, .directory = directory, .message = message, .room = room};
     int result = plot_alone(&canvas);
-    for (unsigned members = 2; members <= MEMBERS_MOST && result == 0; members *= 2)
+    for (unsigned members = 2; members <= MEMBERS_PLOTTED && result == 0; members *= 2)
         result = plot_contended(&canvas, members);
     if (result == 0)
         result = plot_overtaken(&canvas, "contended-2-1000", "overtaken-2",

@@ -55,6 +55,7 @@ class Peers(unittest.TestCase):
         self.assertEqual(found, {
             "alone-2": PEERS, "contended-2-0": PEERS, "readers-2-0-0": ["robust", "flock", "courtesy", "courtesy-64"],
             "slots-8-2-1000": ["robust", "sysv-undo", "courtesy", "courtesy-64"],
+            "slots-64-8-rest": ["robust", "sysv-undo", "courtesy", "courtesy-64"],
             "kill-0": ["robust", "sysv-undo", "flock", "courtesy", "courtesy-64"],
             "startup": ["flock(1)", "afteryou-run"]})
 
