@@ -54,6 +54,7 @@ struct local {
     unsigned threads, idle; /* idle: of the threads, those that have nothing to do */
     unsigned
         waiting; /* and those that wait for somebody inside. There is always one that does not: it does the rest of the work */
+    bool begun;        /* the first thread is there */
     struct work *work; /* by when they are due */
     struct news *news, **news_end;
     ay_region *reserve[RESERVE];
@@ -239,11 +240,28 @@ static struct work *next_work(struct local *local)
     }
 }
 
+/* A thread needs a page of the space for itself, from its first region on: it is had while there is room. Who gets none leaves the work to
+ * the others, if there are any. */
+static bool is_equipped(struct local *local)
+{
+    ay_region *region = NULL;
+    const bool equipped = ay_region_open(local->space, &(ay_spec){.name = RESERVED_NAME}, &region) == 0;
+    ay_region_close(region);
+    fill_reserve(local);
+    pthread_mutex_lock(&local->mutex);
+    const bool stays = equipped || local->threads - local->waiting == 1;
+    local->begun = true;
+    pthread_cond_broadcast(&local->more);
+    pthread_mutex_unlock(&local->mutex);
+    return stays;
+}
+
 static void *work_on(void *arg)
 {
     struct local *local = arg;
+    const bool stays = is_equipped(local);
     pthread_mutex_lock(&local->mutex);
-    for (struct work *work; (work = next_work(local));) {
+    for (struct work *work; stays && (work = next_work(local));) {
         pthread_mutex_unlock(&local->mutex);
         const bool done = take_back(local, work);
         work->due = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
@@ -358,6 +376,8 @@ static bool begin_threads(struct local *local, char *trouble, size_t room)
     pthread_condattr_destroy(&attributes);
     pthread_mutex_lock(&local->mutex);
     const int error = start_thread(local);
+    while (!error && !local->begun)
+        pthread_cond_wait(&local->more, &local->mutex);
     pthread_mutex_unlock(&local->mutex);
     if (error)
         snprintf(trouble, room, "cannot start a thread: %s", strerror(error));
@@ -376,10 +396,8 @@ struct local *local_open(const struct directory *directory, struct pages *pages,
     local->event = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (local->event < 0)
         snprintf(trouble, room, "cannot make an eventfd: %s", strerror(errno));
-    else if (open_space(local, directory, trouble, room) && begin_threads(local, trouble, room)) {
-        fill_reserve(local);
+    else if (open_space(local, directory, trouble, room) && begin_threads(local, trouble, room))
         return local;
-    }
     if (local->event >= 0)
         close(local->event);
     ay_close(local->space);

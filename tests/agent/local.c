@@ -107,30 +107,27 @@ static int tear_down(void **state)
     return rmdir(directory);
 }
 
-static void *enter(void *arg)
-{
-    *(int *)arg = ay_enter_for(region, WAIT_MS);
-    return NULL;
-}
-
-/* In a thread of its own, as an agent answers only while it waits. */
-static pthread_t begin_to_enter(int *result)
+/* The agent answers in a thread of its own, for the one that enters must live for as long as it is inside. */
+static pthread_t begin_to_answer(void *(*answer)(void *), void *arg)
 {
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, enter, result), 0);
+    assert_int_equal(pthread_create(&thread, NULL, answer, arg), 0);
     return thread;
+}
+
+static void *grant(void *base)
+{
+    unsigned index;
+    assert_int_equal(next_demand(&index).kind, DEMAND_PERMISSION);
+    pages_grant(&pages, index, PERMISSION_EXCLUSIVE, 0, *(uint64_t *)base, 0);
+    return NULL;
 }
 
 static void enter_by_grant(uint64_t base)
 {
-    int result = 1;
-    unsigned index;
-    const pthread_t thread = begin_to_enter(&result);
-    const struct demand demand = next_demand(&index);
-    assert_int_equal(demand.kind, DEMAND_PERMISSION);
-    pages_grant(&pages, index, PERMISSION_EXCLUSIVE, 0, base, 0);
-    pthread_join(thread, NULL);
-    assert_int_equal(result, 0);
+    const pthread_t agent = begin_to_answer(grant, &base);
+    assert_int_equal(ay_enter_for(region, WAIT_MS), 0);
+    pthread_join(agent, NULL);
 }
 
 static void test_granted_and_kept(void **state)
@@ -180,6 +177,8 @@ static void test_no_agent(void **state)
 static void *enter_soon(void *arg)
 {
     *(int *)arg = ay_enter_for(region, 200);
+    if (*(int *)arg >= 0)
+        ay_leave(region);
     return NULL;
 }
 
@@ -211,46 +210,51 @@ static void test_a_full_queue(void **state)
             pages_withdraw(&pages, 0);
     }
     assert_int_equal(result, 0);
-    ay_leave(region);
 }
 
 /* The agent takes a name away, for it is of no group, and gives its entry to another: who had found it there is not let in by that one's permission. */
+static void *grant_to_another_first(void *arg)
+{
+    unsigned index;
+    assert_int_equal(next_demand(&index).kind, DEMAND_PERMISSION); /* adds the name anew */
+    assert_int_equal(index, 1);
+    pages_withdraw(&pages, 0);
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 1, 0);
+    pages_grant(&pages, 1, PERMISSION_EXCLUSIVE, 0, 500, 0);
+    return arg;
+}
+
 static void test_a_name_is_taken_away(void **state)
 {
     (void)state;
-    unsigned index;
-    int result = 1;
     enter_by_grant(1);
     ay_leave(region);
     pages_withdraw(&pages, 0);
     pages_name(&pages, 0, "other", 5);
     pages_grant(&pages, 0, PERMISSION_SHARED, 0, 1, 0); /* too weak, too, if it were meant */
     forget_demands();
-    const pthread_t thread = begin_to_enter(&result);
-    const struct demand demand = next_demand(&index); /* adds the name anew */
-    assert_int_equal(demand.kind, DEMAND_PERMISSION);
-    assert_int_equal(index, 1);
-    pages_withdraw(&pages, 0);
-    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 1, 0);
-    assert_int_equal(result, 1);
-    pages_grant(&pages, 1, PERMISSION_EXCLUSIVE, 0, 500, 0);
-    pthread_join(thread, NULL);
-    assert_int_equal(result, 0);
+    const pthread_t agent = begin_to_answer(grant_to_another_first, NULL);
+    assert_int_equal(ay_enter_for(region, WAIT_MS), 0);
+    pthread_join(agent, NULL);
     assert_true(ay_fence(region) >= 500);
     ay_leave(region);
+}
+
+static void *refuse(void *arg)
+{
+    unsigned index;
+    next_demand(&index);
+    pages_name(&pages, index, "", 0);
+    pages_full(&pages, true);
+    return arg;
 }
 
 static void test_no_room_for_a_name(void **state)
 {
     (void)state;
-    unsigned index;
-    int result = 1;
-    const pthread_t thread = begin_to_enter(&result);
-    next_demand(&index);
-    pages_name(&pages, index, "", 0);
-    pages_full(&pages, true); /* while it waits */
-    pthread_join(thread, NULL);
-    assert_int_equal(result, -ENOSPC);
+    const pthread_t agent = begin_to_answer(refuse, NULL); /* while it waits */
+    assert_int_equal(ay_enter_for(region, WAIT_MS), -ENOSPC);
+    pthread_join(agent, NULL);
     assert_int_equal(ay_try(region), -ENOSPC);
     pages_full(&pages, false);
     enter_by_grant(1);
@@ -292,64 +296,74 @@ static void test_lost_by_the_clock(void **state)
     ay_leave(region);
 }
 
+static void *hear_that_it_was_told(void *arg)
+{
+    unsigned index;
+    assert_int_equal(next_demand(&index).kind, DEMAND_TOLD);
+    pages_death(&pages, 0, false);
+    return arg;
+}
+
 static void test_death_elsewhere_is_told_once(void **state)
 {
     (void)state;
-    int result = 0;
-    unsigned index;
     enter_by_grant(1);
     ay_leave(region);
     forget_demands();
     pages_withdraw(&pages, 0); /* the permission was elsewhere meanwhile */
     pages_death(&pages, 0, true);
     pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 100, 0);
-    const pthread_t thread = begin_to_enter(&result);
-    assert_int_equal(next_demand(&index).kind, DEMAND_TOLD);
-    pages_death(&pages, 0, false);
-    pthread_join(thread, NULL);
-    assert_int_equal(result, AY_AFTER_DEATH);
+    const pthread_t agent = begin_to_answer(hear_that_it_was_told, NULL);
+    assert_int_equal(ay_enter_for(region, WAIT_MS), AY_AFTER_DEATH);
+    pthread_join(agent, NULL);
     ay_leave(region);
     assert_int_equal(ay_enter(region), 0);
     ay_leave(region);
+}
+
+static struct local_news next_news(struct local *local)
+{
+    struct pollfd fd = {.fd = local_fd(local), .events = POLLIN};
+    struct local_news news;
+    do
+        assert_int_equal(poll(&fd, 1, WAIT_MS), 1);
+    while (!local_next(local, &news));
+    return news;
+}
+
+static void *take_back_and_grant_more(void *local)
+{
+    unsigned index;
+    struct local_news news;
+    assert_int_equal(next_demand(&index).kind, DEMAND_MORE);
+    local_take_back(local, 0, "thing");
+    do
+        news = next_news(local);
+    while (news.kind == LOCAL_BUSY);
+    assert_true(news.withdrawn);
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 100, 0);
+    return NULL;
 }
 
 /* A reader's permission is too weak for a writer: it lets the agent in, which takes it back, and comes again. */
 static void test_too_weak_a_permission(void **state)
 {
     (void)state;
-    int result = 1;
-    unsigned index;
     char trouble[PATH_MAX + 256];
     pages_name(&pages, 0, "thing", 5);
     pages_grant(&pages, 0, PERMISSION_SHARED, 0, 7, 0);
     static struct local *local; /* lasts as long as the process, as the agent's does */
     local = local_open(&own, &pages, trouble, sizeof trouble);
     assert_non_null(local);
-    const pthread_t thread = begin_to_enter(&result);
-    assert_int_equal(next_demand(&index).kind, DEMAND_MORE);
-    local_take_back(local, 0, "thing");
-    struct pollfd news = {.fd = local_fd(local), .events = POLLIN};
-    struct local_news what = {.kind = LOCAL_BUSY};
-    while (what.kind == LOCAL_BUSY) {
-        assert_int_equal(poll(&news, 1, WAIT_MS), 1);
-        if (!local_next(local, &what))
-            what.kind = LOCAL_BUSY;
-    }
-    assert_true(what.withdrawn);
-    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 100, 0);
-    pthread_join(thread, NULL);
-    assert_int_equal(result, 0);
+    const pthread_t agent = begin_to_answer(take_back_and_grant_more, local);
+    assert_int_equal(ay_enter_for(region, WAIT_MS), 0);
+    pthread_join(agent, NULL);
     assert_true(ay_fence(region) >= 100);
     local_take_back(local, 0, "thing"); /* somebody is inside: it says so, and waits */
-    do
-        assert_int_equal(poll(&news, 1, WAIT_MS), 1);
-    while (!local_next(local, &what));
-    assert_int_equal(what.kind, LOCAL_BUSY);
+    assert_int_equal(next_news(local).kind, LOCAL_BUSY);
     assert_true(ay_valid(region));
     ay_leave(region);
-    do
-        assert_int_equal(poll(&news, 1, WAIT_MS), 1);
-    while (!local_next(local, &what));
+    struct local_news what = next_news(local);
     assert_true(what.kind == LOCAL_TAKEN_BACK && what.withdrawn);
     assert_false(local_try_take_back(local, 0, "thing", &what) && what.withdrawn); /* there is nothing left to take */
 }
