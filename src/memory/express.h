@@ -23,6 +23,7 @@ __attribute__((always_inline)) static inline bool express_enter(ay_region *regio
     region->lane = LANE_TAKEN;
     if (__builtin_expect(++at->passage % EXPRESS_GATHER == 0, 0)) {
         at->gathered = NEVER_GATHERED;
+        region->breaks = 0; /* and to ask for the name of the file (named.h): no thread counts from there */
         if (numbers_used_up(at))
             return false; /* the long way says so */
         if (at->may_retain && !numbers_half_used(at))

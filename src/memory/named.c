@@ -10,6 +10,8 @@
 #include <sys/rseq.h>
 #endif
 
+static volatile uint64_t no_pointer; /* 0, for ever */
+
 #ifdef RSEQ_SIG
 /* A critical section of no instructions, so no thread is ever in it: the kernel clears a pointer to it, and does no more. It
  * looks at what stands before the address to go to, though nobody will. */
@@ -24,7 +26,7 @@ const struct undisturbed {
 volatile uint64_t *ay__named_pointer(void)
 {
     if (__rseq_size == 0)
-        return NULL;
+        return &no_pointer;
     struct rseq *area = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
     return (volatile uint64_t *)&area->rseq_cs;
 }
@@ -35,18 +37,18 @@ const struct undisturbed {
 
 volatile uint64_t *ay__named_pointer(void)
 {
-    return NULL;
+    return &no_pointer;
 }
 #endif
 
-_Thread_local uint64_t ay__breaks;
+_Thread_local uint64_t ay__breaks = 1; /* 0 is for regions that have not asked */
 
 int ay__named_ask(ay_region *region)
 {
     const ay_space *space = region->at.space;
     struct stat status;
     /* First this: what happens while it asks counts as a break. */
-    if (region->undisturbed && *region->undisturbed != (uintptr_t)&ay__undisturbed) {
+    if (region->undisturbed != &no_pointer && *region->undisturbed != (uintptr_t)&ay__undisturbed) {
         ay__breaks++;
         *region->undisturbed = (uintptr_t)&ay__undisturbed;
     }
@@ -55,7 +57,7 @@ int ay__named_ask(ay_region *region)
         return 0; /* the program closed the descriptor: it cannot be told (ay__file_again) */
     if (status.st_nlink > 0)
         return 0;
-    region->breaks--; /* the next one asks, too */
+    region->breaks = 0; /* the next one asks, too */
     return ay__fail(-ESTALE,
                     "the space %s was removed: who opens it now enters another file, and does not meet those in this "
                     "one; close the space, and open it again",

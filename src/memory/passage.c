@@ -56,7 +56,7 @@ static int come_as_another(ay_region *region)
     atomic_store(&at->own_cold->tid, (uint32_t)syscall(SYS_gettid));
     atomic_store(&at->own_cold->thread, at->behalf ? at->behalf : ay__thread_name());
     region->undisturbed = ay__named_pointer();
-    region->breaks = ay__breaks - 1; /* this thread has not asked */
+    region->breaks = 0; /* this thread has not asked */
     return 0;
 }
 
@@ -78,12 +78,10 @@ static inline void rouse_after_change(struct registers *at)
     at->moved = NULL;
 }
 
-/* Whether it is time to ask for the name of the file, by the express lane. */
-static inline bool named_is_due(const ay_region *region)
+/* Inside by a short way: whether that is all. One branch for everything that is hardly ever so; see_to() tells what it was. */
+__attribute__((always_inline)) static inline bool is_all(const ay_region *region)
 {
-    if (__builtin_expect(named_lately(region), 1))
-        return false;
-    return region->undisturbed || region->at.passage % EXPRESS_GATHER == 0;
+    return __builtin_expect((region->at.news | region->at.company_count) == 0, 1);
 }
 
 /* Inside, by a short way: out again if the file was removed. */
@@ -232,7 +230,7 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
         ay__trace(region, "request");
     if (!at->protocol->enter(at) || (__builtin_expect(at->cluster, 0) && !ay__cluster_permit(region)))
         return give_up(region);
-    at->reason = named_lately(region) ? 0 : ay__named_ask(region);
+    at->reason = named_disturbed(region) ? ay__named_ask(region) : 0;
     return __builtin_expect(at->reason, 0) ? give_up(region) : entered(region);
 }
 
@@ -249,20 +247,47 @@ static __attribute__((noinline)) int enter_within(ay_region *region, int timeout
     return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered within %d ms", timeout_ms) : result;
 }
 
-/* By the express lane, and if it is not free the long way. */
-static __attribute__((noinline)) int enter_by_express(ay_region *region, int timeout_ms)
+static __attribute__((noinline)) int leave_the_lane(ay_region *region, int timeout_ms)
 {
-    if (express_enter(region)) {
-        const int error = __builtin_expect(named_is_due(region), 0) ? check_name(region) : 0;
-        if (__builtin_expect(error, 0))
-            return error;
-        if (__builtin_expect(!region->at.cluster, 1) || ay__cluster_at_hand(region))
-            return attends(&region->at) ? attend(region) : 0;
-        express_leave(region); /* the long way asks for the permission */
-    }
     region->lane = LANE_CLOSED;
     region->at.calm = false;
     return enter_within(region, timeout_ms);
+}
+
+/* The way was free, but the permission of this machine is not at hand: the long way asks for it. */
+static __attribute__((noinline)) int ask_the_agent(ay_region *region, int timeout_ms)
+{
+    express_leave(region);
+    return leave_the_lane(region, timeout_ms);
+}
+
+/* Not all is as ever: the file may have lost its name, or somebody has died inside, or there is company to look after. */
+static __attribute__((noinline)) int see_to(ay_region *region, int timeout_ms)
+{
+    const int error = named_disturbed(region) ? check_name(region) : 0;
+    if (error)
+        return error;
+    if (region->at.cluster && region->lane != LANE_AGAIN && !ay__cluster_at_hand(region))
+        return ask_the_agent(region, timeout_ms);
+    return attends(&region->at) || !registers_gathered(&region->at) ? attend(region) : 0;
+}
+
+/* By the express lane, and if it is not free the long way. Whatever is rare is a call at the very end, so that nothing is kept for it. */
+static __attribute__((noinline)) int enter_by_express(ay_region *region, int timeout_ms)
+{
+    if (!express_enter(region))
+        return leave_the_lane(region, timeout_ms);
+    if (!is_all(region))
+        return see_to(region, timeout_ms);
+    if (__builtin_expect(!region->at.cluster, 1) || ay__cluster_at_hand(region))
+        return 0;
+    return ask_the_agent(region, timeout_ms);
+}
+
+/* The same, where the file may have lost its name. */
+static __attribute__((noinline)) int enter_by_express_and_ask(ay_region *region, int timeout_ms)
+{
+    return express_enter(region) ? see_to(region, timeout_ms) : leave_the_lane(region, timeout_ms);
 }
 
 /* The permission was recalled: the long way gives it back. */
@@ -280,15 +305,18 @@ __attribute__((always_inline)) static inline int enter_by_any(ay_region *region,
     if (__builtin_expect(is_stranger(region), 0))
         return refuse_stranger();
     if (__builtin_expect(lane == 0, 1))
-        return enter_by_express(region, timeout_ms);
+        return __builtin_expect(named_disturbed(region) == 0, 1) ? enter_by_express(region, timeout_ms)
+                                                                 : enter_by_express_and_ask(region, timeout_ms);
     if (lane != LANE_RETAINED)
         return enter_within(region, timeout_ms);
     if (__builtin_expect(courtesy_is_half_used(region->at.word), 0) || !express_again(region))
         return enter_recalled(region, timeout_ms);
-    const int error = __builtin_expect(named_is_due(region), 0) ? check_name(region) : 0;
-    if (__builtin_expect(error, 0))
-        return error;
-    return attends(&region->at) || !registers_gathered(&region->at) ? attend(region) : 0;
+    const struct registers *at = &region->at;
+    if (__builtin_expect(
+            (named_disturbed(region) | (atomic_load(at->claims) ^ at->gathered) | at->news | at->company_count) == 0,
+            1))
+        return 0;
+    return see_to(region, timeout_ms);
 }
 
 int ay_enter(ay_region *region)

@@ -13,39 +13,41 @@
 #include "protocols/registers.h"
 
 struct registers {
+    /* What the short ways fetch, side by side in two cache lines with the head of ay_region. */
+    struct hot *own;                /* fixed while the region is open; writable */
+    word word;                      /* what own->word holds, where only I look */
+    const _Atomic uint64_t *claims; /* fixed: the space's (L6) */
+    uint64_t gathered;              /* what `claims` was when the rivals were gathered */
+    struct run *runs;               /* all rivals, as gathered then */
+    size_t stride;                  /* fixed */
+    unsigned run_count;
+    uint32_t passage;       /* its number */
+    uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
+    unsigned company_count; /* gathered likewise */
+    bool news;              /* somebody died inside, or left such a death behind: see after entering */
+    bool cluster;           /* fixed: space->cluster */
+    bool may_retain;        /* its keeper sleeps on its `recalled`: one of RETAINED_MOST of this process */
+    bool retains;           /* this time, leaves with its permission if nobody is about */
+    _Atomic uint32_t grant; /* which permission it has now; 0: none. The keeper looks at it too */
     /* fixed while the region is open */
     const char *first; /* place 0, read-only */
     size_t place_size;
     unsigned self, places;
-    struct hot *own; /* writable */
-    word word;       /* what own->word holds, where only I look */
     struct cold *own_cold;
     struct registers_page *own_page;
     const struct public_spec *spec;
     const struct protocol *protocol;
     ay_space *space;
-    bool cluster;                       /* space->cluster */
     bool idle_shows;                    /* by the top bit of register 0 (`courtesy`) */
-    struct acquaintance *acquaintances; /* of every place */
-    const _Atomic uint64_t *claims;     /* the space's (L6) */
-    const _Atomic uint32_t *used;       /* likewise (L2) */
     bool every_place;                   /* the protocol has FEATURE_EVERY_PLACE */
-    size_t stride;
-    struct run *runs; /* all rivals, as gathered when `claims` was so */
-    unsigned run_count;
-    unsigned run; /* that of the rival returned last */
-    uint64_t gathered;
-    struct companion *company; /* gathered likewise */
-    unsigned company_count;
-    bool burdened;          /* among the rivals are some whose owners are gone */
-    uint64_t missed;        /* rivals whose place has another owner now, and owners that came and went unseen */
-    uint64_t floor;         /* the greatest number found at a place when its owner changed or died */
-    bool news;              /* somebody died inside, or left such a death behind: see after entering */
-    bool may_retain;        /* its keeper sleeps on its `recalled`: one of RETAINED_MOST of this process */
-    bool retains;           /* this time, leaves with its permission if nobody is about */
-    bool recalled;          /* ever */
-    _Atomic uint32_t grant; /* which permission it has now; 0: none. The keeper looks at it too */
-    uint64_t kept[4];       /* what the protocol keeps from entering to leaving, and beyond */
+    struct acquaintance *acquaintances; /* of every place */
+    const _Atomic uint32_t *used;       /* the space's (L2) */
+    struct companion *company;          /* who may be inside together with me */
+    unsigned run;                       /* that of the rival returned last */
+    uint64_t missed;                    /* rivals whose place has another owner now, or came and went unseen */
+    bool burdened;                      /* among the rivals are some whose owners are gone */
+    bool recalled;                      /* ever */
+    uint64_t kept[4];                   /* what the protocol keeps from entering to leaving, and beyond */
     /* habits, which outlive a passage: spin.c */
     int64_t lately_ns; /* how long waits for the one inside have taken lately */
     unsigned in_vain;  /* waits since it last spun, while they took too long for that */
@@ -72,7 +74,6 @@ struct registers {
     uint64_t behalf;  /* the thread that waits for our passages, and may be inside elsewhere; 0: none */
     uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
     int64_t cycle_ns; /* since when */
-    uint32_t passage; /* its number */
     uint32_t sleeps;  /* ever */
     int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
     bool conditional; /* has a `when`, or takes units */
@@ -93,16 +94,16 @@ struct registers {
 #define LANE_RETAINED  UINT64_C(0x5a5a5a5a5a5a5a5a)
 
 struct ay_region {
-    ay_region *next; /* in space->regions; under the mutex */
     uint64_t mark;
     uint64_t lane;
-    bool plain; /* the lane may ever be open: nothing about the region is out of the ordinary */
     uint64_t thread;
     volatile uint64_t *undisturbed; /* of that thread: see named.h */
     uint64_t breaks;                /* of that thread, when it last asked whether the file has a name */
-    struct claim claim;
-    uint32_t alone; /* the TID that its life carries while it is not shared; kept by ay_share */
     struct registers at;
+    ay_region *next; /* in space->regions; under the mutex */
+    bool plain;      /* the lane may ever be open: nothing about the region is out of the ordinary */
+    uint32_t alone;  /* the TID that its life carries while it is not shared; kept by ay_share */
+    struct claim claim;
     struct public_spec spec;
     /* in a space of many machines: see cluster.h */
     const struct permission *permission; /* NULL: not found yet */

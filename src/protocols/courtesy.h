@@ -82,11 +82,14 @@ static OFTEN enum passage_result courtesy_express(struct courtesy_express *my, s
     PASSAGE_BEGIN
     memset(&my->glance, 0, sizeof my->glance);
     WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, registers_own(at, 0)));
-    if (!NONE_ABOVE(courtesy_quiet(registers_own(at, 0))))
+    if (NONE_ABOVE(courtesy_quiet(registers_own(at, 0)))) {
+        WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, 0, without));
+    } else {
         CALL(courtesy_glance, &my->glance, at, without);
-    if (!my->glance.busy)
-        WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, my->glance.most, without));
-    my->glance.most = 0;
+        if (!my->glance.busy)
+            WRITE_LATE(inside_after_glance, W(registers_self(at)), courtesy_entered(at, my->glance.most, without));
+        my->glance.most = 0;
+    }
     PASSAGE_END
 }
 

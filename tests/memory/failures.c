@@ -44,6 +44,7 @@ WRAP(void *, mmap, (void *at, size_t size, int rights, int flags, int fd, off_t 
 WRAP(int, madvise, (void *at, size_t size, int advice), (at, size, advice), -1)
 WRAP(int, ftruncate, (int fd, off_t size), (fd, size), -1)
 WRAP(int, posix_fallocate, (int fd, off_t from, off_t size), (fd, from, size), failure)
+WRAP(int, posix_memalign, (void **room, size_t alignment, size_t size), (room, alignment, size), failure)
 WRAP(ssize_t, pwrite, (int fd, const void *bytes, size_t size, off_t to), (fd, bytes, size, to), -1)
 WRAP(ssize_t, pread, (int fd, void *bytes, size_t size, off_t from), (fd, bytes, size, from), -1)
 WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
