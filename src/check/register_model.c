@@ -205,7 +205,7 @@ static void add(const struct register_model *model, const unsigned char *state, 
             out->complaining = out->count - 1;
         }
         if (kind == MOVE_STEP)
-            out->move[out->count - 1].waits = (uint8_t)waits_before(model, state, who, &at);
+            out->move[out->count - 1].waits = waits_before(model, state, who, &at) & 3u;
         outcomes = at.outcomes;
         out->overflow |= at.overflow;
         if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) && same(model, state, next)) {
