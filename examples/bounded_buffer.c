@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A bounded buffer with conditions: region buffer when (not full) do put od; region buffer when (not empty) do get od. */
+/* A bounded buffer with conditions: region buffer when (not full) do put od; region buffer when
+ * (not empty) do get od. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -31,7 +32,8 @@ static ay_region *open_region(const char *name)
 {
     ay_space *space;
     ay_region *region;
-    if (ay_open(name, NULL, &space) != 0 || ay_region_open(space, &(ay_spec){.name = "buffer"}, &region) != 0) {
+    if (ay_open(name, NULL, &space) != 0 ||
+        ay_region_open(space, &(ay_spec){.name = "buffer"}, &region) != 0) {
         fprintf(stderr, "%s\n", ay_message());
         exit(1);
     }
@@ -41,7 +43,8 @@ static ay_region *open_region(const char *name)
 int main(int count, char **words)
 {
     const char *name = count > 1 ? words[1] : "example-bounded-buffer";
-    struct buffer *buffer = mmap(NULL, sizeof *buffer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct buffer *buffer =
+        mmap(NULL, sizeof *buffer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int producer = 0; producer < PRODUCERS; producer++)
         if (fork() == 0) {
             ay_region *region = open_region(name);

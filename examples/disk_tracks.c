@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit allocation (Lamport's disk tracks): each process takes some of eight tracks, is told which, and gives them back. */
+/* Unit allocation (Lamport's disk tracks): each process takes some of eight tracks, is told which,
+ * and gives them back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,14 +14,16 @@ enum { TRACKS = 8, USERS = 6, TIMES = 100 };
 int main(int count, char **words)
 {
     const char *name = count > 1 ? words[1] : "example-disk-tracks";
-    int *owner = mmap(NULL, TRACKS * sizeof *owner, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int *owner = mmap(NULL, TRACKS * sizeof *owner, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int me = 1; me <= USERS; me++)
         if (fork() == 0) {
             ay_space *space;
             ay_region *region;
             const unsigned take = 1 + (unsigned)me % 3;
             if (ay_open(name, NULL, &space) != 0 ||
-                ay_region_open(space, &(ay_spec){.name = "tracks", .take = take, .of = TRACKS}, &region) != 0) {
+                ay_region_open(space, &(ay_spec){.name = "tracks", .take = take, .of = TRACKS},
+                               &region) != 0) {
                 fprintf(stderr, "%s\n", ay_message());
                 exit(1);
             }

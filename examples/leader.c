@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Leader election: who is inside leads; when it dies, the next in the queue takes over, with a greater fence. */
+/* Leader election: who is inside leads; when it dies, the next in the queue takes over, with a
+ * greater fence. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ int main(int count, char **words)
         if (fork() == 0) {
             ay_space *space;
             ay_region *office;
-            if (ay_open(name, NULL, &space) != 0 || ay_region_open(space, &(ay_spec){.name = "office"}, &office) != 0 ||
+            if (ay_open(name, NULL, &space) != 0 ||
+                ay_region_open(space, &(ay_spec){.name = "office"}, &office) != 0 ||
                 ay_enter(office) < 0) {
                 fprintf(stderr, "%s\n", ay_message());
                 exit(1);

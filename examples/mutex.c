@@ -17,12 +17,14 @@ static void fail(const char *what)
 int main(int count, char **words)
 {
     const char *name = count > 1 ? words[1] : "example-mutex";
-    long *counter = mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    long *counter =
+        mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int child = 0; child < 8; child++)
         if (fork() == 0) {
             ay_space *space;
             ay_region *region;
-            if (ay_open(name, NULL, &space) != 0 || ay_region_open(space, &(ay_spec){.name = "counter"}, &region) != 0)
+            if (ay_open(name, NULL, &space) != 0 ||
+                ay_region_open(space, &(ay_spec){.name = "counter"}, &region) != 0)
                 fail("cannot open");
             for (int times = 0; times < 1000; times++) {
                 if (ay_enter(region) < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dining philosophers with `also`: each takes both forks at once, or neither; no order of forks to think about, no deadlock. */
+/* Dining philosophers with `also`: each takes both forks at once, or neither; no order of forks to
+ * think about, no deadlock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,7 +14,8 @@ enum { PHILOSOPHERS = 5, MEALS = 100 };
 int main(int count, char **words)
 {
     const char *name = count > 1 ? words[1] : "example-philosophers";
-    int *in_use = mmap(NULL, PHILOSOPHERS * sizeof *in_use, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int *in_use = mmap(NULL, PHILOSOPHERS * sizeof *in_use, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int me = 0; me < PHILOSOPHERS; me++)
         if (fork() == 0) {
             const int right = (me + 1) % PHILOSOPHERS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers and a writer: readers are inside together, the writer alone; in order of arrival, so neither starves. */
+/* Readers and a writer: readers are inside together, the writer alone; in order of arrival, so
+ * neither starves. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ static void write_often(const char *name, struct page *page)
 int main(int count, char **words)
 {
     const char *name = count > 1 ? words[1] : "example-readers-writers";
-    struct page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct page *page =
+        mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int child = 0; child < 4; child++)
         if (fork() == 0)
             read_often(name, page);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovery after a death: the holder is killed between two stores; the next one is told, and puts it right. */
+/* Recovery after a death: the holder is killed between two stores; the next one is told, and puts
+ * it right. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static ay_region *open_region(const char *name)
 {
     ay_space *space;
     ay_region *region;
-    if (ay_open(name, NULL, &space) != 0 || ay_region_open(space, &(ay_spec){.name = "account"}, &region) != 0) {
+    if (ay_open(name, NULL, &space) != 0 ||
+        ay_region_open(space, &(ay_spec){.name = "account"}, &region) != 0) {
         fprintf(stderr, "%s\n", ay_message());
         exit(1);
     }
@@ -27,7 +29,8 @@ static ay_region *open_region(const char *name)
 int main(int count, char **words)
 {
     const char *name = count > 1 ? words[1] : "example-recovery";
-    struct account *account = mmap(NULL, sizeof *account, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct account *account =
+        mmap(NULL, sizeof *account, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     *account = (struct account){.mine = 100};
     if (fork() == 0) {
         ay_enter(open_region(name));

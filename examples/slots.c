@@ -14,7 +14,8 @@ enum { SLOTS = 3, JOBS = 9 };
 int main(int count, char **words)
 {
     const char *name = count > 1 ? words[1] : "example-slots";
-    _Atomic int *running = mmap(NULL, 2 * sizeof *running, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    _Atomic int *running =
+        mmap(NULL, 2 * sizeof *running, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int job = 0; job < JOBS; job++)
         if (fork() == 0) {
             ay_space *space;

@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /* libafteryou: mutual exclusion that no crash can wedge.
  *
- * Processes meet in a *space*. Each opens a *region* there (a named resource, in a mode), enters it, is inside, leaves.
- * Whoever dies, at whatever moment, is as one who has left; nobody else is stopped by it. See afteryou(7).
+ * Processes meet in a *space*. Each opens a *region* there (a named resource, in a mode), enters
+ * it, is inside, leaves. Whoever dies, at whatever moment, is as one who has left; nobody else is
+ * stopped by it. See afteryou(7).
  *
  * Caveats, before anything else:
  *
- * - Death is noticed, a pause is not. A process that is stopped (SIGSTOP, a debugger, a suspended virtual machine)
- * inside a region keeps it until it goes on; nobody is ever put out by age. Protect what lies outside the machine with
- * ay_fence().
- * - A lock of threads or processes on *one* machine. A space on a network file system is not shared between machines.
- * - fork: the child owns nothing. A handle of the parent's, used by the child, gives -EPERM; the child opens its own. A
- * child made by clone(2) past fork() may keep the parent's places from being claimed anew for as long as it lives.
+ * - Death is noticed, a pause is not. A process that is stopped (SIGSTOP, a debugger, a suspended
+ *   virtual machine)
+ * inside a region keeps it until it goes on; nobody is ever put out by age. Protect what lies
+ * outside the machine with ay_fence().
+ * - A lock of threads or processes on *one* machine. A space on a network file system is not shared
+ *   between machines.
+ * - fork: the child owns nothing. A handle of the parent's, used by the child, gives -EPERM; the
+ *   child opens its own. A
+ * child made by clone(2) past fork() may keep the parent's places from being claimed anew for as
+ * long as it lives.
  * - exec counts as leaving everything, for the process that calls it.
- * - Whoever is inside is dead once the very thread that entered has ended, however it ended: after its last system call, if
+ * - Whoever is inside is dead once the very thread that entered has ended, however it ended: after
+ *   its last system call, if
  * its process was killed, and though its process lives on, if it was a thread that ended by itself.
- * - No function is a cancellation point (pthread_cancel(3)): a thread that waits is cancelled once the call has
- * returned. Give a wait that somebody may want to end a limit. `when` and the callback of ay_look() run uncancelled too.
- * - A region object is for one thread at a time. Two threads that are to exclude each other open two.
- * - After a death inside, what the region protects may be half done: ay_enter() then returns AY_AFTER_DEATH, once.
- * - Whoever may write to a space's file can harm the others of that space: by truncating it, for one. Its pages are
- *   protected against stray pointers, not against malice.
+ * - No function is a cancellation point (pthread_cancel(3)): a thread that waits is cancelled once
+ *   the call has
+ * returned. Give a wait that somebody may want to end a limit. `when` and the callback of ay_look()
+ * run uncancelled too.
+ * - A region object is for one thread at a time. Two threads that are to exclude each other open
+ *   two.
+ * - After a death inside, what the region protects may be half done: ay_enter() then returns
+ *   AY_AFTER_DEATH, once.
+ * - Whoever may write to a space's file can harm the others of that space: by truncating it, for
+ *   one. Its pages are protected against stray pointers, not against malice.
  *
- * Every function returns 0 (or a positive value that it names) or a negative errno; ay_message() then says in words
- * what was wrong. Pointers must be valid; NULL is accepted only where it says so. All functions are thread-safe as far
- * as their objects are different.
+ * Every function returns 0 (or a positive value that it names) or a negative errno; ay_message()
+ * then says in words what was wrong. Pointers must be valid; NULL is accepted only where it says
+ * so. All functions are thread-safe as far as their objects are different.
  */
 #ifndef AFTERYOU_H
 #define AFTERYOU_H
@@ -54,11 +64,12 @@ enum {
 
 /* Positive results. */
 enum {
-    AY_AFTER_DEATH = 1 /* entered; but somebody died inside since: look after what the region protects */
+    /* entered; but somebody died inside since: look after what the region protects */
+    AY_AFTER_DEATH = 1
 };
 
-/* EX, PR, PW, CW, CR, NL of the VMS and DLM lock managers. A lock for readers and a writer is AY_SHARED and
- * AY_EXCLUSIVE. Which of them may be inside at once:
+/* EX, PR, PW, CW, CR, NL of the VMS and DLM lock managers. A lock for readers and a writer is
+ * AY_SHARED and AY_EXCLUSIVE. Which of them may be inside at once:
  *
  *               EX  PR  PW  CW  CR  NL
  *   exclusive    .   .   .   .   .   +
@@ -77,7 +88,8 @@ typedef enum {
     AY_NULL
 } ay_mode;
 
-/* Who goes first of those that wait (Lamport's "should precede"). Within a class: in order of arrival. */
+/* Who goes first of those that wait (Lamport's "should precede"). Within a class: in order of
+ * arrival. */
 typedef enum {
     AY_IN_ORDER = 0,  /* first come, first served, readers and writers alike: nobody starves */
     AY_WRITERS_FIRST, /* exclusive and writing modes before the others, which can starve */
@@ -85,28 +97,39 @@ typedef enum {
     AY_BY_PRIORITY    /* greater ay_spec.priority first; the lesser can starve */
 } ay_precedence;
 
-/* What a space is. All zeros is the default of everything. The first to open a space creates it so; for all others a
- * value that is not zero must agree, or ay_open() gives -EINVAL and the message says with whom it disagrees. */
+/* What a space is. All zeros is the default of everything. The first to open a space creates it so;
+ * for all others a value that is not zero must agree, or ay_open() gives -EINVAL and the message
+ * says with whom it disagrees. */
 typedef struct ay_options {
-    unsigned places;          /* open regions at once, all processes together; 0: 4096, or what the protocol can do */
-    const char *protocol;     /* NULL: "courtesy"; or "bakery", "region", "forks", "clock", "races", "pair" */
-    ay_precedence precedence; /* "courtesy" and "region"; not with slots, which are given in order */
-    unsigned overtake;        /* how often one that sleeps may be passed by others that are awake; 0: strict order */
-    unsigned mode;            /* permissions of the file, whatever the umask; 0: 0600. A group's space: 0660 */
-    unsigned retain; /* 1: whoever was inside last goes in again at next to no cost, until somebody else asks; then its
-                                 process must run, or the other waits ("courtesy") */
+    /* open regions at once, all processes together; 0: 4096, or what the protocol can do */
+    unsigned places;
+    /* NULL: "courtesy"; or "bakery", "region", "forks", "clock", "races", "pair" */
+    const char *protocol;
+    /* "courtesy" and "region"; not with slots, which are given in order */
+    ay_precedence precedence;
+    /* how often one that sleeps may be passed by others that are awake; 0: strict order */
+    unsigned overtake;
+    /* permissions of the file, whatever the umask; 0: 0600. A group's space: 0660 */
+    unsigned mode;
+    /* 1: whoever was inside last goes in again at next to no cost, until somebody else asks; then
+     * its process must run, or the other waits ("courtesy") */
+    unsigned retain;
     uint64_t reserved[8]; /* must be 0 */
 } ay_options;
 
 /* What a region is. All zeros but the name is a plain mutex. */
 typedef struct ay_spec {
     const char *name; /* the resource: 1 to 255 bytes, any but NUL */
-    const char *const
-        *also; /* further resources, NULL-ended: all entered at once, none without the others; NULL: none */
+    /* further resources, NULL-ended: all entered at once, none without the others; NULL: none */
+    const char *const *also;
     ay_mode mode;
-    unsigned slots; /* how many may be inside at once (exclusive mode); 0 is 1; all who open the resource must agree */
+    /* how many may be inside at once (exclusive mode); 0 is 1; all who open the resource must agree
+     */
+    unsigned slots;
     unsigned take,
-        of;       /* hold `take` of the units 0 … of-1 while inside; all who open the resource must agree on `of` */
+        /* hold `take` of the units 0 … of-1 while inside; all who open the resource must agree on
+         * `of` */
+        of;
     int priority; /* with AY_BY_PRIORITY */
 } ay_spec;
 
@@ -115,11 +138,15 @@ typedef struct ay_region ay_region;
 
 /* ---- spaces and regions ---- */
 
-/* Opens a space, and creates it if there is none. `space`: NULL or "" for "default"; a name is a file below
- * /dev/shm/afteryou-UID (or below AFTERYOU_DIR, see afteryou(7)), private to the user; a name with a slash is a path (a group's space: a path in a directory of
- * the group, and .mode = 0660). -EINVAL  the name, the options, or a file that is no space (message says which)
- *   -EACCES, -ENOSPC, -EMFILE, -ENOMEM, -ELOOP (a symbolic link), -EISDIR ...  as open(2), mmap(2) say
- *   -EPROTONOSUPPORT  a space of another layout version;  -ENOTSUP  options that the protocol hasn't got */
+/* Opens a space, and creates it if there is none. `space`: NULL or "" for "default"; a name is a
+ * file below /dev/shm/afteryou-UID (or below AFTERYOU_DIR, see afteryou(7)), private to the user; a
+ * name with a slash is a path (a group's space: a path in a directory of
+ * the group, and .mode = 0660). -EINVAL  the name, the options, or a file that is no space (message
+ *                                        says which)
+ *   -EACCES, -ENOSPC, -EMFILE, -ENOMEM, -ELOOP (a symbolic link), -EISDIR ...  as open(2), mmap(2)
+ *     say
+ *   -EPROTONOSUPPORT  a space of another layout version;  -ENOTSUP  options that the protocol
+ *                     hasn't got */
 AY_API int ay_open(const char *space, const ay_options *options, ay_space **out);
 
 /* Closes the space and all regions that are open in it: those inside leave. NULL is ignored. */
@@ -128,10 +155,12 @@ AY_API void ay_close(ay_space *space);
 /* Claims a place for a region. Needs no agreement with anybody but on slots and units.
  *   -EINVAL  the spec, or it disagrees with another process's (message says with whose)
  *   -ENOTSUP the space's protocol hasn't got what the spec asks for
- *   -EUSERS  all places are taken, or 4096 threads more than there are places have opened or entered regions
+ *   -EUSERS  all places are taken, or 4096 threads more than there are places have opened or
+ *            entered regions
  *   -EMFILE  2000 regions of this process, or this thread uses 1000 spaces
  *   -ESTALE  the space was removed;  -EAGAIN  it is being removed, or locked
- *   -EBADF   this program closed the space's descriptor, and it cannot be opened again;  -ENOMEM, -ENOSPC, -EPERM */
+ *   -EBADF   this program closed the space's descriptor, and it cannot be opened again;  -ENOMEM,
+ *            -ENOSPC, -EPERM */
 AY_API int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out);
 
 /* Gives up the place; if inside, leaves. NULL is ignored. */
@@ -139,85 +168,101 @@ AY_API void ay_region_close(ay_region *region);
 
 /* ---- passages ---- */
 
-/* Enters, waiting as long as need be. 0, or AY_AFTER_DEATH: entered, and somebody died inside since it was last
- * entered; of those who enter the resource (in whatever mode) one is told of each such death.
+/* Enters, waiting as long as need be. 0, or AY_AFTER_DEATH: entered, and somebody died inside since
+ * it was last entered; of those who enter the resource (in whatever mode) one is told of each such
+ * death.
  *   -EDEADLK    to wait would close a cycle of waiting threads, or this region is already entered
  *   -EPERM      the region belongs to another process (it was opened before a fork)
- *   -EOVERFLOW  the numbers of the space are used up, after 2^50 passages: remove it when nobody uses it
- *   -ESTALE     the space's file was removed: who opens it now does not meet those in the old one. Close it, open it again
- *   -EUSERS, -EMFILE, -ENOMEM, -ENOSPC  only for a thread that enters for the first time, by a region that another opened */
+ *   -EOVERFLOW  the numbers of the space are used up, after 2^50 passages: remove it when nobody
+ *               uses it
+ *   -ESTALE     the space's file was removed: who opens it now does not meet those in the old one.
+ *               Close it, open it again
+ *   -EUSERS, -EMFILE, -ENOMEM, -ENOSPC  only for a thread that enters for the first time, by a
+ *                                       region that another opened */
 AY_API int ay_enter(ay_region *region);
 
 /* As ay_enter(), without waiting for others: -EBUSY. */
 AY_API int ay_try(ay_region *region);
 
-/* As ay_enter(), for so long at most, by the monotonic clock: -ETIMEDOUT. 0 is as ay_try() but for the code; negative:
- * for ever. */
+/* As ay_enter(), for so long at most, by the monotonic clock: -ETIMEDOUT. 0 is as ay_try() but for
+ * the code; negative: for ever. */
 AY_API int ay_enter_for(ay_region *region, int timeout_ms);
 
-/* Enters once when(arg) is true: "region mode when condition". `when` is called while nobody who conflicts is inside,
- * so it may read what the region protects; it must not wait, and not change anything. It is asked again whenever
- * somebody who conflicts has left. */
+/* Enters once when(arg) is true: "region mode when condition". `when` is called while nobody who
+ * conflicts is inside, so it may read what the region protects; it must not wait, and not change
+ * anything. It is asked again whenever somebody who conflicts has left. */
 AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
-/* As ay_enter_when() (`when` may be NULL), for those who must be able to stop waiting: interrupted(arg) is called in this
- * thread whenever its sleep ends, so also after every signal that was handled meanwhile, and twice a second in any case;
- * if it returns true, the wait is given up: -EINTR. As long as it returns false, the place in the queue is kept. */
-AY_API int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)(void *), void *arg,
-                           int timeout_ms);
+/* As ay_enter_when() (`when` may be NULL), for those who must be able to stop waiting:
+ * interrupted(arg) is called in this thread whenever its sleep ends, so also after every signal
+ * that was handled meanwhile, and twice a second in any case; if it returns true, the wait is given
+ * up: -EINTR. As long as it returns false, the place in the queue is kept. */
+AY_API int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)(void *),
+                           void *arg, int timeout_ms);
 
-/* Says that the thread `thread` (ay_place.thread), of whatever process, waits until this region has been entered and
- * left: it has started us, say, and is inside elsewhere. A cycle of waiting threads is then found through it as well.
- * For all later passages; 0: not any more. -EPERM (inside, or another process's) */
+/* Says that the thread `thread` (ay_place.thread), of whatever process, waits until this region has
+ * been entered and left: it has started us, say, and is inside elsewhere. A cycle of waiting
+ * threads is then found through it as well. For all later passages; 0: not any more. -EPERM
+ * (inside, or another process's) */
 AY_API int ay_on_behalf(ay_region *region, uint64_t thread);
 
-/* Leaves: never waits, never fails but for -EPERM (not inside, another process's, or the thread that entered has ended).
- * Another thread than the one that entered may leave, as long as that one lives. */
+/* Leaves: never waits, never fails but for -EPERM (not inside, another process's, or the thread
+ * that entered has ended). Another thread than the one that entered may leave, as long as that one
+ * lives. */
 AY_API int ay_leave(ay_region *region);
 
-/* The fencing token of the present passage (after leaving: of the last; 0 if there was none). If two passages conflict,
- * the later has the greater fence, across deaths and for as long as the space's file lives. */
+/* The fencing token of the present passage (after leaving: of the last; 0 if there was none). If
+ * two passages conflict, the later has the greater fence, across deaths and for as long as the
+ * space's file lives. */
 AY_API uint64_t ay_fence(const ay_region *region);
 
-/* The units held, ascending: writes at most `room` of them, returns how many there are (0 outside, or without `take`).
+/* The units held, ascending: writes at most `room` of them, returns how many there are (0 outside,
+ * or without `take`).
  */
 AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
 
 /* ---- a region that is held by several processes ---- */
 
-/* From now on the region is held until this process has died *and* every copy of the returned descriptor is closed: a
- * child has one after fork(2), and what it executes too if it clears FD_CLOEXEC. For a process that is to end what this
- * one began, should this one be killed. Such a second process, when it is done, closes its copy and calls ay_repair();
- * without that, those who wait notice by themselves, in a second or so. Whoever enters next is told of a death. Give the
+/* From now on the region is held until this process has died *and* every copy of the returned
+ * descriptor is closed: a child has one after fork(2), and what it executes too if it clears
+ * FD_CLOEXEC. For a process that is to end what this one began, should this one be killed. Such a
+ * second process, when it is done, closes its copy and calls ay_repair(); without that, those who
+ * wait notice by themselves, in a second or so. Whoever enters next is told of a death. Give the
  * copy to nobody who writes to descriptors that he did not open: it is one of the space's file.
  * -EPERM (not inside, or another process's), -EMFILE */
 AY_API int ay_share(ay_region *region);
 
-/* This process alone holds it again: its death is noticed at once, as usual. It may be inside or not. -EPERM */
+/* This process alone holds it again: its death is noticed at once, as usual. It may be inside or
+ * not. -EPERM */
 AY_API int ay_unshare(ay_region *region);
 
 /* ---- spaces of many machines: "cluster:NAME" ----
  *
- * ay_open() of one: -ENOENT  no agent of it has run on this machine;  -EACCES  the agent is neither root's nor this user's, so it is not believed
- *   -ESTALE  its space was removed. Entering: -EHOSTDOWN  the agent does not run;  -ESTALE  its files were made anew: open it again
+ * ay_open() of one: -ENOENT  no agent of it has run on this machine;  -EACCES  the agent is neither
+ *                            root's nor this user's, so it is not believed
+ *   -ESTALE  its space was removed. Entering: -EHOSTDOWN  the agent does not run;  -ESTALE  its
+ *            files were made anew: open it again
  *   -ENOSPC  the cluster has no room for another name
- * Cycles of waiting processes are found on one machine (-EDEADLK), not across machines: there, enter regions in one order, or wait with a limit. */
+ * Cycles of waiting processes are found on one machine (-EDEADLK), not across machines: there,
+ * enter regions in one order, or wait with a limit. */
 
-/* A descriptor (an eventfd) that becomes readable when the present passage is lost: this machine has been cut off from the majority, or its agent has died, and another machine may
- * soon be inside. Stop what you do, and leave. Ask ay_valid() when it is readable. It belongs to the region, is readable until the region is next entered, and is never readable in a
- * space of one machine. -EPERM, -EMFILE, -EAGAIN */
+/* A descriptor (an eventfd) that becomes readable when the present passage is lost: this machine
+ * has been cut off from the majority, or its agent has died, and another machine may soon be
+ * inside. Stop what you do, and leave. Ask ay_valid() when it is readable. It belongs to the
+ * region, is readable until the region is next entered, and is never readable in a space of one
+ * machine. -EPERM, -EMFILE, -EAGAIN */
 AY_API int ay_lost(ay_region *region);
 
-/* Whether the present passage still holds: false outside, and once it has been lost. The answer was true when it was asked: what lies outside needs the
- * fence all the same. */
+/* Whether the present passage still holds: false outside, and once it has been lost. The answer was
+ * true when it was asked: what lies outside needs the fence all the same. */
 AY_API bool ay_valid(const ay_region *region);
 
-/* How many milliseconds after a loss (ay_lost) another machine may be inside, at the earliest: so much time there is to stop. 0 in a space of one machine, where nothing is
- * lost. */
+/* How many milliseconds after a loss (ay_lost) another machine may be inside, at the earliest: so
+ * much time there is to stop. 0 in a space of one machine, where nothing is lost. */
 AY_API int ay_grace(const ay_space *space);
 
-/* What was wrong with the last call of this thread that failed, in one line without a full stop; "" if none did. Valid
- * until the thread's next call. */
+/* What was wrong with the last call of this thread that failed, in one line without a full stop; ""
+ * if none did. Valid until the thread's next call. */
 AY_API const char *ay_message(void);
 
 /* ---- looking on: reads only, disturbs nobody ---- */
@@ -229,7 +274,8 @@ typedef enum {
     AY_DEAD_INSIDE /* its owner died inside; nobody has been told yet */
 } ay_state;
 
-/* One place, as an observer finds it. Valid during the callback only. Not a consistent cut: others go on meanwhile. */
+/* One place, as an observer finds it. Valid during the callback only. Not a consistent cut: others
+ * go on meanwhile. */
 typedef struct ay_place {
     unsigned place;
     ay_state state;
@@ -240,10 +286,11 @@ typedef struct ay_place {
     unsigned slots, take, of;
     int priority;
     uint64_t fence; /* of the present passage, or the last */
-    uint64_t order; /* those who wait, in the order in which they would be served: 1, 2, …; 0 elsewhere */
-    int64_t
-        since_ns; /* CLOCK_MONOTONIC when the state was entered (not kept for AY_IDLE: when the place was opened); 0: not known,
-                         for one that went inside by a short way, without a look at a clock */
+    /* those who wait, in the order in which they would be served: 1, 2, …; 0 elsewhere */
+    uint64_t order;
+    /* CLOCK_MONOTONIC when the state was entered (not kept for AY_IDLE: when the place was opened);
+     * 0: not known, for one that went inside by a short way, without a look at a clock */
+    int64_t since_ns;
     int waits_for;         /* a place, or -1 */
     const unsigned *units; /* held */
     size_t unit_count;
@@ -251,7 +298,8 @@ typedef struct ay_place {
     uint64_t pid_namespace, start_time; /* inode; clock ticks after boot, as in /proc/PID/stat */
     unsigned uid;
     const char *command;
-    uint64_t thread; /* who entered last, or waits: a number that no other thread of this machine has */
+    /* who entered last, or waits: a number that no other thread of this machine has */
+    uint64_t thread;
 } ay_place;
 
 typedef struct ay_view {
@@ -262,19 +310,22 @@ typedef struct ay_view {
     int64_t created_s; /* seconds since 1970 */
 } ay_view;
 
-/* Calls `each` for every place that was ever used, ascending, until it returns non-zero (which is returned). `view` may
- * be NULL, `each` too. Needs only the right to read the file. Errors as ay_open(); -ENOENT: there is no such space. */
-AY_API int ay_look(const char *space, ay_view *view, int (*each)(const ay_place *, void *), void *arg);
+/* Calls `each` for every place that was ever used, ascending, until it returns non-zero (which is
+ * returned). `view` may be NULL, `each` too. Needs only the right to read the file. Errors as
+ * ay_open(); -ENOENT: there is no such space. */
+AY_API int ay_look(const char *space, ay_view *view, int (*each)(const ay_place *, void *),
+                   void *arg);
 
 /* The path of the file that `space` names, as ay_open() would find it: 0, -EINVAL, -ERANGE. */
 AY_API int ay_path(const char *space, char *path, size_t room);
 
-/* Removes a space in which nobody has a place: 0, -EBUSY (message says who), -ENOENT, -EINVAL, -EACCES. */
+/* Removes a space in which nobody has a place: 0, -EBUSY (message says who), -ENOENT, -EINVAL,
+ * -EACCES. */
 AY_API int ay_remove(const char *space);
 
-/* Looks after what no kernel has: places that say they are alive while nobody holds their claim (a file that was
- * copied or restored, or written by something else). Returns how many were found and marked dead. Waiting does this by
- * itself in time. */
+/* Looks after what no kernel has: places that say they are alive while nobody holds their claim (a
+ * file that was copied or restored, or written by something else). Returns how many were found and
+ * marked dead. Waiting does this by itself in time. */
 AY_API int ay_repair(ay_space *space);
 
 #ifdef __cplusplus

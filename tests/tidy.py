@@ -18,27 +18,43 @@ LINES_MOST = 500
 LONG_FOR_A_REASON = {
 }
 
-# Which folders of src/ the files of a folder may include. "afteryou.h" is the public header.
+COLUMNS_MOST = 100
+
+# Which folders of src/ the files of a folder may include, the deepest folder that is named here deciding. A folder stands
+# for all below it. "afteryou.h" is the public header.
 MAY_INCLUDE = {
-    "protocols": {"protocols"},
+    "protocols": {"protocols/modes.h"},
+    "protocols/language": {"protocols/language", "protocols/modes.h"},
+    "protocols/registers": {"protocols/registers", "protocols/language", "protocols/modes.h"},
+    "protocols/messages": {"protocols/messages", "protocols/modes.h"},
     "common": {"common"},
     "audit": {"audit", "common"},
-    "memory": {"memory", "protocols", "common", "afteryou.h"},
-    "agent": {"agent", "protocols", "common", "afteryou.h"},
-    "check": {"check", "protocols", "common"},
-    "simulate": {"simulate", "protocols", "common"},
+    "memory": {"memory", "protocols/language", "protocols/registers", "protocols/modes.h", "common", "afteryou.h"},
+    "agent/core": {"agent/core", "protocols/messages", "protocols/modes.h", "common"},
+    "agent/host": {"agent", "protocols/messages", "protocols/modes.h", "common", "afteryou.h"},
+    "check/search": {"check/search", "common"},
+    "check/messages": {"check/messages", "check/search", "protocols/messages", "protocols/modes.h", "common"},
+    "check/registers": {"check/registers", "check/search", "check/papers", "protocols/language", "protocols/registers",
+                        "protocols/modes.h", "common"},
+    "check/papers": {"check/papers", "check/registers", "protocols/language", "protocols/registers"},
+    "simulate": {"simulate", "protocols/messages", "protocols/modes.h", "common"},
     "cli": {"cli", "check", "simulate", "audit", "agent", "common", "afteryou.h"},
     "bench": {"bench", "common", "afteryou.h"},
 }
 # Files that may see more, each with the reason.
 MAY_INCLUDE_MORE = {
-    "bench/peers/doorway.c": {"memory", "protocols"},  # when a waiter is in the queue shows nowhere else
+    "bench/peers/doorway.c": {"memory", "protocols/registers"},  # when a waiter is in the queue shows nowhere else
 }
 
 C_FILES = (".c", ".h")
 TEXT_FILES = C_FILES + (".py", ".md", ".build", ".sh", ".1", ".3", ".7", ".pml", ".yml", ".txt")
 WITHOUT_EXTENSION = ("dev", "run", "README", "LICENSE")
 STOPS = "REGISTERS_" + "STOP_AT_ACCESS"
+# The register protocols' surroundings: once for each engine.
+TWO_BODIES = {"struct registers", "struct watch", "struct asked", "struct recall", "struct sights", "struct glimpse"}
+IMPURE = re.compile(r"\s*#\s*include\s+<(stdio|stdlib|time|unistd|pthread|errno|signal|assert|sys/.*)\.h>")
+UNBROKEN = re.compile(r'\s*"\S*"[;,)]*$')  # a string without a space, which is found by searching for it
+STRUCT = re.compile(r"(?:static )?((?:struct|union|enum) \w+) \{")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(home|Users|root|work)/\w")
 
@@ -57,38 +73,72 @@ def files_of(root):
     return sorted(name for name in names if os.path.isfile(os.path.join(root, name)))
 
 
-def folder_of(path):
-    """The folder of src/ that a path lies in, "bench", or None."""
-    parts = path.split("/")
-    if parts[0] == "bench":
-        return "bench"
-    return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+def place_of(path):
+    """A path below src/ without "src/", one of bench/ as it is; None elsewhere."""
+    if path.startswith("src/") and path.count("/") > 1:
+        return path[len("src/"):]
+    return path if path.startswith("bench/") else None
+
+
+def lies_in(place, folder):
+    return place == folder or place.startswith(folder + "/")
+
+
+def folder_of(place):
+    """The deepest folder of the layering in which it lies, or None."""
+    folders = [folder for folder in MAY_INCLUDE if lies_in(place, folder)]
+    return max(folders, key=len) if folders else None
 
 
 def included(root, path, name):
-    """Which folder of src/ an include names ("afteryou.h" for the public header), or None if it is none of ours."""
+    """What an include names, below src/ ("afteryou.h" for the public header), or None if it is none of ours."""
     if os.path.basename(name) == "afteryou.h":
         return "afteryou.h"
     beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
     for candidate in (beside, os.path.join("src", name)):
-        if os.path.isfile(os.path.join(root, candidate)) and folder_of(candidate):
-            return folder_of(candidate)
-    return name.split("/")[0] if name.split("/")[0] in MAY_INCLUDE else None
+        if os.path.isfile(os.path.join(root, candidate)) and place_of(candidate):
+            return place_of(candidate)
+    return name if folder_of(name) else None
 
 
 def judge_includes(root, path, lines):
-    folder = folder_of(path)
-    if folder is None:
+    place = place_of(path)
+    if place is None:
         return
-    if folder not in MAY_INCLUDE:
-        yield 1, f"src/{folder}/ is not in the layering: say in tests/tidy.py what it may include"
+    folder = folder_of(place)
+    if folder is None:
+        yield 1, f"src/{os.path.dirname(place)}/ is not in the layering: say in tests/tidy.py what it may include"
         return
     allowed = MAY_INCLUDE[folder] | MAY_INCLUDE_MORE.get(path, set())
     for number, line in enumerate(lines, 1):
         found = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
         whose = found and included(root, path, found.group(1))
-        if whose and whose not in allowed:
-            yield number, f"{folder}/ may not include {whose}: {found.group(1)}"
+        if whose and not any(lies_in(whose, one) for one in allowed):
+            yield number, f"{folder}/ may not include {whose}"
+
+
+def judge_purity(_root, path, lines):
+    """A protocol is pure: no I/O, no clock, no memory of its own, no thread."""
+    if not path.startswith("src/protocols/"):
+        return
+    for number, line in enumerate(lines, 1):
+        if IMPURE.match(line):
+            yield number, f"a protocol is pure: {line.strip()}"
+
+
+def judge_columns(_root, path, lines):
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS_MOST and not UNBROKEN.match(line):
+            yield number, f"more than {COLUMNS_MOST} columns"
+
+
+def judge_struct_names(found):
+    """found: (path, number, name) of every struct, union and enum of src/ that has one."""
+    first = {}
+    for path, number, name in found:
+        if name not in TWO_BODIES and name in first:
+            yield f"{path}:{number}: {name} is also in {first[name]}: a name means one thing in the whole tree"
+        first.setdefault(name, path)
 
 
 def judge_head(_root, _path, lines):
@@ -105,20 +155,21 @@ def judge_length(_root, path, lines):
 
 
 def judge_two_bodies(_root, path, lines):
-    """Only registers.h has two bodies; only check/registers.h chooses the second."""
-    if path == "src/protocols/registers.h":
+    """Only registers.h has two bodies; only the checker's accesses choose the second."""
+    if path == "src/protocols/language/registers.h":
         return
     for number, line in enumerate(lines, 1):
         if STOPS not in line:
             continue
-        if path == "src/check/registers.h" and re.match(rf"#define {STOPS}$", line):
+        if path == "src/check/registers/accesses.h" and re.match(rf"#define {STOPS}$", line):
             continue
-        yield number, f"{STOPS} belongs to src/protocols/registers.h alone"
+        yield number, f"{STOPS} belongs to src/protocols/language/registers.h alone"
 
 
 def judge_lines_for_people(_root, path, lines):
-    """Of the command, say() writes a line: whole, and with nothing in it that a terminal obeys. A line that is drawn again and again begins with \\r."""
-    if folder_of(path) != "cli":
+    """Of the command, say() writes a line: whole, and with nothing in it that a terminal obeys. A line that
+    is drawn again and again begins with \\r."""
+    if not path.startswith("src/cli/"):
         return
     for number, line in enumerate(lines, 1):
         if re.search(r'fprintf\(stderr, "(?!\\r)|fputs\("(?!\\r)[^"]*", stderr|\b(perror|warnx?)\(', line):
@@ -148,6 +199,7 @@ def judge_format(root, paths):
 def judge(root):
     found = []
     c_paths = []
+    structs = []
     for path in files_of(root):
         name = os.path.basename(path)
         if not path.endswith(TEXT_FILES) and name not in WITHOUT_EXTENSION:
@@ -157,9 +209,13 @@ def judge(root):
         rules = [judge_words]
         if path.endswith(C_FILES):
             c_paths.append(path)
-            rules += [judge_includes, judge_head, judge_length, judge_two_bodies, judge_lines_for_people]
+            rules += [judge_includes, judge_head, judge_length, judge_two_bodies, judge_lines_for_people, judge_purity,
+                      judge_columns]
+            structs += [(path, number, match.group(1)) for number, line in enumerate(lines, 1)
+                        if path.startswith("src/") and (match := STRUCT.match(line))]
         for rule in rules:
             found += [f"{path}:{number}: {what}" for number, what in rule(root, path, lines)]
+    found += judge_struct_names(structs)
     for path, reason in LONG_FOR_A_REASON.items():
         full = os.path.join(root, path)
         if os.path.isfile(full) and len(open(full, encoding="utf-8").read().splitlines()) <= LINES_MOST:
@@ -171,46 +227,65 @@ GOOD = "/* SPDX-License-Identifier: MIT */\n/* A file of a small tree. */\n"
 SMALL_TREE = {
     ".clang-format": "BasedOnStyle: LLVM\n",
     "include/afteryou.h": GOOD,
-    "src/protocols/registers.h": GOOD + f"#ifdef {STOPS}\n#endif\n",
-    "src/protocols/pair.h": GOOD + '#include "registers.h"\n',
-    "src/check/registers.h": GOOD + f'#define {STOPS}\n#include "protocols/registers.h"\n',
-    "src/check/search.c": GOOD + '#include "check/registers.h"\n\n#include "common/svg.h"\n',
-    "src/memory/space.c": GOOD + '#include "afteryou.h"\n\n#include "protocols/pair.h"\n',
-    "src/memory/space.h": GOOD,
-    "src/common/svg.h": GOOD,
-    "src/audit/judge.c": GOOD + '#include "common/svg.h"\n',
-    "src/cli/main.c": GOOD + '#include "check/registers.h"\n',
+    "src/protocols/modes.h": GOOD,
+    "src/protocols/language/registers.h": GOOD + f"#ifdef {STOPS}\n#endif\n",
+    "src/protocols/registers/pair.h": GOOD + '#include "protocols/language/registers.h"\n',
+    "src/protocols/messages/token.c": GOOD + '#include "protocols/modes.h"\n',
+    "src/check/registers/accesses.h": GOOD + f'#define {STOPS}\n#include "protocols/language/registers.h"\n',
+    "src/check/search/search.c": GOOD + '#include "common/draw/svg.h"\n',
+    "src/check/search/search.h": GOOD + "struct search {\n  int a;\n};\n",
+    "src/memory/space.c": GOOD + '#include "afteryou.h"\n\n#include "protocols/registers/pair.h"\n',
+    "src/memory/memory.h": GOOD,
+    "src/agent/core/agent.h": GOOD,
+    "src/agent/host/service.c": GOOD + '#include "afteryou.h"\n#include "agent/core/agent.h"\n',
+    "src/common/draw/svg.h": GOOD,
+    "src/audit/judge.c": GOOD + '#include "common/draw/svg.h"\n',
+    "src/cli/main.c": GOOD + '#include "check/registers/accesses.h"\n',
     "bench/peers/peer.h": GOOD,
-    "bench/peers/main.c": GOOD + '#include "afteryou.h"\n#include "common/svg.h"\n#include "peer.h"\n',
-    "bench/peers/doorway.c": GOOD + '#include "memory/space.h"\n#include "protocols/pair.h"\n',
+    "bench/peers/main.c": GOOD + '#include "afteryou.h"\n#include "common/draw/svg.h"\n#include "peer.h"\n',
+    "bench/peers/doorway.c": GOOD + '#include "memory/memory.h"\n#include "protocols/registers/pair.h"\n',
 }
 
 # What is appended to or put in place of a file, and what must be said of it.
 BREAKS = [
-    ("src/protocols/pair.h", GOOD + '#include "check/registers.h"\n', "protocols/ may not include check"),
-    ("src/protocols/pair.h", GOOD + '#include "../memory/space.h"\n', "protocols/ may not include memory"),
-    ("src/protocols/pair.h", GOOD + '#include "common/svg.h"\n', "protocols/ may not include common"),
-    ("src/check/search.c", GOOD + '#include "memory/space.h"\n', "check/ may not include memory"),
-    ("src/check/search.c", GOOD + '#include <afteryou.h>\n', "check/ may not include afteryou.h"),
-    ("src/memory/space.c", GOOD + '#include "check/registers.h"\n', "memory/ may not include check"),
-    ("src/common/svg.h", GOOD + '#include "protocols/pair.h"\n', "common/ may not include protocols"),
-    ("src/audit/judge.c", GOOD + '#include "protocols/pair.h"\n', "audit/ may not include protocols"),
-    ("src/cli/main.c", GOOD + '#include "memory/space.h"\n', "cli/ may not include memory"),
-    ("src/cli/main.c", GOOD + '#include "protocols/pair.h"\n', "cli/ may not include protocols"),
-    ("bench/peers/main.c", GOOD + '#include "memory/space.h"\n', "bench/ may not include memory"),
-    ("bench/peers/doorway.c", GOOD + '#include "check/registers.h"\n', "bench/ may not include check"),
+    ("src/protocols/registers/pair.h", GOOD + '#include "check/registers/accesses.h"\n',
+     "protocols/registers/ may not include check"),
+    ("src/protocols/registers/pair.h", GOOD + '#include "../../memory/memory.h"\n',
+     "protocols/registers/ may not include memory"),
+    ("src/protocols/registers/pair.h", GOOD + '#include "common/draw/svg.h"\n',
+     "protocols/registers/ may not include common"),
+    ("src/protocols/registers/pair.h", GOOD + '#include "protocols/messages/node.h"\n',
+     "protocols/registers/ may not include protocols/messages"),
+    ("src/protocols/registers/pair.h", GOOD + "#include <stdio.h>\n", "a protocol is pure"),
+    ("src/protocols/messages/token.c", GOOD + "#include <sys/mman.h>\n", "a protocol is pure"),
+    ("src/check/search/search.c", GOOD + '#include "memory/memory.h"\n', "check/search/ may not include memory"),
+    ("src/check/search/search.c", GOOD + '#include "check/registers/accesses.h"\n',
+     "check/search/ may not include check/registers"),
+    ("src/check/search/search.c", GOOD + "#include <afteryou.h>\n", "check/search/ may not include afteryou.h"),
+    ("src/memory/space.c", GOOD + '#include "check/registers/accesses.h"\n', "memory/ may not include check"),
+    ("src/memory/space.c", GOOD + '#include "protocols/messages/node.h"\n', "memory/ may not include protocols/messages"),
+    ("src/agent/core/agent.h", GOOD + '#include "agent/host/pages.h"\n', "agent/core/ may not include agent/host"),
+    ("src/agent/core/agent.h", GOOD + '#include "afteryou.h"\n', "agent/core/ may not include afteryou.h"),
+    ("src/common/draw/svg.h", GOOD + '#include "protocols/modes.h"\n', "common/ may not include protocols"),
+    ("src/audit/judge.c", GOOD + '#include "protocols/modes.h"\n', "audit/ may not include protocols"),
+    ("src/cli/main.c", GOOD + '#include "memory/memory.h"\n', "cli/ may not include memory"),
+    ("src/cli/main.c", GOOD + '#include "protocols/modes.h"\n', "cli/ may not include protocols"),
+    ("bench/peers/main.c", GOOD + '#include "memory/memory.h"\n', "bench/ may not include memory"),
+    ("bench/peers/doorway.c", GOOD + '#include "check/search/search.h"\n', "bench/ may not include check"),
     ("src/novel/one.c", GOOD, "src/novel/ is not in the layering"),
-    ("src/common/svg.h", "/* No licence. */\n/* A file of a small tree. */\n", "must be the SPDX line"),
-    ("src/common/svg.h", "/* SPDX-License-Identifier: MIT */\n#include <stdio.h>\n", "must begin a sentence"),
-    ("src/common/svg.h", GOOD + "int a;\n" * LINES_MOST, f"more than {LINES_MOST} lines"),
-    ("src/common/svg.h", GOOD + f"#ifdef {STOPS}\n#endif\n", "belongs to src/protocols/registers.h alone"),
-    ("src/check/registers.h", GOOD + f"#ifndef {STOPS}\n#endif\n", "belongs to src/protocols/registers.h alone"),
-    ("src/cli/main.c", GOOD + 'int a = fprintf(stderr, "wrong: %s\\n", 0);\n', "say() writes lines"),
-    ("src/cli/main.c", GOOD + 'int a = fputs("wrong", stderr);\n', "say() writes lines"),
-    ("src/common/svg.h", GOOD + "/* TO" + "DO: later. */\n", "unfinished"),
+    ("src/audit/judge.c", GOOD + "struct search {\n  int a;\n};\n", "a name means one thing in the whole tree"),
+    ("src/common/draw/svg.h", "/* No licence. */\n/* A file of a small tree. */\n", "must be the SPDX line"),
+    ("src/common/draw/svg.h", "/* SPDX-License-Identifier: MIT */\n#include <stdio.h>\n", "must begin a sentence"),
+    ("src/common/draw/svg.h", GOOD + "int a;\n" * LINES_MOST, f"more than {LINES_MOST} lines"),
+    ("src/common/draw/svg.h", GOOD + "int " + "a" * COLUMNS_MOST + ";\n", f"more than {COLUMNS_MOST} columns"),
+    ("src/common/draw/svg.h", GOOD + f"#ifdef {STOPS}\n#endif\n", "belongs to src/protocols/language/registers.h alone"),
+    ("src/check/registers/accesses.h", GOOD + f"#ifndef {STOPS}\n#endif\n",
+     "belongs to src/protocols/language/registers.h alone"),
+    ("src/common/draw/svg.h", GOOD + "/* TO" + "DO: later. */\n", "unfinished"),
     ("docs/notes.md", "FIX" + "ME\n", "unfinished"),
     ("docs/notes.md", "See /ho" + "me/somebody/notes.\n", "a path of one machine"),
-    ("src/common/svg.h", GOOD + "int   a ;\n", "not as clang-format has it"),
+    ("src/cli/main.c", GOOD + 'void a(void) { fprintf(stderr, "a"); }\n', "say() writes lines for people"),
+    ("src/common/draw/svg.h", GOOD + "int   a ;\n", "not as clang-format has it"),
 ]
 
 

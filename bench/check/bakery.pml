@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `bakery` of src/protocols/bakery.h for SPIN: exclusive mode, N places, deaths after any step.
+/* `bakery` of src/protocols/registers/bakery.h for SPIN: exclusive mode, N places, deaths after any step.
  *
  * The same steps as `afteryou check bakery --modes exclusive --passages PASSAGES`: one access to a public word and all
  * private work up to the next access are one indivisible step; beginning makes the first access; a process that dies

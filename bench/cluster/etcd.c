@@ -21,14 +21,16 @@ static bool is_whole(const char *answer, size_t have)
     const char *body = strstr(answer, "\r\n\r\n"), *length = strcasestr(answer, "content-length:");
     if (!body || !length)
         return false;
-    return have >= (size_t)(body + 4 - answer) + strtoul(length + strlen("content-length:"), NULL, 10);
+    return have >=
+           (size_t)(body + 4 - answer) + strtoul(length + strlen("content-length:"), NULL, 10);
 }
 
 static bool post(int connection, const char *path, const char *body, char *answer)
 {
     char request[REQUEST_ROOM];
     const int length =
-        snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s", path,
+        snprintf(request, sizeof request,
+                 "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s", path,
                  strlen(body), body);
     if (length >= (int)sizeof request || write(connection, request, (size_t)length) != length)
         return false;
@@ -62,11 +64,13 @@ static bool field(const char *answer, const char *name, char *value, size_t room
 
 bool etcd_open(struct etcd_lock *lock, unsigned port)
 {
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_port = htons((uint16_t)port),
+                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     char answer[ANSWER_ROOM];
     lock->connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (lock->connection < 0 || connect(lock->connection, (const struct sockaddr *)&address, sizeof address) != 0)
+    if (lock->connection < 0 ||
+        connect(lock->connection, (const struct sockaddr *)&address, sizeof address) != 0)
         return false;
     setsockopt(lock->connection, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return post(lock->connection, "/v3/lease/grant", "{\"TTL\":600}", answer) &&
@@ -77,7 +81,8 @@ bool etcd_enter(struct etcd_lock *lock)
 {
     char body[REQUEST_ROOM / 2], answer[ANSWER_ROOM];
     snprintf(body, sizeof body, "{\"name\":\"%s\",\"lease\":\"%s\"}", name_base64, lock->lease);
-    return post(lock->connection, "/v3/lock/lock", body, answer) && field(answer, "key", lock->key, sizeof lock->key);
+    return post(lock->connection, "/v3/lock/lock", body, answer) &&
+           field(answer, "key", lock->key, sizeof lock->key);
 }
 
 bool etcd_leave(struct etcd_lock *lock)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One of two that hand a lock to each other: prints how long it took, from the other's release until it was inside itself, in nanoseconds.
+/* One of two that hand a lock to each other: prints how long it took, from the other's release
+ * until it was inside itself, in nanoseconds.
  *
  *   bench-handover space|etcd WHERE BOARD COUNT
  *
- * BOARD is a file of a page that both have mapped: the moment of the last release, by whom, and how often it changed hands. All machines of the bench share one clock. */
+ * BOARD is a file of a page that both have mapped: the moment of the last release, by whom, and how
+ * often it changed hands. All machines of the bench share one clock. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -14,7 +16,8 @@
 
 #include "locks.h"
 
-/* So long inside, the other stands in the queue, and etcd, which looks after new watchers every 100 ms, has noticed that it waits. */
+/* So long inside, the other stands in the queue, and etcd, which looks after new watchers every 100
+ * ms, has noticed that it waits. */
 enum { BOARD_BYTES = 4096, INSIDE_US = 120000 };
 
 struct board {
@@ -45,7 +48,9 @@ int main(int count, char **words)
 {
     const struct lock_kind *kind = count == 5 ? lock_kind(words[1]) : NULL;
     const int file = kind ? open(words[3], O_RDWR) : -1;
-    struct board *board = file < 0 ? MAP_FAILED : mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    struct board *board =
+        file < 0 ? MAP_FAILED
+                 : mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (board == MAP_FAILED) {
         fprintf(stderr, "usage: bench-handover space|etcd WHERE BOARD COUNT\n");
         return 125;

@@ -19,13 +19,15 @@ static bool pass(const struct lock_kind *kind, long passages)
 int main(int count, char **words)
 {
     const struct lock_kind *kind = count == 5 ? lock_kind(words[1]) : NULL;
-    const long passages = kind ? strtol(words[3], NULL, 10) : 0, batches = kind ? strtol(words[4], NULL, 10) : 0;
+    const long passages = kind ? strtol(words[3], NULL, 10) : 0,
+               batches = kind ? strtol(words[4], NULL, 10) : 0;
     if (passages < 1 || batches < 1) {
         fprintf(stderr, "usage: bench-passages space|redis|etcd WHERE COUNT BATCHES\n");
         return 125;
     }
     bool good = kind->open(words[2]);
-    for (long batch = -1; good && batch < batches; batch++) { /* the first warms up, and gets the permission */
+    /* the first warms up, and gets the permission */
+    for (long batch = -1; good && batch < batches; batch++) {
         const int64_t start = now_ns();
         good = pass(kind, passages);
         if (good && batch >= 0)

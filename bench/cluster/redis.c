@@ -41,12 +41,15 @@ bool redis_open(struct redis_lock *lock, const char *socket_path)
         return false;
     strcpy(address.sun_path, socket_path);
     lock->connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (lock->connection < 0 || connect(lock->connection, (struct sockaddr *)&address, sizeof address) != 0)
+    if (lock->connection < 0 ||
+        connect(lock->connection, (struct sockaddr *)&address, sizeof address) != 0)
         return false;
     static const char script[] =
-        "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
+        "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return "
+        "0 end";
     char request[ANSWER_ROOM];
-    snprintf(request, sizeof request, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$%zu\r\n%s\r\n", sizeof script - 1, script);
+    snprintf(request, sizeof request, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$%zu\r\n%s\r\n",
+             sizeof script - 1, script);
     if (!ask_line(lock->connection, request, answer) || strncmp(answer, "$40\r\n", 5) != 0)
         return false;
     snprintf(lock->script, sizeof lock->script, "%.40s", answer + 5);
@@ -64,7 +67,8 @@ bool redis_enter(struct redis_lock *lock)
 bool redis_leave(struct redis_lock *lock)
 {
     char request[ANSWER_ROOM], answer[ANSWER_ROOM];
-    snprintf(request, sizeof request, "*5\r\n$7\r\nEVALSHA\r\n$40\r\n%s\r\n$1\r\n1\r\n$5\r\nbench\r\n$5\r\ntoken\r\n",
+    snprintf(request, sizeof request,
+             "*5\r\n$7\r\nEVALSHA\r\n$40\r\n%s\r\n$1\r\n1\r\n$5\r\nbench\r\n$5\r\ntoken\r\n",
              lock->script);
     return ask_line(lock->connection, request, answer) && strncmp(answer, ":1", 2) == 0;
 }

@@ -2,9 +2,11 @@
 /* The crowd: what many who wait cost, and how fast they get through, beside flock(2), flock(1) and
  * a robust mutex.
  *
- *   idle   a holder, and N processes that wait for it: how much processor they use in a second while nothing happens
+ *   idle   a holder, and N processes that wait for it: how much processor they use in a second
+ *          while nothing happens
  *   death  the holder is killed: until all N have been inside
- *   run    N commands of one name at once, `afteryou run X -- true` beside `flock F true`: until the last has ended
+ *   run    N commands of one name at once, `afteryou run X -- true` beside `flock F true`: until
+ *          the last has ended
  *
  * Figures are never a test; those of one run can be compared with each other.
  */
@@ -274,8 +276,10 @@ static void compare_commands(unsigned count)
     const char *const by_flock[] = {"flock", lock_path, "true", NULL};
     const char *const by_ours[] = {afteryou, "run", "-S", space_path, "x", "--", "true", NULL};
     unlink(space_path);
-    const double theirs = measure_commands(by_flock, count), ours = measure_commands(by_ours, count);
-    printf("%u at once: flock(1) %.2f s, afteryou run %.2f s: %.2f times\n", count, theirs, ours, ours / theirs);
+    const double theirs = measure_commands(by_flock, count),
+                 ours = measure_commands(by_ours, count);
+    printf("%u at once: flock(1) %.2f s, afteryou run %.2f s: %.2f times\n", count, theirs, ours,
+           ours / theirs);
 }
 
 static void compare_waiters(unsigned count, const char *only)
@@ -286,11 +290,13 @@ static void compare_waiters(unsigned count, const char *only)
         if (only && strcmp(only, ways[at].name) != 0)
             continue;
         const struct result result = measure(&ways[at], count, true);
-        printf("%-20s %8.4f s %8.3f s", ways[at].name, (double)result.idle / 1e9, (double)result.arrival / 1e9);
+        printf("%-20s %8.4f s %8.3f s", ways[at].name, (double)result.idle / 1e9,
+               (double)result.arrival / 1e9);
         if (result.death >= 0) {
             if (reference < 0)
                 reference = result.death;
-            printf(" %8.3f s  %5.2f times", (double)result.death / 1e9, (double)result.death / (double)reference);
+            printf(" %8.3f s  %5.2f times", (double)result.death / 1e9,
+                   (double)result.death / (double)reference);
         }
         putchar('\n');
         fflush(stdout);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A campaign: all peers of a case in turn, again and again, so that whatever disturbs the machine disturbs them alike. */
+/* A campaign: all peers of a case in turn, again and again, so that whatever disturbs the machine
+ * disturbs them alike. */
 #include "campaign.h"
 
 #include <stdlib.h>
@@ -68,7 +69,8 @@ static size_t rounds_of(const struct bench_case *of, const struct effort *effort
     }
 }
 
-static struct series series_of(const char *name, const struct peer *peer, size_t command, size_t rounds)
+static struct series series_of(const char *name, const struct peer *peer, size_t command,
+                               size_t rounds)
 {
     return (struct series){.name = name,
                            .peer = peer,
@@ -80,7 +82,8 @@ static struct series series_of(const char *name, const struct peer *peer, size_t
 }
 
 /* The reference comes first. */
-static size_t gather(const struct bench_case *of, const struct choice *choice, size_t rounds, struct series *all)
+static size_t gather(const struct bench_case *of, const struct choice *choice, size_t rounds,
+                     struct series *all)
 {
     size_t count = 0;
     if (of->kind == CASE_STARTUP) {
@@ -111,15 +114,17 @@ static int take(const struct bench_case *of, struct series *series, const struct
     }
 }
 
-static void measure_round(const struct bench_case *of, struct series *all, size_t count, const struct choice *choice,
-                          const struct effort *effort, struct noise *noise)
+static void measure_round(const struct bench_case *of, struct series *all, size_t count,
+                          const struct choice *choice, const struct effort *effort,
+                          struct noise *noise)
 {
     for (size_t at = 0; at < count; at++) {
         struct series *series = &all[at];
         struct sample sample;
         if (series->failed)
             continue;
-        if (of->kind != CASE_KILL && of->kind != CASE_STARTUP) /* whose rounds are short, and many */
+        /* whose rounds are short, and many */
+        if (of->kind != CASE_KILL && of->kind != CASE_STARTUP)
             noise_listen(noise);
         if (take(of, series, choice, effort, &sample) != 0) {
             series->failed = true;
@@ -136,11 +141,13 @@ static void count_overtakings(const struct bench_case *of, struct series *all, s
                               const struct effort *effort)
 {
     for (size_t at = 0; at < count; at++)
-        if (!all[at].failed && measure_overtaken(of, all[at].peer, effort, &all[at].counted, all[at].message) != 0)
+        if (!all[at].failed &&
+            measure_overtaken(of, all[at].peer, effort, &all[at].counted, all[at].message) != 0)
             all[at].failed = true;
 }
 
-static void sum_up(const struct bench_case *of, struct series *series, double reference, struct rows *rows)
+static void sum_up(const struct bench_case *of, struct series *series, double reference,
+                   struct rows *rows)
 {
     struct row *row = rows_add(rows, of->name, series->name);
     row->samples = (double)series->count;
@@ -168,20 +175,23 @@ static void judge(struct row *rows, size_t count, const struct noise *noise)
     char text[NOTE_ROOM] = "yes";
     const double others = noise_others(noise), steal = noise_steal(noise);
     if (rows[0].spread > SPREAD_MOST)
-        snprintf(text, sizeof text, "noisy: %s spread by %.0f %%", rows[0].peer, 100 * rows[0].spread);
+        snprintf(text, sizeof text, "noisy: %s spread by %.0f %%", rows[0].peer,
+                 100 * rows[0].spread);
     else if (others > OTHERS_MOST)
         snprintf(text, sizeof text, "noisy: others used %.0f %% of the processors", 100 * others);
     else if (steal > STEAL_MOST)
-        snprintf(text, sizeof text, "noisy: %.0f %% of the processors' time was stolen", 100 * steal);
+        snprintf(text, sizeof text, "noisy: %.0f %% of the processors' time was stolen",
+                 100 * steal);
     for (size_t at = 0; at < count; at++)
         memcpy(rows[at].trusted, text, sizeof text);
 }
 
-void campaign_case(const struct bench_case *of, const struct choice *choice, const struct effort *effort,
-                   struct rows *rows, struct noise *whole)
+void campaign_case(const struct bench_case *of, const struct choice *choice,
+                   const struct effort *effort, struct rows *rows, struct noise *whole)
 {
     static struct series all[SERIES_MOST];
-    const size_t rounds = rounds_of(of, effort), count = gather(of, choice, rounds, all), first = rows->count;
+    const size_t rounds = rounds_of(of, effort), count = gather(of, choice, rounds, all),
+                 first = rows->count;
     struct noise noise = {0};
     for (size_t round = 0; round < rounds; round++) {
         noise_listen(&noise);

@@ -13,10 +13,11 @@ struct choice {
     const char *afteryou; /* the command */
 };
 
-bool choice_has(const char *list, const char *name); /* by whole words, or up to a hyphen of the name */
+/* by whole words, or up to a hyphen of the name */
+bool choice_has(const char *list, const char *name);
 
 /* Measures one case, and adds its rows, and what was heard of others meanwhile. */
-void campaign_case(const struct bench_case *of, const struct choice *choice, const struct effort *effort,
-                   struct rows *rows, struct noise *whole);
+void campaign_case(const struct bench_case *of, const struct choice *choice,
+                   const struct effort *effort, struct rows *rows, struct noise *whole);
 
 #endif

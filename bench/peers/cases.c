@@ -4,32 +4,35 @@
 
 #include <string.h>
 
-#define ALONE(n)                                                                                                       \
-    {                                                                                                                  \
-        .name = "alone-" #n, .what = "alone, open at " #n " places", .kind = CASE_ALONE, .members = n, .slots = 1      \
+#define ALONE(n)                                                                                   \
+    {                                                                                              \
+        .name = "alone-" #n, .what = "alone, open at " #n " places", .kind = CASE_ALONE,           \
+        .members = n, .slots = 1                                                                   \
     }
-#define CONTENDED(n, ns, words)                                                                                        \
-    {                                                                                                                  \
-        .name = "contended-" #n "-" #ns, .what = #n " processes, " words, .kind = CASE_CONTENDED, .members = n,        \
-        .section_ns = ns, .slots = 1                                                                                   \
+#define CONTENDED(n, ns, words)                                                                    \
+    {                                                                                              \
+        .name = "contended-" #n "-" #ns, .what = #n " processes, " words, .kind = CASE_CONTENDED,  \
+        .members = n, .section_ns = ns, .slots = 1                                                 \
     }
-#define CONTENDED_ALL(n)                                                                                               \
-    CONTENDED(n, 0, "empty section"), CONTENDED(n, 100, "100 ns inside"), CONTENDED(n, 1000, "1 µs inside"),           \
-        CONTENDED(n, 10000, "10 µs inside")
-#define READERS(n, writing, ns, words)                                                                                 \
-    {                                                                                                                  \
-        .name = "readers-" #n "-" #writing "-" #ns, .what = #n " processes, " #writing " of them writing, " words,     \
-        .kind = CASE_READERS, .members = n, .writers = writing, .section_ns = ns, .slots = 1                           \
+#define CONTENDED_ALL(n)                                                                           \
+    CONTENDED(n, 0, "empty section"), CONTENDED(n, 100, "100 ns inside"),                          \
+        CONTENDED(n, 1000, "1 µs inside"), CONTENDED(n, 10000, "10 µs inside")
+#define READERS(n, writing, ns, words)                                                             \
+    {                                                                                              \
+        .name = "readers-" #n "-" #writing "-" #ns,                                                \
+        .what = #n " processes, " #writing " of them writing, " words, .kind = CASE_READERS,       \
+        .members = n, .writers = writing, .section_ns = ns, .slots = 1                             \
     }
-#define SLOTS(n, k, ns, words)                                                                                         \
-    {                                                                                                                  \
-        .name = "slots-" #n "-" #k "-" #ns, .what = #n " processes, " #k " slots, " words, .kind = CASE_SLOTS,         \
-        .members = n, .slots = k, .section_ns = ns                                                                     \
+#define SLOTS(n, k, ns, words)                                                                     \
+    {                                                                                              \
+        .name = "slots-" #n "-" #k "-" #ns, .what = #n " processes, " #k " slots, " words,         \
+        .kind = CASE_SLOTS, .members = n, .slots = k, .section_ns = ns                             \
     }
-#define KILL(mb)                                                                                                       \
-    {                                                                                                                  \
-        .name = "kill-" #mb, .what = "kill -9 of a holder with " #mb " MB more, to the next one inside",               \
-        .kind = CASE_KILL, .members = 2, .slots = 1, .megabytes = mb                                                   \
+#define KILL(mb)                                                                                   \
+    {                                                                                              \
+        .name = "kill-" #mb,                                                                       \
+        .what = "kill -9 of a holder with " #mb " MB more, to the next one inside",                \
+        .kind = CASE_KILL, .members = 2, .slots = 1, .megabytes = mb                               \
     }
 
 const struct bench_case bench_cases[] = {
@@ -54,15 +57,19 @@ const struct bench_case bench_cases[] = {
      .rests = true},
     KILL(0),
     KILL(256),
-    {.name = "startup", .what = "a command that does nothing, started and ended", .kind = CASE_STARTUP},
+    {.name = "startup",
+     .what = "a command that does nothing, started and ended",
+     .kind = CASE_STARTUP},
 };
 
 const size_t bench_case_count = sizeof bench_cases / sizeof *bench_cases;
 
 bool case_has(const struct bench_case *of, const struct peer *peer)
 {
-    static const unsigned needs[] = {
-        [CASE_READERS] = PEER_READERS, [CASE_SLOTS] = PEER_SLOTS, [CASE_KILL] = PEER_RECOVERS, [CASE_STARTUP] = 0};
+    static const unsigned needs[] = {[CASE_READERS] = PEER_READERS,
+                                     [CASE_SLOTS] = PEER_SLOTS,
+                                     [CASE_KILL] = PEER_RECOVERS,
+                                     [CASE_STARTUP] = 0};
     if (of->kind == CASE_STARTUP)
         return false; /* it has commands for peers: startup.c */
     if (peer == peer_at(0))
@@ -72,7 +79,9 @@ bool case_has(const struct bench_case *of, const struct peer *peer)
     if ((peer->can & PEER_SWEEP) && of->kind != CASE_CONTENDED)
         return false;
     if (of->megabytes > 0 && peer->options && peer->options->protocol)
-        return false; /* what the holder's memory costs is the engine's affair: the default protocol stands for all */
+        /* what the holder's memory costs is the engine's affair: the default protocol stands for
+         * all */
+        return false;
     if (of->kind == CASE_ALONE)
         return of->members <= 2 || (peer->can & PEER_PLACES);
     return (peer->can & needs[of->kind]) == needs[of->kind];

@@ -22,9 +22,11 @@ struct bench_case {
 extern const struct bench_case bench_cases[];
 extern const size_t bench_case_count;
 
-bool case_has(const struct bench_case *of, const struct peer *peer); /* whether that peer takes part */
+/* whether that peer takes part */
+bool case_has(const struct bench_case *of, const struct peer *peer);
 
-/* Whether `name` is meant by `word`: the whole of it, or up to a hyphen ("contended-2" is all with two members). */
+/* Whether `name` is meant by `word`: the whole of it, or up to a hyphen ("contended-2" is all with
+ * two members). */
 bool case_means(const char *word, size_t length, const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All peers, in the order of the tables. Those whose library was not there when this was built are left out. */
+/* All peers, in the order of the tables. Those whose library was not there when this was built are
+ * left out. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

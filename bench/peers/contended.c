@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contended: all members enter and leave as fast as they can, for so long; and a second pass that counts overtakings, for counting costs. */
+/* Contended: all members enter and leave as fast as they can, for so long; and a second pass that
+ * counts overtakings, for counting costs. */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -76,8 +77,8 @@ static struct sample sum_up(const struct crew *crew, int64_t taken)
     };
 }
 
-int measure_contended(const struct bench_case *of, const struct peer *peer, const struct effort *effort,
-                      struct sample *sample, char *message)
+int measure_contended(const struct bench_case *of, const struct peer *peer,
+                      const struct effort *effort, struct sample *sample, char *message)
 {
     struct crew *crew = crew_make(peer, of, message);
     if (!crew)
@@ -97,12 +98,13 @@ static int compare_entries(struct crew *crew)
         passages += crew->findings[at].passages;
     if (passages == crew->work.ledger.entries)
         return 0;
-    return peer_fail(&crew->meeting, -EPROTO, "exclusion broken: %ju passages, of which %ju were counted inside",
+    return peer_fail(&crew->meeting, -EPROTO,
+                     "exclusion broken: %ju passages, of which %ju were counted inside",
                      (uintmax_t)passages, (uintmax_t)crew->work.ledger.entries);
 }
 
-int measure_overtaken(const struct bench_case *of, const struct peer *peer, const struct effort *effort,
-                      struct sample *sample, char *message)
+int measure_overtaken(const struct bench_case *of, const struct peer *peer,
+                      const struct effort *effort, struct sample *sample, char *message)
 {
     struct crew *crew = crew_make(peer, of, message);
     if (!crew)
@@ -111,7 +113,8 @@ int measure_overtaken(const struct bench_case *of, const struct peer *peer, cons
     const int result = taken > 0 ? compare_entries(crew) : (int)taken;
     if (result == 0) {
         sample->overtaken = (double)crew->work.ledger.overtaken_most;
-        sample->overtaken_in_queue = peer->queued ? (double)crew->work.ledger.overtaken_in_queue_most : -1;
+        sample->overtaken_in_queue =
+            peer->queued ? (double)crew->work.ledger.overtaken_in_queue_most : -1;
     }
     crew_end(crew, message);
     return result;

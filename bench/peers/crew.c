@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A crew: the members of one run, as processes or as threads of one process. Nothing of it outlives the bench: members die with
- * it, and what has a name is removed, by signal handlers too.
+/* A crew: the members of one run, as processes or as threads of one process. Nothing of it outlives
+ * the bench: members die with it, and what has a name is removed, by signal handlers too.
  */
 #include "crew.h"
 
@@ -20,8 +20,10 @@ enum { PATIENCE_S = 30 };
 static char directory[PATH_ROOM / 2];
 static pid_t main_process;
 static struct crew *present;
-static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}; /* that end the bench, and are heard */
-static const char *const file_names[] = {[FILE_PEER] = "x", [FILE_LOCK] = "lock", [FILE_SPACE] = "space"};
+/* that end the bench, and are heard */
+static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
+static const char *const file_names[] = {
+    [FILE_PEER] = "x", [FILE_LOCK] = "lock", [FILE_SPACE] = "space"};
 
 static const char *crew_directory(void)
 {
@@ -72,7 +74,8 @@ void crew_prepare(void)
 
 struct crew *crew_make(const struct peer *peer, const struct bench_case *of, char *message)
 {
-    struct crew *crew = mmap(NULL, sizeof *crew, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct crew *crew =
+        mmap(NULL, sizeof *crew, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (crew == MAP_FAILED) {
         snprintf(message, MESSAGE_ROOM, "mmap: %s", strerror(errno));
         return NULL;
@@ -96,7 +99,8 @@ struct crew *crew_make(const struct peer *peer, const struct bench_case *of, cha
 void crew_join(struct crew *crew, struct member *member, unsigned self)
 {
     *member = (struct member){.meeting = &crew->meeting, .self = self, .descriptor = -1};
-    member->reads = crew->of->kind == CASE_READERS && (crew->peer->can & PEER_READERS) && self >= crew->of->writers;
+    member->reads = crew->of->kind == CASE_READERS && (crew->peer->can & PEER_READERS) &&
+                    self >= crew->of->writers;
     const int result = crew->peer->join(crew->peer, member);
     if (result == 0)
         return;
@@ -157,7 +161,8 @@ static void run_threads(struct crew *crew, unsigned members, member_body *body)
         seats[at] = (struct seat){.crew = crew, .body = body, .self = at};
         const int error = pthread_create(&threads[at], NULL, sit, &seats[at]);
         if (error) {
-            atomic_store(&crew->failed, peer_fail(&crew->meeting, -error, "pthread_create: %s", strerror(error)));
+            atomic_store(&crew->failed,
+                         peer_fail(&crew->meeting, -error, "pthread_create: %s", strerror(error)));
             _exit(1);
         }
     }
@@ -194,7 +199,8 @@ int crew_await_ready(struct crew *crew, unsigned members)
         if (atomic_load(&crew->ready) >= members)
             return 0;
     }
-    return peer_fail(&crew->meeting, -ETIMEDOUT, "its members were not ready within %d s", PATIENCE_S);
+    return peer_fail(&crew->meeting, -ETIMEDOUT, "its members were not ready within %d s",
+                     PATIENCE_S);
 }
 
 static void end_member(struct crew *crew, unsigned at)
@@ -218,7 +224,8 @@ int crew_await_end(struct crew *crew)
         if (left == 0)
             return atomic_load(&crew->failed);
     }
-    return peer_fail(&crew->meeting, -ETIMEDOUT, "stuck: not ended %d s after it was told to", PATIENCE_S);
+    return peer_fail(&crew->meeting, -ETIMEDOUT, "stuck: not ended %d s after it was told to",
+                     PATIENCE_S);
 }
 
 void crew_end(struct crew *crew, char *message)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A crew: the members of one run, as processes or as threads of one process, started together and stopped together. */
+/* A crew: the members of one run, as processes or as threads of one process, started together and
+ * stopped together. */
 #ifndef BENCH_PEERS_CREW_H
 #define BENCH_PEERS_CREW_H
 
@@ -50,9 +51,11 @@ void crew_join(struct crew *crew, struct member *member, unsigned self);
 /* The loops by which this member goes. */
 const struct loops *crew_loops(const struct crew *crew, const struct member *member);
 
-/* Files on tmpfs, in a directory that is made at the first call, and removed with them when the bench ends, be it by a signal. */
+/* Files on tmpfs, in a directory that is made at the first call, and removed with them when the
+ * bench ends, be it by a signal. */
 enum crew_file { FILE_PEER, FILE_LOCK, FILE_SPACE };
-const char *crew_file(enum crew_file which, char *path); /* writes PATH_ROOM bytes at most; returns `path` */
-void crew_prepare(void);                                 /* before anything else */
+/* writes PATH_ROOM bytes at most; returns `path` */
+const char *crew_file(enum crew_file which, char *path);
+void crew_prepare(void); /* before anything else */
 
 #endif

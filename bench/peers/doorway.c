@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a member has passed the doorway of `courtesy`: its place's word, read from the space's file. */
+/* Whether a member has passed the doorway of `courtesy`: its place's word, read from the space's
+ * file. */
 #include "doorway.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory/region.h"
-#include "protocols/courtesy_word.h"
+#include "memory/passage/region.h"
+#include "protocols/registers/courtesy/courtesy_word.h"
 
 /* In the meeting's room: the place of each member, plus one. */
 struct shown {
@@ -50,7 +51,8 @@ bool doorway_passed(const struct member *self, unsigned other)
     if (place == 0)
         return false;
     const size_t size = ((const struct header *)mapped)->place_size;
-    const struct hot *hot = (const struct hot *)(mapped + place_offset(size, place - 1) + hot_offset(place - 1));
+    const struct hot *hot =
+        (const struct hot *)(mapped + place_offset(size, place - 1) + hot_offset(place - 1));
     switch (courtesy_state(atomic_load(&hot->word))) {
     case COURTESY_QUEUED:
     case COURTESY_ASLEEP:

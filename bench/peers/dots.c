@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/svg.h"
+#include "common/draw/svg.h"
 
 enum {
     LEFT = 130,
@@ -23,7 +23,8 @@ struct axis {
     double least, most, from, to;
 };
 
-static struct axis axis_over(const double *values, size_t count, size_t step, double from, double to)
+static struct axis axis_over(const double *values, size_t count, size_t step, double from,
+                             double to)
 {
     double least = INFINITY, most = 0;
     for (size_t at = 0; at < count; at++) {
@@ -36,7 +37,8 @@ static struct axis axis_over(const double *values, size_t count, size_t step, do
     if (most <= 0)
         least = most = 1;
     const double low = pow(10, floor(log10(least))), high = pow(10, ceil(log10(most)));
-    return (struct axis){.least = low, .most = high > low ? high : 10 * low, .from = from, .to = to};
+    return (struct axis){
+        .least = low, .most = high > low ? high : 10 * low, .from = from, .to = to};
 }
 
 static struct axis axis_joined(struct axis a, struct axis b)
@@ -48,11 +50,15 @@ static struct axis axis_joined(struct axis a, struct axis b)
 
 static double on_axis(const struct axis *axis, double value)
 {
-    const double clipped = value < axis->least ? axis->least : value > axis->most ? axis->most : value;
-    return axis->from + log(clipped / axis->least) / log(axis->most / axis->least) * (axis->to - axis->from);
+    const double clipped = value < axis->least  ? axis->least
+                           : value > axis->most ? axis->most
+                                                : value;
+    return axis->from +
+           log(clipped / axis->least) / log(axis->most / axis->least) * (axis->to - axis->from);
 }
 
-static void draw_axis(FILE *out, const struct axis *axis, double other_from, double other_to, int across)
+static void draw_axis(FILE *out, const struct axis *axis, double other_from, double other_to,
+                      int across)
 {
     char text[32];
     for (double value = axis->least; value <= axis->most * 1.001; value *= 10) {
@@ -80,9 +86,11 @@ static void draw_series_names(FILE *out, const struct dots *dots)
 int dots_write(const struct dots *dots, FILE *out)
 {
     const double bottom = TOP + ROW * (double)dots->rows;
-    struct axis axis = axis_over(&dots->values[0][0], dots->rows, DOTS_SERIES_MOST, LEFT, LEFT + WIDTH);
+    struct axis axis =
+        axis_over(&dots->values[0][0], dots->rows, DOTS_SERIES_MOST, LEFT, LEFT + WIDTH);
     for (unsigned at = 1; at < dots->series; at++)
-        axis = axis_joined(axis, axis_over(&dots->values[0][at], dots->rows, DOTS_SERIES_MOST, LEFT, LEFT + WIDTH));
+        axis = axis_joined(axis, axis_over(&dots->values[0][at], dots->rows, DOTS_SERIES_MOST, LEFT,
+                                           LEFT + WIDTH));
     svg_begin(out, LEFT + WIDTH + MARGIN, bottom + 46, dots->title);
     svg_text(out, "title", "start", (struct point){LEFT, 26}, dots->title);
     draw_series_names(out, dots);
@@ -96,18 +104,21 @@ int dots_write(const struct dots *dots, FILE *out)
         svg_text(out, "name", "end", (struct point){LEFT - 8, y + 4}, dots->row_names[row]);
         for (unsigned at = 0; at < dots->series; at++)
             if (dots->values[row][at] > 0)
-                svg_dot(out, svg_colour(at), (struct point){on_axis(&axis, dots->values[row][at]), y}, 4);
+                svg_dot(out, svg_colour(at),
+                        (struct point){on_axis(&axis, dots->values[row][at]), y}, 4);
     }
     svg_text(out, "name", "middle", (struct point){LEFT + WIDTH / 2.0, bottom + 34}, dots->axis);
     svg_end(out);
     return fflush(out) != 0 || ferror(out) ? -EIO : 0;
 }
 
-/* Where the name of a point can stand without covering one before it: beside it, or further down. */
+/* Where the name of a point can stand without covering one before it: beside it, or further down.
+ */
 static struct point free_spot(struct point wanted, const struct point *taken, size_t count)
 {
     for (size_t at = 0; at < count; at++)
-        if (fabs(taken[at].x - wanted.x) < NAME_WIDTH && fabs(taken[at].y - wanted.y) < NAME_HEIGHT) {
+        if (fabs(taken[at].x - wanted.x) < NAME_WIDTH &&
+            fabs(taken[at].y - wanted.y) < NAME_HEIGHT) {
             wanted.y = taken[at].y + NAME_HEIGHT;
             at = (size_t)-1; /* what was free higher up may be taken here */
         }

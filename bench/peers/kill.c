@@ -15,8 +15,8 @@ enum { ASLEEP_TRIES = 20000, SETTLE_US = 2000 };
 static void body_holder(struct crew *crew, struct member *member)
 {
     const size_t size = (size_t)crew->of->megabytes << 20;
-    if (size > 0 &&
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0) == MAP_FAILED) {
+    if (size > 0 && mmap(NULL, size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0) == MAP_FAILED) {
         atomic_store(&crew->failed, peer_fail(&crew->meeting, -errno, "mmap: %s", strerror(errno)));
         return;
     }

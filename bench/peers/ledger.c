@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The ledger's one entry: the entrant notes whom it overtook, and how often it was overtaken itself. */
+/* The ledger's one entry: the entrant notes whom it overtook, and how often it was overtaken
+ * itself. */
 #include "ledger.h"
 
-static void note_overtaken(struct ledger *ledger, const struct member *member, unsigned other, int64_t my_ask)
+static void note_overtaken(struct ledger *ledger, const struct member *member, unsigned other,
+                           int64_t my_ask)
 {
     struct wait *wait = &ledger->waits[other];
     const int64_t asked = atomic_load_explicit(&ledger->asked[other].ns, memory_order_acquire);

@@ -20,12 +20,13 @@ struct used {
 static struct used used_now(void)
 {
     struct used used = {0};
-    unsigned long long user = 0, nice = 0, system = 0, idle, wait, interrupt = 0, soft = 0, steal = 0;
+    unsigned long long user = 0, nice = 0, system = 0, idle, wait, interrupt = 0, soft = 0,
+                       steal = 0;
     FILE *in = fopen("/proc/stat", "r");
     if (!in)
         return used;
-    if (fscanf(in, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait, &interrupt,
-               &soft, &steal) == 8) {
+    if (fscanf(in, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle,
+               &wait, &interrupt, &soft, &steal) == 8) {
         const double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
         used.busy = tick * (double)(user + nice + system + interrupt + soft);
         used.steal = tick * (double)steal;
@@ -36,7 +37,8 @@ static struct used used_now(void)
 
 void noise_listen(struct noise *noise)
 {
-    const double processors = (double)sysconf(_SC_NPROCESSORS_ONLN), begin = 1e-9 * (double)now_ns();
+    const double processors = (double)sysconf(_SC_NPROCESSORS_ONLN),
+                 begin = 1e-9 * (double)now_ns();
     const struct used before = used_now();
     rest_us(LISTEN_US);
     const struct used after = used_now();

@@ -6,19 +6,25 @@
 #include "rows.h"
 
 /* Above these, a run says that it is not to be trusted. */
-#define SPREAD_MOST .25 /* of the reference between alternations: from a quarter to three quarters, by the median */
-#define OTHERS_MOST .10 /* processor time used by others, of all there was, while the bench rested */
+/* of the reference between alternations: from a quarter to three quarters, by the median */
+#define SPREAD_MOST .25
+/* processor time used by others, of all there was, while the bench rested */
+#define OTHERS_MOST .10
 #define STEAL_MOST  .02 /* processor time that the hypervisor gave to others */
 
 /* What is heard of others. */
 struct noise {
     double listened,
-        busy; /* processor time there was, and that was used, in moments when the bench itself rested; seconds */
-    double passed, stolen; /* processor time there was, and that was stolen, since the first moment */
+        /* processor time there was, and that was used, in moments when the bench itself rested;
+         * seconds */
+        busy;
+    /* processor time there was, and that was stolen, since the first moment */
+    double passed, stolen;
     double began, stolen_before;
 };
 
-/* Rests for some milliseconds, and takes note of who does not. The bench must have no members now. */
+/* Rests for some milliseconds, and takes note of who does not. The bench must have no members now.
+ */
 void noise_listen(struct noise *noise);
 void noise_add(struct noise *sum, const struct noise *more);
 double noise_others(const struct noise *noise); /* shares of all processors' time */

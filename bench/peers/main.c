@@ -18,7 +18,8 @@
 static const char usage[] =
     "usage: bench-peers [OPTION...]\n"
     "Measures afteryou beside other locks, all in one run, in turn; prints tables.\n"
-    "  --case NAME,...       only these cases; the beginning of a name up to a hyphen will do (alone, contended-2)\n"
+    "  --case NAME,...       only these cases; the beginning of a name up to a hyphen will do "
+    "(alone, contended-2)\n"
     "  --peer NAME,...       only these peers, and the reference\n"
     "  --quick               everything briefly: to see that it works, not for figures\n"
     "  --alternations N      how often each peer is measured in a case\n"
@@ -26,17 +27,30 @@ static const char usage[] =
     "  --again N             measures a case that was too noisy to trust again, N times at most\n"
     "  --csv FILE            writes all rows there too\n"
     "  --svg DIRECTORY       draws plots there\n"
-    "  --from FILE           does not measure, but takes the rows of an earlier --csv; may be repeated\n"
-    "  --afteryou FILE       the command to start, for start-up; default: the one that was built with this\n"
+    "  --from FILE           does not measure, but takes the rows of an earlier --csv; may be "
+    "repeated\n"
+    "  --afteryou FILE       the command to start, for start-up; default: the one that was built "
+    "with this\n"
     "  --commit WORD         what is measured: kept with the rows\n"
     "  --list                the names of cases and peers\n"
-    "  --passages PEER:N     makes N passages of that peer alone and ends, for whoever counts instructions\n"
+    "  --passages PEER:N     makes N passages of that peer alone and ends, for whoever counts "
+    "instructions\n"
     "  -h, --help\n";
 
-static const struct effort whole = {
-    .alternations = 7, .chunks = 9, .chunk_us = 2000, .window_ms = 150, .counted_ms = 300, .kills = 100, .starts = 300};
-static const struct effort quick = {
-    .alternations = 2, .chunks = 3, .chunk_us = 100, .window_ms = 10, .counted_ms = 10, .kills = 2, .starts = 2};
+static const struct effort whole = {.alternations = 7,
+                                    .chunks = 9,
+                                    .chunk_us = 2000,
+                                    .window_ms = 150,
+                                    .counted_ms = 300,
+                                    .kills = 100,
+                                    .starts = 300};
+static const struct effort quick = {.alternations = 2,
+                                    .chunks = 3,
+                                    .chunk_us = 100,
+                                    .window_ms = 10,
+                                    .counted_ms = 10,
+                                    .kills = 2,
+                                    .starts = 2};
 
 enum { FILES_MOST = 64 };
 
@@ -90,7 +104,21 @@ static void check_names(const struct choice *choice)
             refuse("there is no case '%.*s' (--list has their names)", (int)length, word);
 }
 
-enum letter { CASE = 256, PEER, QUICK, ALTERNATIONS, WINDOW, AGAIN, CSV, SVG, FROM, AFTERYOU, COMMIT, LIST, PASSAGES };
+enum letter {
+    CASE = 256,
+    PEER,
+    QUICK,
+    ALTERNATIONS,
+    WINDOW,
+    AGAIN,
+    CSV,
+    SVG,
+    FROM,
+    AFTERYOU,
+    COMMIT,
+    LIST,
+    PASSAGES
+};
 
 static const struct option options[] = {{"case", required_argument, NULL, CASE},
                                         {"peer", required_argument, NULL, PEER},
@@ -196,8 +224,10 @@ static const char *built_command(void)
     return path;
 }
 
-/* Measures a case until it can be trusted, or often enough. What is trusted does not depend on what is found of anybody but the reference. */
-static void measure_case(const struct bench_case *of, const struct words *words, struct rows *rows, struct noise *noise)
+/* Measures a case until it can be trusted, or often enough. What is trusted does not depend on what
+ * is found of anybody but the reference. */
+static void measure_case(const struct bench_case *of, const struct words *words, struct rows *rows,
+                         struct noise *noise)
 {
     const size_t first = rows->count;
     for (unsigned times = 0; times <= words->again; times++) {

@@ -23,16 +23,18 @@ struct sample {
 };
 
 /* 0, or a negative errno and words in `message`: MESSAGE_ROOM bytes. */
-typedef int measure(const struct bench_case *of, const struct peer *peer, const struct effort *effort,
-                    struct sample *sample, char *message);
+typedef int measure(const struct bench_case *of, const struct peer *peer,
+                    const struct effort *effort, struct sample *sample, char *message);
 
 measure measure_alone;     /* alone.c */
 measure measure_contended; /* contended.c */
-measure measure_overtaken; /* contended.c: the same with the ledger, for overtaken and overtaken_in_queue alone */
-measure measure_kill;      /* kill.c */
+/* contended.c: the same with the ledger, for overtaken and overtaken_in_queue alone */
+measure measure_overtaken;
+measure measure_kill; /* kill.c */
 
 /* alone.c: joins, and makes so many passages, for whoever counts instructions. */
-int run_passages(const struct bench_case *of, const struct peer *peer, uint64_t passages, char *message);
+int run_passages(const struct bench_case *of, const struct peer *peer, uint64_t passages,
+                 char *message);
 
 /* startup.c: the commands that start-up is measured of; the first is the reference. */
 size_t startup_command_count(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers: the kernel's locks of files: flock(2), and record locks of an open file description (fcntl, F_OFD_SETLKW). */
+/* Peers: the kernel's locks of files: flock(2), and record locks of an open file description
+ * (fcntl, F_OFD_SETLKW). */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -29,7 +30,8 @@ static int join(const struct peer *peer, struct member *member)
     (void)peer;
     member->descriptor = open(member->meeting->file, O_RDWR | O_CLOEXEC);
     if (member->descriptor < 0)
-        return peer_fail(member->meeting, -errno, "open %s: %s", member->meeting->file, strerror(errno));
+        return peer_fail(member->meeting, -errno, "open %s: %s", member->meeting->file,
+                         strerror(errno));
     return 0;
 }
 
@@ -57,7 +59,8 @@ static inline void leave_flock(struct member *member)
 static inline void change_record(struct member *member, short type)
 {
     struct flock record = {.l_type = type, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    while (__builtin_expect(fcntl(member->descriptor, F_OFD_SETLKW, &record) != 0 && errno == EINTR, 0))
+    while (__builtin_expect(fcntl(member->descriptor, F_OFD_SETLKW, &record) != 0 && errno == EINTR,
+                            0))
         ;
 }
 

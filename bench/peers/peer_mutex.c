@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers: the mutexes of POSIX threads, process-shared: robust (the reference), normal, priority-inheriting. */
+/* Peers: the mutexes of POSIX threads, process-shared: robust (the reference), normal,
+ * priority-inheriting. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>

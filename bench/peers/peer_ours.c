@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers: afteryou's own, by its public header: every register protocol, and bounds on overtaking. */
+/* Peers: afteryou's own, by its public header: every register protocol, and bounds on overtaking.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -71,8 +72,9 @@ enum {
 
 #define OURS .loops = &loops, .shared_loops = &loops, .make = make, .join = join, .unmake = unmake
 
-#define COURTESY                                                                                                       \
-    .loops = &loops, .shared_loops = &loops, .make = make, .join = join_seen, .unmake = unmake, .queued = doorway_passed
+#define COURTESY                                                                                   \
+    .loops = &loops, .shared_loops = &loops, .make = make, .join = join_seen, .unmake = unmake,    \
+    .queued = doorway_passed
 
 const struct peer peers_ours[] = {
     {.name = "courtesy",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers: a POSIX semaphore in shared memory, and a System V semaphore whose operations are undone when a process ends. */
+/* Peers: a POSIX semaphore in shared memory, and a System V semaphore whose operations are undone
+ * when a process ends. */
 #include <errno.h>
 #include <semaphore.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers: three of Concurrency Kit's spin locks. They never sleep: with more members than processors, they wait for the scheduler. */
+/* Peers: three of Concurrency Kit's spin locks. They never sleep: with more members than
+ * processors, they wait for the scheduler. */
 #include <ck_spinlock.h>
 
 #include "loops.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "common/chart.h"
+#include "common/draw/chart.h"
 #include "dots.h"
 
 enum { PLACES = 5, CURVES_MOST = 6, PATH_MOST = 4096 };
@@ -83,8 +83,8 @@ static int plot_alone(const struct canvas *canvas)
     return out ? close_plot(canvas, out, chart_write(&chart, out)) : -EIO;
 }
 
-static void add_values(struct dots *dots, const struct rows *rows, const char *const *cases, const char *peer,
-                       bool ratio)
+static void add_values(struct dots *dots, const struct rows *rows, const char *const *cases,
+                       const char *peer, bool ratio)
 {
     bool any = false;
     for (size_t at = 0; at < dots->rows; at++)
@@ -101,7 +101,8 @@ static void add_values(struct dots *dots, const struct rows *rows, const char *c
 }
 
 /* A row for each peer that has any of these cases, in the order of the table. */
-static struct dots *gather(const struct rows *rows, const char *const *cases, size_t count, bool ratio)
+static struct dots *gather(const struct rows *rows, const char *const *cases, size_t count,
+                           bool ratio)
 {
     static struct dots dots;
     dots = (struct dots){.series = count};
@@ -132,7 +133,8 @@ static int plot_contended(const struct canvas *canvas, unsigned members)
     struct dots *dots = gather(canvas->rows, words, 4, true);
     static const char *const series[] = {"empty", "100 ns inside", "1 µs inside", "10 µs inside"};
     memcpy(dots->series_names, series, sizeof series);
-    snprintf(title, sizeof title, "%u processes: the time of a passage, by that of the robust mutex", members);
+    snprintf(title, sizeof title,
+             "%u processes: the time of a passage, by that of the robust mutex", members);
     snprintf(name, sizeof name, "contended-%u", members);
     dots->title = title;
     dots->axis = "ratio (less is better)";
@@ -152,7 +154,8 @@ static int plot_kill(const struct canvas *canvas)
 }
 
 /* What is paid, and what is promised for it. */
-static int plot_overtaken(const struct canvas *canvas, const char *of, const char *name, const char *title)
+static int plot_overtaken(const struct canvas *canvas, const char *of, const char *name,
+                          const char *title)
 {
     static struct cloud cloud;
     cloud = (struct cloud){.title = title,
@@ -176,7 +179,8 @@ static int plot_overtaken(const struct canvas *canvas, const char *of, const cha
 
 int plots_write(const struct rows *rows, const char *directory, char *message, size_t room)
 {
-    const struct canvas canvas = {.rows = rows, .directory = directory, .message = message, .room = room};
+    const struct canvas canvas = {
+        .rows = rows, .directory = directory, .message = message, .room = room};
     int result = plot_alone(&canvas);
     for (unsigned members = 2; members <= MEMBERS_PLOTTED && result == 0; members *= 2)
         result = plot_contended(&canvas, members);

@@ -5,7 +5,8 @@
 
 #include "rows.h"
 
-/* Draws performance-*.svg in that directory, those for which there are rows. 0, or a negative errno and words in `message`. */
+/* Draws performance-*.svg in that directory, those for which there are rows. 0, or a negative errno
+ * and words in `message`. */
 int plots_write(const struct rows *rows, const char *directory, char *message, size_t room);
 
 #endif

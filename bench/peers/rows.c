@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a run, and their CSV (RFC 4180, but for plain ends of lines): one line a row, unknown numbers empty. */
+/* The rows of a run, and their CSV (RFC 4180, but for plain ends of lines): one line a row, unknown
+ * numbers empty. */
 #include "rows.h"
 
 #include <errno.h>
@@ -13,13 +14,13 @@ struct column {
     size_t text; /* its room; 0: a number */
 };
 
-#define NUMBER(name)                                                                                                   \
-    {                                                                                                                  \
-#name, offsetof(struct row, name), 0                                                                           \
+#define NUMBER(name)                                                                               \
+    {                                                                                              \
+#name, offsetof(struct row, name), 0                                                       \
     }
-#define TEXT(title, name)                                                                                              \
-    {                                                                                                                  \
-        title, offsetof(struct row, name), sizeof((struct row *)0)->name                                               \
+#define TEXT(title, name)                                                                          \
+    {                                                                                              \
+        title, offsetof(struct row, name), sizeof((struct row *)0)->name                           \
     }
 
 static const struct column columns[] = {
@@ -166,14 +167,16 @@ int rows_read(struct rows *rows, const char *path, char *message, size_t room)
         return -errno;
     }
     for (size_t at = 0; at < COLUMNS; at++)
-        snprintf(head + strlen(head), sizeof head - strlen(head), "%s%s", at ? "," : "", columns[at].name);
+        snprintf(head + strlen(head), sizeof head - strlen(head), "%s%s", at ? "," : "",
+                 columns[at].name);
     int result = 0;
     for (unsigned number = 1; result == 0 && fgets(line, sizeof line, in); number++) {
         line[strcspn(line, "\r\n")] = '\0';
         if (number == 1 ? strcmp(line, head) == 0 : read_row(rows, line))
             continue;
         result = -EINVAL;
-        snprintf(message, room, "%s:%u: not a line that this program writes: run the bench anew", path, number);
+        snprintf(message, room, "%s:%u: not a line that this program writes: run the bench anew",
+                 path, number);
     }
     fclose(in);
     return result;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a run: what was found of each peer in each case, and of the machine; as CSV, written and read. */
+/* The rows of a run: what was found of each peer in each case, and of the machine; as CSV, written
+ * and read. */
 #ifndef BENCH_PEERS_ROWS_H
 #define BENCH_PEERS_ROWS_H
 
@@ -17,9 +18,10 @@ struct row {
     char of[WORD_ROOM]; /* the case */
     char peer[WORD_ROOM];
     double samples;
-    double median_ns, low_ns, high_ns, p99_ns; /* of the samples: half, a quarter, three quarters, 99 % are below */
-    double ratio;                              /* of the medians: this peer's by the reference's */
-    double spread;                             /* from low to high, by the median */
+    /* of the samples: half, a quarter, three quarters, 99 % are below */
+    double median_ns, low_ns, high_ns, p99_ns;
+    double ratio;  /* of the medians: this peer's by the reference's */
+    double spread; /* from low to high, by the median */
     double passages_per_second;
     double fairness, overtaken, overtaken_in_queue, cpu_ns;
     char trusted[NOTE_ROOM]; /* "yes", or why not */
@@ -34,8 +36,10 @@ struct rows {
 struct row *rows_add(struct rows *rows, const char *of,
                      const char *peer); /* all else unknown; exits if memory is short */
 void rows_add_machine(struct rows *rows, const char *what, const char *value);
-const struct row *rows_find(const struct rows *rows, const char *of, const char *peer); /* NULL: there is none */
-const char *rows_machine(const struct rows *rows, const char *what);                    /* "": not told */
+/* NULL: there is none */
+const struct row *rows_find(const struct rows *rows, const char *of, const char *peer);
+/* "": not told */
+const char *rows_machine(const struct rows *rows, const char *what);
 void rows_free(struct rows *rows);
 
 int rows_write(const struct rows *rows, FILE *out); /* 0 or a negative errno */

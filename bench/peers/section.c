@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many turns of the section take so long: the quickest of many tries, for whatever disturbs makes it slower. */
+/* How many turns of the section take so long: the quickest of many tries, for whatever disturbs
+ * makes it slower. */
 #include "section.h"
 
 #include "clock.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A section of known length that waits for nothing and touches no memory; or one that sleeps, and leaves the processor to others. */
+/* A section of known length that waits for nothing and touches no memory; or one that sleeps, and
+ * leaves the processor to others. */
 #ifndef BENCH_PEERS_SECTION_H
 #define BENCH_PEERS_SECTION_H
 
@@ -13,7 +14,9 @@ static inline void section(uint64_t turns)
 {
     if (__builtin_expect((turns & SECTION_RESTS) != 0, 0)) {
         const uint64_t ns = turns & ~SECTION_RESTS;
-        nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)}, NULL);
+        nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+                                     .tv_nsec = (long)(ns % 1000000000)},
+                  NULL);
         return;
     }
     uint64_t value = turns;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Start-up: what a shell script pays for `afteryou run x -- true` beside `flock x true`: start to end of the whole process. */
+/* Start-up: what a shell script pays for `afteryou run x -- true` beside `flock x true`: start to
+ * end of the whole process. */
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ int measure_startup(size_t at, const char *afteryou, struct sample *sample, char
 {
     char lock[PATH_ROOM], space[PATH_ROOM];
     const char *const by_flock[] = {"flock", crew_file(FILE_LOCK, lock), "true", NULL};
-    const char *const by_ours[] = {afteryou, "run", "-S", crew_file(FILE_SPACE, space), "x", "--", "true", NULL};
+    const char *const by_ours[] = {afteryou, "run", "-S",   crew_file(FILE_SPACE, space),
+                                   "x",      "--",  "true", NULL};
     const char *const *words = at == 0 ? by_flock : by_ours;
     pid_t pid;
     int status;
@@ -43,7 +45,10 @@ int measure_startup(size_t at, const char *afteryou, struct sample *sample, char
         snprintf(message, MESSAGE_ROOM, "%s did not succeed", words[0]);
         return -1;
     }
-    *sample = (struct sample){
-        .ns = (double)(end - begin), .fairness = -1, .cpu_ns = -1, .overtaken = -1, .overtaken_in_queue = -1};
+    *sample = (struct sample){.ns = (double)(end - begin),
+                              .fairness = -1,
+                              .cpu_ns = -1,
+                              .overtaken = -1,
+                              .overtaken_in_queue = -1};
     return 0;
 }

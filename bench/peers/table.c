@@ -61,7 +61,8 @@ static void print_row(const struct row *row, bool contended, FILE *out)
 
 void table_case(const struct bench_case *of, const struct rows *rows, FILE *out)
 {
-    const bool contended = of->kind == CASE_CONTENDED || of->kind == CASE_READERS || of->kind == CASE_SLOTS;
+    const bool contended =
+        of->kind == CASE_CONTENDED || of->kind == CASE_READERS || of->kind == CASE_SLOTS;
     const struct row *first = NULL;
     for (size_t at = 0; at < rows->count; at++) {
         const struct row *row = &rows->at[at];
@@ -69,13 +70,15 @@ void table_case(const struct bench_case *of, const struct rows *rows, FILE *out)
             continue;
         if (!first) {
             first = row;
-            fprintf(out, "\n%s: %s (median of %.0f)\n  %-16s %12s %8s %8s", of->name, of->what, row->samples, "peer",
+            fprintf(out, "\n%s: %s (median of %.0f)\n  %-16s %12s %8s %8s", of->name, of->what,
+                    row->samples, "peer",
                     of->kind == CASE_KILL      ? "recovery"
                     : of->kind == CASE_STARTUP ? "start to end"
                                                : "a passage",
                     "ratio", "spread");
             if (contended)
-                fprintf(out, " %11s %9s %10s %9s %12s\n", "passages/s", "max/min", "overtaken", "in queue", "CPU each");
+                fprintf(out, " %11s %9s %10s %9s %12s\n", "passages/s", "max/min", "overtaken",
+                        "in queue", "CPU each");
             else
                 fprintf(out, " %12s\n", "99 % below");
         }
@@ -87,15 +90,20 @@ void table_case(const struct bench_case *of, const struct rows *rows, FILE *out)
 
 void table_legend(FILE *out)
 {
-    fprintf(out,
-            "\nratio: to the first row, in the same run. spread: from a quarter to three quarters of the samples, by "
-            "the median.\n"
-            "max/min: passages of the member that had most, by those of the one that had least.\n"
-            "overtaken: the greatest number of others that asked after one that waited, and were inside before it; in "
-            "queue: the same,\n"
-            "counted from when it was seen past its doorway (where that can be seen). CPU: of all members, a passage.\n"
-            "A case is called noisy if the first row spreads by more than %.0f %%, or others used more than %.0f %% of "
-            "the processors,\n"
-            "or more than %.0f %% was stolen.\n",
-            100 * SPREAD_MOST, 100 * OTHERS_MOST, 100 * STEAL_MOST);
+    fprintf(
+        out,
+        "\nratio: to the first row, in the same run. spread: from a quarter to three quarters of "
+        "the samples, by "
+        "the median.\n"
+        "max/min: passages of the member that had most, by those of the one that had least.\n"
+        "overtaken: the greatest number of others that asked after one that waited, and were "
+        "inside before it; in "
+        "queue: the same,\n"
+        "counted from when it was seen past its doorway (where that can be seen). CPU: of all "
+        "members, a passage.\n"
+        "A case is called noisy if the first row spreads by more than %.0f %%, or others used "
+        "more than %.0f %% of "
+        "the processors,\n"
+        "or more than %.0f %% was stolen.\n",
+        100 * SPREAD_MOST, 100 * OTHERS_MOST, 100 * STEAL_MOST);
 }

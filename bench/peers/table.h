@@ -7,7 +7,8 @@
 #include "rows.h"
 
 void table_machine(const struct rows *rows, FILE *out);
-void table_case(const struct bench_case *of, const struct rows *rows, FILE *out); /* nothing if it has no rows */
+/* nothing if it has no rows */
+void table_case(const struct bench_case *of, const struct rows *rows, FILE *out);
 void table_legend(FILE *out);
 
 #endif

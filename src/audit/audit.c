@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Judges a recorded run by causality: Garg's Safety, Liveness and Fairness, and that fences grow.
  *
- * The lines of a trace stand in an order that its causality allows: a send before its receives. Happened-before is
- * program order, and besides
- * - where messages are recorded: a send happened before its receives. That two sections did not overlap as it happened
- * is not enough, then; a leaving must have happened before the next conflicting entry, or another run could have had
- * both inside;
- * - where none are (shared memory): a leaving happened before the conflicting entries that follow it. Entering and
- *   leaving are recorded from inside, so their order in the file is the order in which they happened.
+ * The lines of a trace stand in an order that its causality allows: a send before its receives.
+ * Happened-before is program order, and besides
+ * - where messages are recorded: a send happened before its receives. That two sections did not
+ *   overlap as it happened
+ * is not enough, then; a leaving must have happened before the next conflicting entry, or another
+ * run could have had both inside;
+ * - where none are (shared memory): a leaving happened before the conflicting entries that follow
+ *   it. Entering and leaving are recorded from inside, so their order in the file is the order in
+ *   which they happened.
  *
- * The dead are ordered by the notice of their death, which is no message: their sections are judged by overlap alone. What they
- * stood for is judged on: a leaving that happened before the section of one that then died must have happened before the next entry
- * too.
+ * The dead are ordered by the notice of their death, which is no message: their sections are judged
+ * by overlap alone. What they stood for is judged on: a leaving that happened before the section of
+ * one that then died must have happened before the next entry too.
  */
 #include "audit/audit.h"
 
@@ -22,7 +24,7 @@
 
 #include "audit/judge.h"
 
-const char *audit_property_name(enum property property)
+const char *audit_property_name(enum audit_property property)
 {
     static const char *const names[PROPERTIES] = {"Run", "Safety", "Fence", "Liveness", "Fairness"};
     return names[property];
@@ -36,12 +38,13 @@ bool audit_holds(const struct audit *audit)
     return true;
 }
 
-void audit_find(struct judge *judge, enum property property, size_t record, size_t other, const char *format, ...)
+void audit_find(struct judge *judge, enum audit_property property, size_t record, size_t other,
+                const char *format, ...)
 {
-    struct finding *finding = &judge->audit->findings[property];
+    struct audit_finding *finding = &judge->audit->findings[property];
     if (finding->found)
         return;
-    *finding = (struct finding){.found = true, .record = record, .other = other};
+    *finding = (struct audit_finding){.found = true, .record = record, .other = other};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(finding->words, sizeof finding->words, format, arguments);
@@ -54,23 +57,26 @@ static void judge_message(struct judge *judge, const struct record *record, size
     if (record->kind == RECORD_SEND) {
         if (letter)
             audit_find(judge, PROPERTY_RUN, index, letter->send,
-                       "line %u: message %" PRIu64 " is sent again; line %u sent it first", record->line,
-                       record->message, line_of(judge, letter->send));
+                       "line %u: message %" PRIu64 " is sent again; line %u sent it first",
+                       record->line, record->message, line_of(judge, letter->send));
         else
             judge->failed |= !clocks_send(&judge->clocks, record, index);
         return;
     }
     if (!letter)
-        audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s receives message %" PRIu64 " before it is sent",
-                   record->line, name_of(judge, index), record->message);
+        audit_find(judge, PROPERTY_RUN, index, index,
+                   "line %u: %s receives message %" PRIu64 " before it is sent", record->line,
+                   name_of(judge, index), record->message);
     else if (letter->to != TRACE_NONE && letter->to != record->process)
         audit_find(judge, PROPERTY_RUN, index, letter->send,
-                   "line %u: %s receives message %" PRIu64 ", which line %u sent to somebody else", record->line,
-                   name_of(judge, index), record->message, line_of(judge, letter->send));
+                   "line %u: %s receives message %" PRIu64 ", which line %u sent to somebody else",
+                   record->line, name_of(judge, index), record->message,
+                   line_of(judge, letter->send));
     else if (!letter->to_come)
         audit_find(judge, PROPERTY_RUN, index, letter->send,
-                   "line %u: %s receives message %" PRIu64 " once more than line %u sent it", record->line,
-                   name_of(judge, index), record->message, line_of(judge, letter->send));
+                   "line %u: %s receives message %" PRIu64 " once more than line %u sent it",
+                   record->line, name_of(judge, index), record->message,
+                   line_of(judge, letter->send));
     else
         clocks_receive(&judge->clocks, record->process, letter);
 }
@@ -80,11 +86,12 @@ static void judge_record(struct judge *judge, const struct record *record, size_
     clocks_tick(&judge->clocks, record->process);
     const enum life life = judge->lives[record->process];
     if (life != LIFE_UP && record->kind != RECORD_JOINED && record->kind != RECORD_DIED) {
-        audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s does something after %s", record->line,
-                   name_of(judge, index), life == LIFE_DEAD ? "its death" : "it was told that it is out");
+        audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s does something after %s",
+                   record->line, name_of(judge, index),
+                   life == LIFE_DEAD ? "its death" : "it was told that it is out");
         return;
     }
-    switch ((enum record_kind)record->kind) {
+    switch ((enum trace_event)record->kind) {
     case RECORD_REQUEST:
         audit_request(judge, record, index);
         break;
@@ -118,8 +125,9 @@ static void judge_end(struct judge *judge)
             const size_t record = inside ? passage->enter : passage->request;
             judge->audit->open_requests += !inside;
             if (judge->audit->liveness_judged)
-                audit_find(judge, PROPERTY_LIVENESS, record, record, "line %u: %s %s", line_of(judge, record),
-                           name_of(judge, record), inside ? "enters, and never leaves" : "requests, and never enters");
+                audit_find(judge, PROPERTY_LIVENESS, record, record, "line %u: %s %s",
+                           line_of(judge, record), name_of(judge, record),
+                           inside ? "enters, and never leaves" : "requests, and never enters");
         }
 }
 
@@ -129,7 +137,8 @@ static bool judge_open(struct judge *judge)
     judge->passages = calloc((size_t)processes * regions + 1, sizeof *judge->passages);
     judge->regions = calloc((size_t)regions + 1, sizeof *judge->regions);
     judge->lives = calloc(processes, sizeof *judge->lives);
-    if (!clocks_open(&judge->clocks, processes) || !judge->passages || !judge->regions || !judge->lives)
+    if (!clocks_open(&judge->clocks, processes) || !judge->passages || !judge->regions ||
+        !judge->lives)
         return false;
     for (uint32_t i = 0; i < regions; i++) {
         judge->regions[i].busy = calloc(processes, sizeof *judge->regions[i].busy);

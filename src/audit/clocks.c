@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Happened-before: a vector clock for each process, and for each message on its way (Mattern; Fidge).
+/* Happened-before: a vector clock for each process, and for each message on its way (Mattern;
+ * Fidge).
  *
- * A message's clock is given back when its last copy has been received, so that memory follows what is on its way, not
- * the length of the trace.
+ * A message's clock is given back when its last copy has been received, so that memory follows what
+ * is on its way, not the length of the trace.
  */
 #include "audit/clocks.h"
 
@@ -62,7 +63,8 @@ static size_t slot_of(const struct letter *letters, size_t room, uint64_t number
 
 struct letter *clocks_letter(struct clocks *clocks, uint64_t number)
 {
-    struct letter *letter = &clocks->letters[slot_of(clocks->letters, clocks->letters_room, number)];
+    struct letter *letter =
+        &clocks->letters[slot_of(clocks->letters, clocks->letters_room, number)];
     return letter->number ? letter : NULL;
 }
 
@@ -112,15 +114,17 @@ bool clocks_send(struct clocks *clocks, const struct record *record, size_t inde
 {
     if (2 * ++clocks->letters_count > clocks->letters_room && !letters_grow(clocks))
         return false;
-    struct letter *letter = &clocks->letters[slot_of(clocks->letters, clocks->letters_room, record->message)];
-    *letter =
-        (struct letter){.number = record->message + 1, .to_come = record->copies, .to = record->to, .send = index};
+    struct letter *letter =
+        &clocks->letters[slot_of(clocks->letters, clocks->letters_room, record->message)];
+    *letter = (struct letter){
+        .number = record->message + 1, .to_come = record->copies, .to = record->to, .send = index};
     if (record->copies == 0)
         return true;
     letter->clock = clock_new(clocks);
     if (!letter->clock)
         return false;
-    memcpy(letter->clock, clocks_of(clocks, record->process), clocks->processes * sizeof *letter->clock);
+    memcpy(letter->clock, clocks_of(clocks, record->process),
+           clocks->processes * sizeof *letter->clock);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Happened-before: a vector clock for each process, and for each message on its way (Mattern; Fidge). */
+/* Happened-before: a vector clock for each process, and for each message on its way (Mattern;
+ * Fidge). */
 #ifndef AFTERYOU_AUDIT_CLOCKS_H
 #define AFTERYOU_AUDIT_CLOCKS_H
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "audit/audit.h"
-#include "common/spacetime.h"
+#include "common/draw/spacetime.h"
 
 enum { NOT_SHOWN = -1 };
 
@@ -22,9 +22,9 @@ struct drawing {
     size_t first, last; /* the records shown: first … last-1 */
 };
 
-static const struct finding *first_finding(const struct audit *audit)
+static const struct audit_finding *first_finding(const struct audit *audit)
 {
-    const struct finding *first = NULL;
+    const struct audit_finding *first = NULL;
     for (unsigned i = 0; i < PROPERTIES; i++)
         if (audit->findings[i].found && (!first || audit->findings[i].record < first->record))
             first = &audit->findings[i];
@@ -39,8 +39,8 @@ static double column(const struct drawing *drawing, size_t record)
 static void end_bar(struct drawing *drawing, struct line *line, double at)
 {
     if (line->waits || line->inside)
-        spacetime_bar(drawing->diagram, line->inside ? SPACETIME_INSIDE : SPACETIME_WAITS, (unsigned)line->number,
-                      line->since, at, NULL);
+        spacetime_bar(drawing->diagram, line->inside ? SPACETIME_INSIDE : SPACETIME_WAITS,
+                      (unsigned)line->number, line->since, at, NULL);
     line->waits = line->inside = false;
     line->since = at;
 }
@@ -73,8 +73,9 @@ static void draw_arrow(struct drawing *drawing, const struct record *record, siz
     for (size_t i = index; i-- > drawing->first;) {
         const struct record *send = &drawing->trace->records[i];
         if (send->kind == RECORD_SEND && send->message == record->message) {
-            spacetime_message(drawing->diagram, (unsigned)drawing->lines[send->process].number, column(drawing, i),
-                              (unsigned)drawing->lines[record->process].number, column(drawing, index), send->name);
+            spacetime_message(drawing->diagram, (unsigned)drawing->lines[send->process].number,
+                              column(drawing, i), (unsigned)drawing->lines[record->process].number,
+                              column(drawing, index), send->name);
             return;
         }
     }
@@ -88,7 +89,8 @@ static void draw_record(struct drawing *drawing, size_t index)
     char label[64] = "";
     if (record->kind == RECORD_RECEIVE)
         draw_arrow(drawing, record, index);
-    if (record->kind != RECORD_SEND && record->kind != RECORD_RECEIVE && record->kind != RECORD_JOINED) {
+    if (record->kind != RECORD_SEND && record->kind != RECORD_RECEIVE &&
+        record->kind != RECORD_JOINED) {
         end_bar(drawing, line, at);
         follow(line, record);
     }
@@ -110,18 +112,21 @@ static void name_lines(struct drawing *drawing)
         drawing->lines[trace->records[i].process].number = 0;
     for (uint32_t process = 0; process < trace->processes.count; process++)
         if (drawing->lines[process].number != NOT_SHOWN)
-            drawing->lines[process].number = (int)spacetime_process(drawing->diagram, trace->processes.text[process]);
+            drawing->lines[process].number =
+                (int)spacetime_process(drawing->diagram, trace->processes.text[process]);
 }
 
-static void choose_window(struct drawing *drawing, const struct finding *finding, size_t length)
+static void choose_window(struct drawing *drawing, const struct audit_finding *finding,
+                          size_t length)
 {
     const size_t count = drawing->trace->count;
     if (finding) {
         const size_t earlier = finding->other < finding->record ? finding->other : finding->record;
         const size_t wanted = finding->record + 4 > length ? finding->record + 4 - length : 0;
         /* The earlier of the pair is shown if it is near enough. */
-        drawing->first =
-            earlier + 3 * length > finding->record && earlier < wanted ? (earlier > 2 ? earlier - 2 : 0) : wanted;
+        drawing->first = earlier + 3 * length > finding->record && earlier < wanted
+                             ? (earlier > 2 ? earlier - 2 : 0)
+                             : wanted;
         drawing->last = finding->record + 4 < count ? finding->record + 4 : count;
     } else {
         drawing->last = length < count ? length : count;
@@ -130,10 +135,11 @@ static void choose_window(struct drawing *drawing, const struct finding *finding
 
 int audit_draw(const struct trace *trace, const struct audit *audit, size_t length, FILE *out)
 {
-    const struct finding *finding = first_finding(audit);
+    const struct audit_finding *finding = first_finding(audit);
     struct drawing drawing = {.trace = trace};
     choose_window(&drawing, finding, length);
-    drawing.diagram = spacetime_open(finding ? "The run around its first violation" : "The run, from its beginning");
+    drawing.diagram = spacetime_open(finding ? "The run around its first violation"
+                                             : "The run, from its beginning");
     drawing.lines = calloc(trace->processes.count, sizeof *drawing.lines);
     int error = -ENOMEM;
     if (drawing.diagram && drawing.lines) {
@@ -148,8 +154,10 @@ int audit_draw(const struct trace *trace, const struct audit *audit, size_t leng
         if (finding) {
             const size_t other = finding->other < drawing.first ? finding->record : finding->other;
             spacetime_violation(
-                drawing.diagram, (unsigned)drawing.lines[trace->records[finding->record].process].number,
-                column(&drawing, finding->record), (unsigned)drawing.lines[trace->records[other].process].number,
+                drawing.diagram,
+                (unsigned)drawing.lines[trace->records[finding->record].process].number,
+                column(&drawing, finding->record),
+                (unsigned)drawing.lines[trace->records[other].process].number,
                 column(&drawing, other), finding->words);
         }
         error = spacetime_write(drawing.diagram, out);

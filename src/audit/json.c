@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One line of JSON: a flat object of strings, whole numbers and truth values.
  *
- * A trace needs no more, and at a million lines it must be quick. What is nested, or no whole number, is read through
- * and passed over; what is no JSON is refused. Strings are UTF-8, and come out as UTF-8, their escapes undone.
+ * A trace needs no more, and at a million lines it must be quick. What is nested, or no whole
+ * number, is read through and passed over; what is no JSON is refused. Strings are UTF-8, and come
+ * out as UTF-8, their escapes undone.
  */
 #include "audit/json.h"
 
@@ -51,7 +52,8 @@ static char *write_utf8(char *to, uint32_t code)
     return to;
 }
 
-/* Behind "\u". U+0000 would end the string, and half of a pair is no character: both are refused. */
+/* Behind "\u". U+0000 would end the string, and half of a pair is no character: both are refused.
+ */
 static char *read_escaped_code(char *at, char **to)
 {
     int32_t code = read_code(at);

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* JSON_OTHER: valid, but none of the first three (a fraction, a negative or too great a number, null, an array or an
- * object). */
+/* JSON_OTHER: valid, but none of the first three (a fraction, a negative or too great a number,
+ * null, an array or an object). */
 enum json_kind { JSON_STRING, JSON_NUMBER, JSON_TRUTH, JSON_OTHER };
 
 struct json_pair {
@@ -25,7 +25,8 @@ struct json_line {
     unsigned count;
 };
 
-/* NULL, or what is wrong. Changes `text`, and points into it. The last of two members of one name counts. */
+/* NULL, or what is wrong. Changes `text`, and points into it. The last of two members of one name
+ * counts. */
 const char *json_read(char *text, struct json_line *line);
 /* The member of that name, or NULL. */
 const struct json_pair *json_find(const struct json_line *line, const char *key);

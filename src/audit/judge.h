@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge at work: where every process is in every region, and what must have happened before what. */
+/* The judge at work: where every process is in every region, and what must have happened before
+ * what. */
 #ifndef AFTERYOU_AUDIT_JUDGE_H
 #define AFTERYOU_AUDIT_JUDGE_H
 
 #include "audit/audit.h"
 #include "audit/clocks.h"
 
-enum status { STATUS_OUTSIDE, STATUS_WAITING, STATUS_INSIDE };
+enum passage_status { STATUS_OUTSIDE, STATUS_WAITING, STATUS_INSIDE };
 enum life { LIFE_UP, LIFE_LOST /* was told that it is out */, LIFE_DEAD };
 
 struct leaving {
@@ -21,22 +22,25 @@ struct leavings {
 
 /* One process in one region. */
 struct passage {
-    enum status status;
+    enum passage_status status;
     uint8_t mode;
-    uint32_t slots, units;    /* as in the record */
-    struct leavings *covered; /* one a mode, once needed: leavings that this one's own will stand for */
-    size_t request, enter;    /* records */
-    uint32_t asked;           /* its own clock at the request */
-    uint32_t *request_clock;  /* the whole clock at the request, once it ever waited */
-    uint32_t seat;            /* where it stands in the region's list of the busy */
+    uint32_t slots, units; /* as in the record */
+    /* one a mode, once needed: leavings that this one's own will stand for */
+    struct leavings *covered;
+    size_t request, enter;   /* records */
+    uint32_t asked;          /* its own clock at the request */
+    uint32_t *request_clock; /* the whole clock at the request, once it ever waited */
+    uint32_t seat;           /* where it stands in the region's list of the busy */
 };
 
 struct region {
     uint32_t *busy; /* processes that wait or are inside */
     uint32_t busy_count;
-    struct leavings left[TRACE_MODES]; /* not yet known to have happened before all that could conflict with them */
-    uint32_t *handed[TRACE_MODES];     /* shared memory: what happened before the leavings in that mode; NULL: none */
-    uint64_t fence[TRACE_MODES];       /* the highest, and whose it was */
+    /* not yet known to have happened before all that could conflict with them */
+    struct leavings left[TRACE_MODES];
+    /* shared memory: what happened before the leavings in that mode; NULL: none */
+    uint32_t *handed[TRACE_MODES];
+    uint64_t fence[TRACE_MODES]; /* the highest, and whose it was */
     size_t fence_record[TRACE_MODES];
 };
 
@@ -66,8 +70,8 @@ static inline struct passage *passage_of(struct judge *judge, uint32_t process, 
 }
 
 /* Keeps the first finding of each property. */
-void audit_find(struct judge *judge, enum property property, size_t record, size_t other, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+void audit_find(struct judge *judge, enum audit_property property, size_t record, size_t other,
+                const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* passages.c */
 void audit_request(struct judge *judge, const struct record *record, size_t index);

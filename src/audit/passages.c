@@ -28,9 +28,12 @@ void audit_request(struct judge *judge, const struct record *record, size_t inde
     struct passage *passage = passage_of(judge, record->process, record->region);
     const uint32_t processes = judge->clocks.processes;
     if (passage->status != STATUS_OUTSIDE) {
-        audit_find(judge, PROPERTY_RUN, index, passage->status == STATUS_INSIDE ? passage->enter : passage->request,
-                   "line %u: %s requests, and never left since line %u", record->line, name_of(judge, index),
-                   line_of(judge, passage->status == STATUS_INSIDE ? passage->enter : passage->request));
+        audit_find(
+            judge, PROPERTY_RUN, index,
+            passage->status == STATUS_INSIDE ? passage->enter : passage->request,
+            "line %u: %s requests, and never left since line %u", record->line,
+            name_of(judge, index),
+            line_of(judge, passage->status == STATUS_INSIDE ? passage->enter : passage->request));
         rise(judge, record->process, record->region);
     }
     if (!passage->request_clock)
@@ -39,7 +42,8 @@ void audit_request(struct judge *judge, const struct record *record, size_t inde
         judge->failed = true;
         return;
     }
-    memcpy(passage->request_clock, clocks_of(&judge->clocks, record->process), processes * sizeof(uint32_t));
+    memcpy(passage->request_clock, clocks_of(&judge->clocks, record->process),
+           processes * sizeof(uint32_t));
     passage->asked = passage->request_clock[record->process];
     passage->status = STATUS_WAITING;
     passage->mode = record->mode == TRACE_MODE_NOT_GIVEN ? 0 : record->mode;
@@ -54,7 +58,8 @@ static int64_t common_unit(const char *mine, const char *theirs)
 {
     while (*mine && *theirs) {
         char *mine_end, *theirs_end;
-        const long my_unit = strtol(mine, &mine_end, 10), their_unit = strtol(theirs, &theirs_end, 10);
+        const long my_unit = strtol(mine, &mine_end, 10),
+                   their_unit = strtol(theirs, &theirs_end, 10);
         if (my_unit == their_unit)
             return my_unit;
         if (my_unit < their_unit)
@@ -65,28 +70,33 @@ static int64_t common_unit(const char *mine, const char *theirs)
     return -1;
 }
 
-static void judge_units(struct judge *judge, size_t index, const struct passage *mine, const struct passage *theirs)
+static void judge_units(struct judge *judge, size_t index, const struct passage *mine,
+                        const struct passage *theirs)
 {
     char *const *units = judge->trace->units.text;
     const int64_t unit = common_unit(units[mine->units], units[theirs->units]);
     if (unit >= 0)
         audit_find(judge, PROPERTY_SAFETY, index, theirs->enter,
-                   "line %u: %s enters with unit %" PRId64 ", which %s holds since line %u", line_of(judge, index),
-                   name_of(judge, index), unit, name_of(judge, theirs->enter), line_of(judge, theirs->enter));
+                   "line %u: %s enters with unit %" PRId64 ", which %s holds since line %u",
+                   line_of(judge, index), name_of(judge, index), unit,
+                   name_of(judge, theirs->enter), line_of(judge, theirs->enter));
 }
 
-static void judge_fairness(struct judge *judge, size_t index, const struct passage *mine, const struct passage *theirs)
+static void judge_fairness(struct judge *judge, size_t index, const struct passage *mine,
+                           const struct passage *theirs)
 {
     judge->audit->overtaken++;
     if (judge->audit->fairness_judged)
-        audit_find(judge, PROPERTY_FAIRNESS, index, theirs->request,
-                   "line %u: %s enters before %s, whose request (line %u) happened before its own (line %u)",
-                   line_of(judge, index), name_of(judge, index), name_of(judge, theirs->request),
-                   line_of(judge, theirs->request), line_of(judge, mine->request));
+        audit_find(
+            judge, PROPERTY_FAIRNESS, index, theirs->request,
+            "line %u: %s enters before %s, whose request (line %u) happened before its own (line "
+            "%u)",
+            line_of(judge, index), name_of(judge, index), name_of(judge, theirs->request),
+            line_of(judge, theirs->request), line_of(judge, mine->request));
 }
 
-/* Safety, as it happened: fewer than `slots` others that conflict are inside, and no unit is held twice. Fairness: nobody
- * waits whose request happened before this one's. */
+/* Safety, as it happened: fewer than `slots` others that conflict are inside, and no unit is held
+ * twice. Fairness: nobody waits whose request happened before this one's. */
 static void judge_against_busy(struct judge *judge, const struct record *record, size_t index)
 {
     const struct passage *mine = passage_of(judge, record->process, record->region), *last = NULL;
@@ -108,14 +118,16 @@ static void judge_against_busy(struct judge *judge, const struct record *record,
         }
     }
     if (inside >= mine->slots && mine->units == TRACE_NONE && mine->slots == 1)
-        audit_find(judge, PROPERTY_SAFETY, index, last->enter, "line %u: %s enters while %s is inside, since line %u",
-                   record->line, name_of(judge, index), name_of(judge, last->enter), line_of(judge, last->enter));
+        audit_find(judge, PROPERTY_SAFETY, index, last->enter,
+                   "line %u: %s enters while %s is inside, since line %u", record->line,
+                   name_of(judge, index), name_of(judge, last->enter), line_of(judge, last->enter));
     else if (inside >= mine->slots && mine->units == TRACE_NONE)
         audit_find(
             judge, PROPERTY_SAFETY, index, last->enter,
-            "line %u: %s enters while %u others are inside, of which %s came last, in line %u, and there are %u slots",
-            record->line, name_of(judge, index), inside, name_of(judge, last->enter), line_of(judge, last->enter),
-            mine->slots);
+            "line %u: %s enters while %u others are inside, of which %s came last, in line %u, "
+            "and there are %u slots",
+            record->line, name_of(judge, index), inside, name_of(judge, last->enter),
+            line_of(judge, last->enter), mine->slots);
 }
 
 static bool leavings_add(struct leavings *to, struct leaving leaving)
@@ -148,8 +160,8 @@ static bool leavings_move(struct leavings *to, struct leavings *from)
     return true;
 }
 
-/* Every leaving in a mode that is no stronger than `mode` is settled by an entry in it: what conflicts with it later
- * conflicts with this one too. */
+/* Every leaving in a mode that is no stronger than `mode` is settled by an entry in it: what
+ * conflicts with it later conflicts with this one too. */
 static bool covers(unsigned mode, unsigned weaker)
 {
     for (unsigned other = 0; other < TRACE_MODES; other++)
@@ -178,18 +190,22 @@ static void judge_against_left(struct judge *judge, const struct record *record,
         for (uint32_t i = 0; i < region->left[other].count; i++) {
             const struct leaving *leaving = &region->left[other].list[i];
             if (clock[leaving->process] < leaving->clock)
-                audit_find(judge, PROPERTY_SAFETY, index, leaving->record,
-                           "line %u: %s enters, and nothing orders this after %s's leaving (line %u)", record->line,
-                           name_of(judge, index), name_of(judge, leaving->record), line_of(judge, leaving->record));
+                audit_find(
+                    judge, PROPERTY_SAFETY, index, leaving->record,
+                    "line %u: %s enters, and nothing orders this after %s's leaving (line %u)",
+                    record->line, name_of(judge, index), name_of(judge, leaving->record),
+                    line_of(judge, leaving->record));
         }
         if (covers(mode, other) && region->left[other].count > 0)
-            judge->failed |= !cover(passage_of(judge, record->process, record->region), region, other);
+            judge->failed |=
+                !cover(passage_of(judge, record->process, record->region), region, other);
         if (region->handed[other])
             clocks_merge(&judge->clocks, clock, region->handed[other]);
     }
 }
 
-/* Several may be inside at once for want of neither mode: their entries have no order that fences or clocks could follow. */
+/* Several may be inside at once for want of neither mode: their entries have no order that fences
+ * or clocks could follow. */
 static bool has_company(const struct passage *passage)
 {
     return passage->slots > 1 || passage->units != TRACE_NONE;
@@ -204,7 +220,8 @@ static void judge_fence(struct judge *judge, const struct record *record, size_t
     for (unsigned other = 0; other < TRACE_MODES; other++)
         if (trace_conflict(mode, other) && record->fence <= region->fence[other])
             audit_find(judge, PROPERTY_FENCE, index, region->fence_record[other],
-                       "line %u: %s enters with fence %" PRIu64 ", not above the fence %" PRIu64 " of line %u",
+                       "line %u: %s enters with fence %" PRIu64 ", not above the fence %" PRIu64
+                       " of line %u",
                        record->line, name_of(judge, index), record->fence, region->fence[other],
                        line_of(judge, region->fence_record[other]));
     if (record->fence > region->fence[mode]) {
@@ -217,15 +234,16 @@ void audit_enter(struct judge *judge, const struct record *record, size_t index)
 {
     struct passage *passage = passage_of(judge, record->process, record->region);
     if (passage->status != STATUS_WAITING) {
-        audit_find(judge, PROPERTY_RUN, index, passage->status == STATUS_INSIDE ? passage->enter : index,
+        audit_find(judge, PROPERTY_RUN, index,
+                   passage->status == STATUS_INSIDE ? passage->enter : index,
                    "line %u: %s enters without a request", record->line, name_of(judge, index));
         return;
     }
     if (record->mode != TRACE_MODE_NOT_GIVEN && record->mode != passage->mode)
         audit_find(judge, PROPERTY_RUN, index, passage->request,
                    "line %u: %s enters in mode %s, and requested mode %s in line %u", record->line,
-                   name_of(judge, index), trace_mode_name(record->mode), trace_mode_name(passage->mode),
-                   line_of(judge, passage->request));
+                   name_of(judge, index), trace_mode_name(record->mode),
+                   trace_mode_name(passage->mode), line_of(judge, passage->request));
     passage->slots = record->slots > passage->slots ? record->slots : passage->slots;
     passage->units = record->units;
     judge->audit->entries++;
@@ -236,7 +254,8 @@ void audit_enter(struct judge *judge, const struct record *record, size_t index)
     passage->enter = index;
 }
 
-static void remember_leaving(struct judge *judge, const struct record *record, size_t index, unsigned mode)
+static void remember_leaving(struct judge *judge, const struct record *record, size_t index,
+                             unsigned mode)
 {
     struct leavings *left = &judge->regions[record->region].left[mode];
     const uint32_t clock = clocks_of(&judge->clocks, record->process)[record->process];
@@ -251,7 +270,8 @@ static void hand_over(struct judge *judge, const struct record *record, unsigned
     if (!region->handed[mode])
         region->handed[mode] = calloc(judge->clocks.processes, sizeof *region->handed[mode]);
     if (region->handed[mode])
-        clocks_merge(&judge->clocks, region->handed[mode], clocks_of(&judge->clocks, record->process));
+        clocks_merge(&judge->clocks, region->handed[mode],
+                     clocks_of(&judge->clocks, record->process));
     else
         judge->failed = true;
 }
@@ -259,7 +279,8 @@ static void hand_over(struct judge *judge, const struct record *record, unsigned
 void audit_leave(struct judge *judge, const struct record *record, size_t index)
 {
     struct passage *passage = passage_of(judge, record->process, record->region);
-    const enum status expected = record->kind == RECORD_LEAVE ? STATUS_INSIDE : STATUS_WAITING;
+    const enum passage_status expected =
+        record->kind == RECORD_LEAVE ? STATUS_INSIDE : STATUS_WAITING;
     if (passage->status != expected) {
         audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s %s, and is not %s", record->line,
                    name_of(judge, index), record->kind == RECORD_LEAVE ? "leaves" : "gives up",
@@ -293,7 +314,8 @@ static void forget_leavings(struct judge *judge, uint32_t region, uint32_t proce
     }
 }
 
-/* It died, or was told that it is out: its passages end, and what its leavings would have stood for is judged on. */
+/* It died, or was told that it is out: its passages end, and what its leavings would have stood for
+ * is judged on. */
 void audit_gone(struct judge *judge, const struct record *record)
 {
     for (uint32_t i = 0; i < judge->trace->regions.count; i++) {
@@ -307,13 +329,15 @@ void audit_gone(struct judge *judge, const struct record *record)
     judge->lives[record->process] = record->kind == RECORD_DIED ? LIFE_DEAD : LIFE_LOST;
 }
 
-/* It remembers nothing, so nothing of its earlier life happened before what it does from here on. */
+/* It remembers nothing, so nothing of its earlier life happened before what it does from here on.
+ */
 void audit_joined(struct judge *judge, const struct record *record, size_t index)
 {
     for (uint32_t i = 0; i < judge->trace->regions.count; i++) {
         const struct passage *passage = passage_of(judge, record->process, i);
         if (passage->status != STATUS_OUTSIDE)
-            audit_find(judge, PROPERTY_RUN, index, passage->status == STATUS_INSIDE ? passage->enter : passage->request,
+            audit_find(judge, PROPERTY_RUN, index,
+                       passage->status == STATUS_INSIDE ? passage->enter : passage->request,
                        "line %u: %s joins while it is %s", record->line, name_of(judge, index),
                        passage->status == STATUS_INSIDE ? "inside" : "waiting");
     }

@@ -11,8 +11,8 @@
 
 static const char *const kinds[RECORD_KINDS] = {"request", "enter", "leave", "abandon", "send",
                                                 "receive", "died",  "lost",  "joined",  "end"};
-static const char *const modes[TRACE_MODES] = {"exclusive",        "shared",          "protected-write",
-                                               "concurrent-write", "concurrent-read", "null"};
+static const char *const modes[TRACE_MODES] = {
+    "exclusive", "shared", "protected-write", "concurrent-write", "concurrent-read", "null"};
 
 const char *record_name(unsigned kind)
 {
@@ -24,7 +24,8 @@ const char *trace_mode_name(unsigned mode)
     return mode < TRACE_MODES ? modes[mode] : "?";
 }
 
-/* Written out again, and not taken from the protocols: who judges must not share the error of whom it judges. */
+/* Written out again, and not taken from the protocols: who judges must not share the error of whom
+ * it judges. */
 bool trace_conflict(unsigned mode, unsigned other)
 {
     static const char compatible[TRACE_MODES][TRACE_MODES + 1] = {
@@ -103,26 +104,28 @@ void trace_close(struct trace *trace)
     *trace = (struct trace){0};
 }
 
-/* The members that a trace knows, and what is said of one that is of another kind than it must be. */
-#define TEXT(key)                                                                                                      \
-    {                                                                                                                  \
-        key, JSON_STRING, "its \"" key "\" is no string"                                                               \
+/* The members that a trace knows, and what is said of one that is of another kind than it must be.
+ */
+#define TEXT(key)                                                                                  \
+    {                                                                                              \
+        key, JSON_STRING, "its \"" key "\" is no string"                                           \
     }
-#define NUMBER(key)                                                                                                    \
-    {                                                                                                                  \
-        key, JSON_NUMBER, "its \"" key "\" is no whole number from 0 to 2^64-1"                                        \
+#define NUMBER(key)                                                                                \
+    {                                                                                              \
+        key, JSON_NUMBER, "its \"" key "\" is no whole number from 0 to 2^64-1"                    \
     }
-#define TRUTH(key)                                                                                                     \
-    {                                                                                                                  \
-        key, JSON_TRUTH, "its \"" key "\" is neither true nor false"                                                   \
+#define TRUTH(key)                                                                                 \
+    {                                                                                              \
+        key, JSON_TRUTH, "its \"" key "\" is neither true nor false"                               \
     }
 static const struct {
     const char *key;
     enum json_kind kind;
     const char *wrong;
-} known[] = {TEXT("trace"), NUMBER("version"), TEXT("protocol"), TRUTH("fair"), NUMBER("at"),     TEXT("process"),
-             TEXT("event"), TEXT("space"),     TEXT("region"),   TEXT("mode"),  NUMBER("fence"),  NUMBER("slots"),
-             TEXT("units"), NUMBER("message"), TEXT("kind"),     TEXT("to"),    NUMBER("copies"), TRUTH("rest")};
+} known[] = {TEXT("trace"),   NUMBER("version"), TEXT("protocol"), TRUTH("fair"),     NUMBER("at"),
+             TEXT("process"), TEXT("event"),     TEXT("space"),    TEXT("region"),    TEXT("mode"),
+             NUMBER("fence"), NUMBER("slots"),   TEXT("units"),    NUMBER("message"), TEXT("kind"),
+             TEXT("to"),      NUMBER("copies"),  TRUTH("rest")};
 #undef TEXT
 #undef NUMBER
 #undef TRUTH
@@ -154,7 +157,8 @@ static const char *read_header(struct trace *trace, const struct json_line *line
     if (strcmp(text_of(line, "trace"), "afteryou") != 0)
         return "it is the header of something else: its \"trace\" is not \"afteryou\"";
     if (number != 1)
-        return "a header stands in the first line, or nowhere: are these two traces, one after the other?";
+        return "a header stands in the first line, or nowhere: are these two traces, one after "
+               "the other?";
     if (json_find(line, "event"))
         return "it is a header and an event at once";
     if (number_of(line, "version", 0) != 1)
@@ -209,9 +213,11 @@ static bool are_units(const char *text)
 }
 
 /* The members of an event that concerns a region. */
-static const char *read_passage(struct trace *trace, const struct json_line *line, struct record *record)
+static const char *read_passage(struct trace *trace, const struct json_line *line,
+                                struct record *record)
 {
-    const char *region = text_of(line, "region"), *mode = text_of(line, "mode"), *units = text_of(line, "units");
+    const char *region = text_of(line, "region"), *mode = text_of(line, "mode"),
+               *units = text_of(line, "units");
     const uint64_t slots = number_of(line, "slots", 1);
     record->mode = read_mode(mode);
     if (mode && record->mode == TRACE_MODES)
@@ -224,10 +230,13 @@ static const char *read_passage(struct trace *trace, const struct json_line *lin
     record->fence = number_of(line, "fence", 0);
     record->region = name_within(&trace->regions, text_of(line, "space"), region ? region : "");
     record->units = units ? names_find(&trace->units, units) : TRACE_NONE;
-    return record->region == TRACE_NONE || (units && record->units == TRACE_NONE) ? "there is no memory for it" : NULL;
+    return record->region == TRACE_NONE || (units && record->units == TRACE_NONE)
+               ? "there is no memory for it"
+               : NULL;
 }
 
-static const char *read_message(struct trace *trace, const struct json_line *line, struct record *record)
+static const char *read_message(struct trace *trace, const struct json_line *line,
+                                struct record *record)
 {
     const char *kind = text_of(line, "kind"), *to = text_of(line, "to");
     const uint64_t copies = number_of(line, "copies", 1);
@@ -246,7 +255,8 @@ static const char *read_message(struct trace *trace, const struct json_line *lin
 }
 
 /* The members that a record of its kind has. */
-static const char *read_members(struct trace *trace, const struct json_line *line, struct record *record)
+static const char *read_members(struct trace *trace, const struct json_line *line,
+                                struct record *record)
 {
     const char *process = text_of(line, "process");
     if (!json_find(line, "at"))
@@ -290,7 +300,8 @@ static const char *read_record(struct trace *trace, const struct json_line *line
         return "it has no \"event\"";
     if (trace->ended)
         return "it stands after the \"end\"";
-    struct record record = {.line = number, .process = TRACE_NONE, .to = TRACE_NONE, .units = TRACE_NONE, .slots = 1};
+    struct record record = {
+        .line = number, .process = TRACE_NONE, .to = TRACE_NONE, .units = TRACE_NONE, .slots = 1};
     while (record.kind < RECORD_KINDS && strcmp(event, kinds[record.kind]) != 0)
         record.kind++;
     if (record.kind == RECORD_KINDS)
@@ -304,7 +315,8 @@ static const char *read_record(struct trace *trace, const struct json_line *line
     return wrong ? wrong : keep(trace, &record);
 }
 
-/* One line into `text`, which has room for TRACE_LINE_MOST + 1 bytes: 1, 0 at the end, or what is wrong. */
+/* One line into `text`, which has room for TRACE_LINE_MOST + 1 bytes: 1, 0 at the end, or what is
+ * wrong. */
 static int next_line(FILE *file, char *text, const char **wrong)
 {
     size_t length = 0;

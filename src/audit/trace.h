@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum record_kind {
+enum trace_event {
     RECORD_REQUEST,
     RECORD_ENTER,
     RECORD_LEAVE,
@@ -23,7 +23,8 @@ enum record_kind {
 
 enum { TRACE_MODES = 6, TRACE_MODE_NOT_GIVEN = TRACE_MODES, TRACE_NONE = UINT32_MAX };
 
-/* What is read of a trace has bounds: an endless file ends with a message, not with the machine's memory. */
+/* What is read of a trace has bounds: an endless file ends with a message, not with the machine's
+ * memory. */
 enum { TRACE_LINE_MOST = 1 << 20, TRACE_RECORDS_MOST = 1 << 26 };
 
 struct record {
@@ -36,10 +37,11 @@ struct record {
     uint32_t copies; /* send: how many will receive it */
     uint32_t to;     /* send: the only one who may receive it; TRACE_NONE: anybody */
     uint32_t slots;  /* request, enter: how many may be inside at once */
-    uint32_t units;  /* enter: those it holds, as the number of a text in trace->units; TRACE_NONE: it holds none */
-    uint8_t kind;    /* enum record_kind */
-    uint8_t mode;    /* TRACE_MODE_NOT_GIVEN: the line has none */
-    char name[14];   /* send: the message's kind, cut short */
+    /* enter: those it holds, as the number of a text in trace->units; TRACE_NONE: it holds none */
+    uint32_t units;
+    uint8_t kind;  /* enum trace_event */
+    uint8_t mode;  /* TRACE_MODE_NOT_GIVEN: the line has none */
+    char name[14]; /* send: the message's kind, cut short */
 };
 
 struct names {
@@ -56,11 +58,14 @@ struct trace {
     struct names units;              /* "0,3": the lists of units that were held */
     char protocol[64];               /* from the header; empty: none */
     bool fair;                       /* the header claims first come, first served by causality */
-    bool messages;                   /* it has sends: happened-before is by messages; else by regions handed over */
-    bool ended, rest;                /* the last line says so: nothing was cut off; and all had come to rest */
+    /* it has sends: happened-before is by messages; else by regions handed over */
+    bool messages;
+    /* the last line says so: nothing was cut off; and all had come to rest */
+    bool ended, rest;
 };
 
-/* 0, or a negative errno; -EBADMSG: it is no trace, and `complaint` says where and why. Close it in either case. */
+/* 0, or a negative errno; -EBADMSG: it is no trace, and `complaint` says where and why. Close it in
+ * either case. */
 int trace_read(struct trace *trace, const char *path, char *complaint, size_t room);
 void trace_close(struct trace *trace);
 

@@ -15,15 +15,18 @@
 static const char help[] =
     "usage: afteryou audit FILE [OPTION…]      '-' reads standard input\n"
     "\n"
-    "Judges a recorded run (JSON lines, as simulate --trace and AFTERYOU_TRACE write them) by causality:\n"
+    "Judges a recorded run (JSON lines, as simulate --trace and AFTERYOU_TRACE write them) by "
+    "causality:\n"
     "safety, growing fences, liveness, and fairness where the trace claims it.\n"
     "\n"
     "      --fair             judge fairness even if the trace does not claim it\n"
-    "      --svg FILE         draw the space-time diagram around the first violation, or of the beginning\n"
+    "      --svg FILE         draw the space-time diagram around the first violation, or of the "
+    "beginning\n"
     "      --length K         how many events it shows (default 40)\n"
     "      --json             the judgement as JSON\n"
     "\n"
-    "Exit status: 0 all holds, 1 a property was violated, 125 the file is no trace, or the command failed.\n";
+    "Exit status: 0 all holds, 1 a property was violated, 125 the file is no trace, or the "
+    "command failed.\n";
 
 struct audit_request {
     const char *file, *svg;
@@ -80,30 +83,36 @@ static void print_line(const char *path, uint32_t wanted)
     fclose(file);
 }
 
-static const char *remark(const struct audit *audit, enum property property, char *text, size_t room)
+static const char *remark(const struct audit *audit, enum audit_property property, char *text,
+                          size_t room)
 {
     text[0] = '\0';
     if (property == PROPERTY_LIVENESS && !audit->liveness_judged)
-        snprintf(text, room, "not judged: the trace does not say that all came to rest (%" PRIu64 " requests open)",
+        snprintf(text, room,
+                 "not judged: the trace does not say that all came to rest (%" PRIu64
+                 " requests open)",
                  audit->open_requests);
     if (property == PROPERTY_FAIRNESS && !audit->fairness_judged)
-        snprintf(text, room, "not claimed: %" PRIu64 " times a request that happened before was overtaken",
+        snprintf(text, room,
+                 "not claimed: %" PRIu64 " times a request that happened before was overtaken",
                  audit->overtaken);
     return text;
 }
 
-static void print_text(const struct audit_request *request, const struct trace *trace, const struct audit *audit)
+static void print_text(const struct audit_request *request, const struct trace *trace,
+                       const struct audit *audit)
 {
     const bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     const bool holds = audit_holds(audit);
     text_print(stdout, request->file, 0);
-    printf(": %s%s%s (%zu events, %u processes, %" PRIu64 " entries%s", colour ? (holds ? "\033[32m" : "\033[31m") : "",
-           holds ? "holds" : "violated", colour ? "\033[0m" : "", trace->count, trace->processes.count, audit->entries,
+    printf(": %s%s%s (%zu events, %u processes, %" PRIu64 " entries%s",
+           colour ? (holds ? "\033[32m" : "\033[31m") : "", holds ? "holds" : "violated",
+           colour ? "\033[0m" : "", trace->count, trace->processes.count, audit->entries,
            *trace->protocol ? ", " : "");
     text_print(stdout, trace->protocol, 0);
     puts(")");
-    for (enum property property = 0; property < PROPERTIES; property++) {
-        const struct finding *finding = &audit->findings[property];
+    for (enum audit_property property = 0; property < PROPERTIES; property++) {
+        const struct audit_finding *finding = &audit->findings[property];
         char text[160];
         remark(audit, property, text, sizeof text);
         printf("  %-9s ", audit_property_name(property));
@@ -111,7 +120,8 @@ static void print_text(const struct audit_request *request, const struct trace *
         putchar('\n');
         if (!finding->found)
             continue;
-        const uint32_t line = trace->records[finding->record].line, other = trace->records[finding->other].line;
+        const uint32_t line = trace->records[finding->record].line,
+                       other = trace->records[finding->other].line;
         print_line(request->file, other < line ? other : line);
         if (other != line)
             print_line(request->file, other < line ? line : other);
@@ -120,17 +130,20 @@ static void print_text(const struct audit_request *request, const struct trace *
 
 static void print_json(const struct trace *trace, const struct audit *audit)
 {
-    printf("{\"holds\":%s,\"events\":%zu,\"processes\":%u,\"entries\":%" PRIu64 ",\"overtaken\":%" PRIu64
+    printf("{\"holds\":%s,\"events\":%zu,\"processes\":%u,\"entries\":%" PRIu64
+           ",\"overtaken\":%" PRIu64
            ",\"liveness_judged\":%s,\"fairness_judged\":%s,\"violations\":[",
-           audit_holds(audit) ? "true" : "false", trace->count, trace->processes.count, audit->entries,
-           audit->overtaken, audit->liveness_judged ? "true" : "false", audit->fairness_judged ? "true" : "false");
+           audit_holds(audit) ? "true" : "false", trace->count, trace->processes.count,
+           audit->entries, audit->overtaken, audit->liveness_judged ? "true" : "false",
+           audit->fairness_judged ? "true" : "false");
     const char *comma = "";
-    for (enum property property = 0; property < PROPERTIES; property++) {
-        const struct finding *finding = &audit->findings[property];
+    for (enum audit_property property = 0; property < PROPERTIES; property++) {
+        const struct audit_finding *finding = &audit->findings[property];
         if (!finding->found)
             continue;
-        printf("%s{\"property\":\"%s\",\"line\":%u,\"other_line\":%u,\"words\":", comma, audit_property_name(property),
-               trace->records[finding->record].line, trace->records[finding->other].line);
+        printf("%s{\"property\":\"%s\",\"line\":%u,\"other_line\":%u,\"words\":", comma,
+               audit_property_name(property), trace->records[finding->record].line,
+               trace->records[finding->other].line);
         text_json(stdout, finding->words);
         putchar('}');
         comma = ",";
@@ -138,14 +151,16 @@ static void print_json(const struct trace *trace, const struct audit *audit)
     puts("]}");
 }
 
-static int draw(const struct audit_request *request, const struct trace *trace, const struct audit *audit)
+static int draw(const struct audit_request *request, const struct trace *trace,
+                const struct audit *audit)
 {
     FILE *svg = fopen(request->svg, "w");
     if (!svg)
         return usage_error("audit", "cannot write %s: %s", request->svg, strerror(errno));
     const int error = audit_draw(trace, audit, (size_t)request->length, svg);
     if (fclose(svg) != 0 || error)
-        return usage_error("audit", "cannot write %s: %s", request->svg, strerror(error ? -error : errno));
+        return usage_error("audit", "cannot write %s: %s", request->svg,
+                           strerror(error ? -error : errno));
     return 0;
 }
 
@@ -154,7 +169,8 @@ static int judge(const struct audit_request *request, const struct trace *trace)
     struct audit audit;
     const int error = audit_judge(trace, request->fair, &audit);
     if (error)
-        return usage_error("audit", "%s: %u processes and %u regions are too many for this machine's memory",
+        return usage_error("audit",
+                           "%s: %u processes and %u regions are too many for this machine's memory",
                            request->file, trace->processes.count, trace->regions.count);
     if (request->json)
         print_json(trace, &audit);

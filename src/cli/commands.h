@@ -20,13 +20,15 @@ int command_simulate(int count, char **words);
 int command_audit(int count, char **words);
 int command_cluster(int count, char **words);
 
-/* One line on stderr, "afteryou COMMAND: …", in one write(2); what could upset a terminal is '?' in it. */
+/* One line on stderr, "afteryou COMMAND: …", in one write(2); what could upset a terminal is '?' in
+ * it. */
 void say(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What every subcommand does with an option that is not its own: 'h' and 'V' are answered, and -1 says that all is done; what getopt_long() did
- * not take ('?' or ':', with a leading ':' in its letters) is an error, EXIT_USAGE. */
+/* What every subcommand does with an option that is not its own: 'h' and 'V' are answered, and -1
+ * says that all is done; what getopt_long() did not take ('?' or ':', with a leading ':' in its
+ * letters) is an error, EXIT_USAGE. */
 int common_option(const char *command, int option, char **words, void (*print_help)(void));
 
 /* What is wrong, if getopt_long() has answered '?' or ':'. EXIT_USAGE. */

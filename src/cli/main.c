@@ -34,22 +34,24 @@ static void print_usage(FILE *out)
 int main(int count, char **words)
 {
     if (!descriptors_fill_standard())
-        return EXIT_USAGE;          /* and no word: there may be no stderr */
-    setlocale(LC_CTYPE, "C.UTF-8"); /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
-    if (count > 0 &&
-        strcmp(basename(words[0]), "flock") == 0) /* a link of that name, first in the PATH of old scripts */
+        return EXIT_USAGE; /* and no word: there may be no stderr */
+    /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
+    setlocale(LC_CTYPE, "C.UTF-8");
+    /* a link of that name, first in the PATH of old scripts */
+    if (count > 0 && strcmp(basename(words[0]), "flock") == 0)
         return command_flock(count, words);
     if (count < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(words[1], "--help") == 0 || strcmp(words[1], "help") == 0 || strcmp(words[1], "-h") == 0) {
+    if (strcmp(words[1], "--help") == 0 || strcmp(words[1], "help") == 0 ||
+        strcmp(words[1], "-h") == 0) {
         print_usage(stdout);
         return 0;
     }
     const char *last = words[count - 1];
-    if (count <= 3 &&
-        (strcmp(last, "--version") == 0 || strcmp(last, "-V") == 0)) { /* all subcommands have one version */
+    /* all subcommands have one version */
+    if (count <= 3 && (strcmp(last, "--version") == 0 || strcmp(last, "-V") == 0)) {
         puts("afteryou " AFTERYOU_VERSION);
         return 0;
     }

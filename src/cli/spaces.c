@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "cli/commands.h"
-#include "cli/sightings.h"
+#include "cli/status/sightings.h"
 #include "cli/text.h"
 
 enum {
@@ -46,13 +46,16 @@ static void print_help(void)
          "       afteryou spaces create SPACE [OPTION…]    make one; it must agree if it is there\n"
          "       afteryou spaces show SPACE [--json]       what it is\n"
          "       afteryou spaces remove SPACE…             unless somebody has a place in it\n"
-         "       afteryou spaces repair SPACE…             mark dead who is gone without the kernel's word\n"
+         "       afteryou spaces repair SPACE…             mark dead who is gone without the "
+         "kernel's word\n"
          "A space is a name, or a path (with a slash).\n\n"
          "  --places N           open regions at once, of all processes together (default: 4096)\n"
          "  --protocol P         courtesy (default), bakery, region, forks, clock, races, pair\n"
          "  --precedence WHO     in-order (default), writers-first, readers-first, by-priority\n"
-         "  --overtake B         how often one that sleeps may be passed (default: 0, strict order)\n"
-         "  --retain             who was inside last goes in again at next to no cost, until another asks\n"
+         "  --overtake B         how often one that sleeps may be passed (default: 0, strict "
+         "order)\n"
+         "  --retain             who was inside last goes in again at next to no cost, until "
+         "another asks\n"
          "  --mode MODE          permissions of the file, octal (default: 0600; a group's: 0660)\n"
          "  --json               for programs; \"schema\" is its version\n"
          "  -h, --help           this\n"
@@ -68,8 +71,8 @@ static int parse_count(const char *option, uint64_t least, uint64_t most, unsign
 {
     uint64_t number;
     if (!parse_number(optarg, least, most, &number))
-        return usage_error("spaces", "%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)least,
-                           (unsigned long long)most, optarg);
+        return usage_error("spaces", "%s takes a number from %llu to %llu, not '%s'", option,
+                           (unsigned long long)least, (unsigned long long)most, optarg);
     *count = (unsigned)number;
     return 0;
 }
@@ -79,7 +82,8 @@ static int parse_mode(unsigned *mode)
     char *end;
     const unsigned long number = strtoul(optarg, &end, 8);
     if (end == optarg || *end || number == 0 || number > 0777)
-        return usage_error("spaces", "--mode takes permissions from 0001 to 0777, not '%s'", optarg);
+        return usage_error("spaces", "--mode takes permissions from 0001 to 0777, not '%s'",
+                           optarg);
     *mode = (unsigned)number;
     return 0;
 }
@@ -102,8 +106,10 @@ static int take_option(int option, char **words, struct spaces_words *asked)
     case WORD_PRECEDENCE:
         if (text_parse_precedence(optarg, &asked->options.precedence))
             return 0;
-        return usage_error("spaces", "--precedence is in-order, writers-first, readers-first or by-priority, not '%s'",
-                           optarg);
+        return usage_error(
+            "spaces",
+            "--precedence is in-order, writers-first, readers-first or by-priority, not '%s'",
+            optarg);
     default:
         return common_option("spaces", option, words, print_help);
     }
@@ -125,10 +131,11 @@ static void print_json(const struct sightings *space)
     text_json(stdout, space->name);
     fputs(",\"path\":", stdout);
     text_json(stdout, space->path);
-    printf(",\"protocol\":\"%s\",\"precedence\":\"%s\",\"overtake\":%u,\"places\":%u,\"used\":%u,\"alive\":%u,"
-           "\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"created\":%lld}",
-           view->protocol, text_precedence(view->precedence), view->overtake, view->places, view->used, view->alive,
-           view->mode, view->uid, view->gid, (long long)view->created_s);
+    printf(
+        ",\"protocol\":\"%s\",\"precedence\":\"%s\",\"overtake\":%u,\"places\":%u,\"used\":%u,\"alive\":%u,"
+        "\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"created\":%lld}",
+        view->protocol, text_precedence(view->precedence), view->overtake, view->places, view->used,
+        view->alive, view->mode, view->uid, view->gid, (long long)view->created_s);
 }
 
 static void print_space(const struct sightings *space)
@@ -136,16 +143,17 @@ static void print_space(const struct sightings *space)
     const ay_view *view = &space->view;
     char created[32], user[64];
     struct tm local;
-    strftime(created, sizeof created, "%Y-%m-%d %H:%M:%S", localtime_r(&(time_t){view->created_s}, &local));
+    strftime(created, sizeof created, "%Y-%m-%d %H:%M:%S",
+             localtime_r(&(time_t){view->created_s}, &local));
     text_user(view->uid, user, sizeof user);
     fputs("name        ", stdout);
     text_print(stdout, space->name, 0);
     fputs("\npath        ", stdout);
     text_print(stdout, space->path, 0);
-    printf("\nprotocol    %s\nprecedence  %s\novertake    %u\n", view->protocol, text_precedence(view->precedence),
-           view->overtake);
-    printf("places      %u, %u open now, %u ever used\nowner       %s, mode %04o\ncreated     %s\n", view->places,
-           view->alive, view->used, user, view->mode, created);
+    printf("\nprotocol    %s\nprecedence  %s\novertake    %u\n", view->protocol,
+           text_precedence(view->precedence), view->overtake);
+    printf("places      %u, %u open now, %u ever used\nowner       %s, mode %04o\ncreated     %s\n",
+           view->places, view->alive, view->used, user, view->mode, created);
 }
 
 static int show(const char *name, struct spaces_words *asked)
@@ -177,10 +185,12 @@ static int list_one(const char *name, void *arg)
         print_json(&space);
     } else {
         if (!asked->listed)
-            printf("%-20s %-10s %-14s %7s %5s  %s\n", "SPACE", "PROTOCOL", "PRECEDENCE", "PLACES", "OPEN", "PATH");
+            printf("%-20s %-10s %-14s %7s %5s  %s\n", "SPACE", "PROTOCOL", "PRECEDENCE", "PLACES",
+                   "OPEN", "PATH");
         const size_t columns = text_print(stdout, name, 0);
-        printf("%*s %-10s %-14s %7u %5u  ", columns < 20 ? (int)(20 - columns) : 0, "", space.view.protocol,
-               text_precedence(space.view.precedence), space.view.places, space.view.alive);
+        printf("%*s %-10s %-14s %7u %5u  ", columns < 20 ? (int)(20 - columns) : 0, "",
+               space.view.protocol, text_precedence(space.view.precedence), space.view.places,
+               space.view.alive);
         text_print(stdout, space.path, 0);
         putchar('\n');
     }
@@ -222,8 +232,8 @@ static int repair(const char *name, struct spaces_words *asked)
     if (found == 0)
         printf("%s: every place that says it is alive has an owner; nothing was done\n", name);
     else
-        printf("%s: %d place%s said to be alive, but nobody held the claim; marked dead\n", name, found,
-               found == 1 ? "" : "s");
+        printf("%s: %d place%s said to be alive, but nobody held the claim; marked dead\n", name,
+               found, found == 1 ? "" : "s");
     return 0;
 }
 
@@ -231,13 +241,17 @@ static const struct {
     const char *name;
     int (*run)(const char *space, struct spaces_words *asked);
     bool many;
-} actions[] = {
-    {"create", create, false}, {"show", show, false}, {"remove", remove_one, true}, {"repair", repair, true}};
+} actions[] = {{"create", create, false},
+               {"show", show, false},
+               {"remove", remove_one, true},
+               {"repair", repair, true}};
 
 static int act(int count, char **words, struct spaces_words *asked)
 {
     if (count == 0 || strcmp(words[0], "list") == 0)
-        return count < 2 ? list(asked) : usage_error("spaces", "list shows all; '%s' is one word too many", words[1]);
+        return count < 2
+                   ? list(asked)
+                   : usage_error("spaces", "list shows all; '%s' is one word too many", words[1]);
     for (size_t at = 0; at < sizeof actions / sizeof *actions; at++) {
         if (strcmp(words[0], actions[at].name) != 0)
             continue;
@@ -251,7 +265,8 @@ static int act(int count, char **words, struct spaces_words *asked)
                                     : usage_error("spaces", "the name of a space is empty");
         return status;
     }
-    return usage_error("spaces", "there is no '%s'; there are list, create, show, remove, repair", words[0]);
+    return usage_error("spaces", "there is no '%s'; there are list, create, show, remove, repair",
+                       words[0]);
 }
 
 int command_spaces(int count, char **words)
@@ -268,5 +283,6 @@ int command_spaces(int count, char **words)
     if (asked.has_options && (optind >= count || strcmp(words[optind], "create") != 0))
         return usage_error("spaces", "options of a space go with 'create' only");
     const int status = act(count - optind, words + optind, &asked);
-    return fflush(stdout) == 0 ? status : usage_error("spaces", "cannot write: %s", strerror(errno));
+    return fflush(stdout) == 0 ? status
+                               : usage_error("spaces", "cannot write: %s", strerror(errno));
 }

@@ -15,7 +15,8 @@ static const struct {
 } modes[] = {{"exclusive", "EX"},        {"shared", "PR"},          {"protected-write", "PW"},
              {"concurrent-write", "CW"}, {"concurrent-read", "CR"}, {"null", "NL"}};
 
-static const char *const precedences[] = {"in-order", "writers-first", "readers-first", "by-priority"};
+static const char *const precedences[] = {"in-order", "writers-first", "readers-first",
+                                          "by-priority"};
 
 static int64_t now_of(clockid_t clock)
 {
@@ -152,7 +153,8 @@ bool text_parse_mode(const char *text, ay_mode *mode)
 
 const char *text_precedence(ay_precedence precedence)
 {
-    return (size_t)precedence < sizeof precedences / sizeof *precedences ? precedences[precedence] : "?";
+    return (size_t)precedence < sizeof precedences / sizeof *precedences ? precedences[precedence]
+                                                                         : "?";
 }
 
 bool text_parse_precedence(const char *text, ay_precedence *precedence)

@@ -24,7 +24,8 @@ void text_moment(int64_t ns, char *text, size_t room);
 void text_timestamp(int64_t ns, char *text, size_t room);
 /* A user's name, or number. */
 void text_user(unsigned uid, char *text, size_t room);
-/* Prints with anything that could upset a terminal as '?'; at most `most` columns, if not 0. Returns how many. NULL: nowhere. */
+/* Prints with anything that could upset a terminal as '?'; at most `most` columns, if not 0.
+ * Returns how many. NULL: nowhere. */
 size_t text_print(FILE *out, const char *text, size_t most);
 /* How many columns of a terminal it takes, so printed. */
 size_t text_columns(const char *text);

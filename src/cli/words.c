@@ -17,7 +17,8 @@
 static void say_arguments(const char *command, const char *format, va_list arguments)
 {
     char line[PIPE_BUF];
-    size_t length = (size_t)snprintf(line, sizeof line, "afteryou%s%s: ", *command ? " " : "", command);
+    size_t length =
+        (size_t)snprintf(line, sizeof line, "afteryou%s%s: ", *command ? " " : "", command);
     vsnprintf(line + length, sizeof line - length - 1, format, arguments);
     make_printable(line);
     length = strlen(line);
@@ -43,7 +44,8 @@ int usage_error(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-static bool parse_scaled(const char *text, bool scaled, uint64_t least, uint64_t most, uint64_t *number)
+static bool parse_scaled(const char *text, bool scaled, uint64_t least, uint64_t most,
+                         uint64_t *number)
 {
     if (!isdigit((unsigned char)*text))
         return false;
@@ -87,14 +89,17 @@ int option_error(const char *command, int result, char **words)
     if (result == ':')
         return usage_error(command, "%s wants a value", word);
     /* While letters of the same word are left, it is not behind us yet. */
-    if (optopt && optopt < 256 && (is_in_letters(word, optopt) || is_in_letters(words[optind], optopt)))
-        return usage_error(command, "there is no option -%c; 'afteryou %s --help' lists them", optopt, command);
+    if (optopt && optopt < 256 &&
+        (is_in_letters(word, optopt) || is_in_letters(words[optind], optopt)))
+        return usage_error(command, "there is no option -%c; 'afteryou %s --help' lists them",
+                           optopt, command);
     if (optopt)
-        return usage_error(command, "%.*s takes no value, but got '%s'", (int)strcspn(word, "="), word,
-                           strchrnul(word, '=') + 1);
-    return usage_error(command,
-                       "there is no option %s, or more than one that begins so; 'afteryou %s --help' lists them", word,
-                       command);
+        return usage_error(command, "%.*s takes no value, but got '%s'", (int)strcspn(word, "="),
+                           word, strchrnul(word, '=') + 1);
+    return usage_error(
+        command,
+        "there is no option %s, or more than one that begins so; 'afteryou %s --help' lists them",
+        word, command);
 }
 
 int common_option(const char *command, int option, char **words, void (*print_help)(void))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors 0, 1 and 2 are the program's, open or not: what it writes there must never reach a file of ours. */
+/* Descriptors 0, 1 and 2 are the program's, open or not: what it writes there must never reach a
+ * file of ours. */
 #ifndef AFTERYOU_COMMON_DESCRIPTORS_H
 #define AFTERYOU_COMMON_DESCRIPTORS_H
 
@@ -9,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Takes a descriptor as a system call returned it, or -1 and errno. Moves it above stderr if it is not there yet. */
+/* Takes a descriptor as a system call returned it, or -1 and errno. Moves it above stderr if it is
+ * not there yet. */
 static inline int descriptor_above_standard(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -21,8 +23,9 @@ static inline int descriptor_above_standard(int fd)
     return moved;
 }
 
-/* While a file is opened that must not even for a moment be one of the three, for another thread may write there just then: what is not open
- * of them is taken, by what can be neither read nor written. */
+/* While a file is opened that must not even for a moment be one of the three, for another thread
+ * may write there just then: what is not open of them is taken, by what can be neither read nor
+ * written. */
 struct standard_held {
     int fd[STDERR_FILENO + 1];
     unsigned count;
@@ -48,8 +51,8 @@ static inline void descriptors_let_go(const struct standard_held *held)
         close(held->fd[which]);
 }
 
-/* What a descriptor stands for. A program may close what it did not open (close_range(2)), and the number be
- * another's by the next use. */
+/* What a descriptor stands for. A program may close what it did not open (close_range(2)), and the
+ * number be another's by the next use. */
 struct descriptor_identity {
     dev_t device;
     ino_t inode;
@@ -67,10 +70,12 @@ static inline bool descriptor_identify(int fd, struct descriptor_identity *ident
 static inline bool descriptor_is(int fd, const struct descriptor_identity *identity)
 {
     struct descriptor_identity now;
-    return descriptor_identify(fd, &now) && now.device == identity->device && now.inode == identity->inode;
+    return descriptor_identify(fd, &now) && now.device == identity->device &&
+           now.inode == identity->inode;
 }
 
-/* A program of ours, first of all: /dev/null for those of 0, 1 and 2 that are not open. False if it cannot be opened. */
+/* A program of ours, first of all: /dev/null for those of 0, 1 and 2 that are not open. False if it
+ * cannot be opened. */
 static inline bool descriptors_fill_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -2,25 +2,31 @@
 /* What a cluster's agent publishes to the processes of its machine, and what they tell it.
  *
  *   DIRECTORY/NAME/space    an ordinary space, in which local processes and the agent meet
- *   DIRECTORY/NAME/agent    these pages: written by the agent alone, mapped read-only by everybody else
+ *   DIRECTORY/NAME/agent    these pages: written by the agent alone, mapped read-only by everybody
+ *                           else
  *   DIRECTORY/NAME/socket   datagrams (struct demand) to the agent
  *   DIRECTORY/NAME/control  a stream: who is inside and who waits, on all machines
  *
- * DIRECTORY is root's, or of the one user whose agent it is, and nobody else can write in it. A local process believes an agent that is root's or its own user's, and no
- * other: who else could write the pages could let everybody in (common/trusted.h).
+ * DIRECTORY is root's, or of the one user whose agent it is, and nobody else can write in it. A
+ * local process believes an agent that is root's or its own user's, and no other: who else could
+ * write the pages could let everybody in (common/trusted.h).
  *
- * A permission says in which mode this machine may enter a resource now. Whoever has entered the region of the space, finds the permission
- * sufficient and the deadline still to come, is inside the cluster's region. A permission is withdrawn while the agent itself is inside the region of the
- * space, so nobody is in it who would not know; or at once, if the machine has lost it: then the passages begun under it are lost.
+ * A permission says in which mode this machine may enter a resource now. Whoever has entered the
+ * region of the space, finds the permission sufficient and the deadline still to come, is inside
+ * the cluster's region. A permission is withdrawn while the agent itself is inside the region of
+ * the space, so nobody is in it who would not know; or at once, if the machine has lost it: then
+ * the passages begun under it are lost.
  *
  * Invariants:
- *   P1  `granted` changes its serial with every grant and every withdrawal. A passage holds for as long as `granted` is what it was
- *       when it began, and the deadline has not passed.
- *   P2  `base` and `number` are stored before the grant they belong to, and not changed while it lasts.
- *   P3  A name is changed or removed only while nothing is granted, and the serial rises first. So who reads the same `granted`, with a mode, before and after the name has
- *       read the name that it was granted for. `count` never falls.
- *   P4  An agent answers for what was granted in pages of this identity, and for nothing else. Pages that were removed, or whose space was, are made
- *       anew, with another.
+ *   P1  `granted` changes its serial with every grant and every withdrawal. A passage holds for as
+ *       long as `granted` is what it was when it began, and the deadline has not passed.
+ *   P2  `base` and `number` are stored before the grant they belong to, and not changed while it
+ *       lasts.
+ *   P3  A name is changed or removed only while nothing is granted, and the serial rises first. So
+ *       who reads the same `granted`, with a mode, before and after the name has read the name that
+ *       it was granted for. `count` never falls.
+ *   P4  An agent answers for what was granted in pages of this identity, and for nothing else.
+ *       Pages that were removed, or whose space was, are made anew, with another.
  */
 #ifndef AFTERYOU_COMMON_PERMISSIONS_H
 #define AFTERYOU_COMMON_PERMISSIONS_H
@@ -56,12 +62,15 @@ struct permission {
     _Atomic uint64_t granted; /* mode, and a serial above it; slept on by futex */
     _Atomic uint64_t base;    /* the fence of a passage whose number is `number` */
     _Atomic uint64_t number;  /* of a local passage before all that are made by the permission */
-    _Atomic uint32_t busy;    /* rises when it is known that somebody is inside on another machine; slept on */
-    _Atomic uint32_t death;   /* somebody died inside on another machine, and nobody has been told yet */
-    _Atomic uint32_t slot;    /* in whose name it was granted: for an agent that takes over */
-    _Atomic uint32_t length;  /* 0: no name. Stored after the name, and 0 before it is changed */
+    /* rises when it is known that somebody is inside on another machine; slept on */
+    _Atomic uint32_t busy;
+    /* somebody died inside on another machine, and nobody has been told yet */
+    _Atomic uint32_t death;
+    _Atomic uint32_t slot;   /* in whose name it was granted: for an agent that takes over */
+    _Atomic uint32_t length; /* 0: no name. Stored after the name, and 0 before it is changed */
     char name[PERMISSION_NAME_MOST + 1];
-    _Atomic int64_t owed; /* CLOCK_BOOTTIME: it was lost, and until then those begun under it may be stopping */
+    /* CLOCK_BOOTTIME: it was lost, and until then those begun under it may be stopping */
+    _Atomic int64_t owed;
     uint64_t unused[2];
 };
 _Static_assert(sizeof(struct permission) % 64 == 0, "whole lines");
@@ -73,19 +82,25 @@ struct permissions {
     uint32_t version, size;
     char cluster[CLUSTER_NAME_MOST + 1], protocol[31];
     uint64_t identity; /* drawn when the pages were made: P4 */
-    _Atomic uint64_t
-        view;        /* of the group, as far as this machine knows: fences grow even if the file with it is lost */
+    /* of the group, as far as this machine knows: fences grow even if the file with it is lost */
+    _Atomic uint64_t view;
     int64_t obliged; /* CLOCK_BOOTTIME: until then what was granted in other pages may hold */
-    char boot[BOOT_ID_ROOM];            /* the kernel's boot_id: nothing outlives a restart of the machine */
-    uint64_t space_device, space_inode; /* the space that goes with them: another file is not the agent's */
+    /* the kernel's boot_id: nothing outlives a restart of the machine */
+    char boot[BOOT_ID_ROOM];
+    /* the space that goes with them: another file is not the agent's */
+    uint64_t space_device, space_inode;
     uint32_t pid;
     uint32_t lease_ms, grace_ms;
-    _Atomic uint32_t state;                /* enum agent_state */
-    _Atomic uint32_t changes;              /* rises with every name, loss and change of state; slept on */
-    _Atomic uint32_t count;                /* names */
-    _Atomic uint32_t full;                 /* the cluster has room for no other name than those here */
-    _Alignas(64) _Atomic int64_t deadline; /* CLOCK_BOOTTIME: until then all that is granted holds */
-    _Atomic int64_t deadline_monotonic; /* of CLOCK_MONOTONIC, a tick earlier: for those who look at the coarse clock */
+    _Atomic uint32_t state; /* enum agent_state */
+    /* rises with every name, loss and change of state; slept on */
+    _Atomic uint32_t changes;
+    _Atomic uint32_t count; /* names */
+    /* the cluster has room for no other name than those here */
+    _Atomic uint32_t full;
+    /* CLOCK_BOOTTIME: until then all that is granted holds */
+    _Alignas(64) _Atomic int64_t deadline;
+    /* of CLOCK_MONOTONIC, a tick earlier: for those who look at the coarse clock */
+    _Atomic int64_t deadline_monotonic;
     _Alignas(4096) struct permission permission[PERMISSIONS_MOST];
 };
 
@@ -115,14 +130,15 @@ static inline uint64_t permission_next(uint64_t granted, unsigned mode)
     return ((granted >> PERMISSION_SERIAL_SHIFT) + 1) << PERMISSION_SERIAL_SHIFT | mode;
 }
 
-static inline bool permission_is_of(const struct permission *permission, const char *name, size_t length)
+static inline bool permission_is_of(const struct permission *permission, const char *name,
+                                    size_t length)
 {
     return atomic_load_explicit(&permission->length, memory_order_acquire) == length &&
            memcmp(permission->name, name, length) == 0;
 }
 
-static inline const struct permission *permissions_find(const struct permissions *pages, const char *name,
-                                                        size_t length)
+static inline const struct permission *permissions_find(const struct permissions *pages,
+                                                        const char *name, size_t length)
 {
     const uint32_t count = atomic_load_explicit(&pages->count, memory_order_acquire);
     for (uint32_t at = 0; at < count && at < PERMISSIONS_MOST; at++) {
@@ -156,7 +172,8 @@ static inline const char *clusters_directory(void)
 /* DIRECTORY/NAME/FILE: false if it does not fit. `file` may be "". */
 static inline bool cluster_path(const char *name, const char *file, char *path, size_t room)
 {
-    const int length = snprintf(path, room, "%s/%s%s%s", clusters_directory(), name, *file ? "/" : "", file);
+    const int length =
+        snprintf(path, room, "%s/%s%s%s", clusters_directory(), name, *file ? "/" : "", file);
     return length > 0 && (size_t)length < room;
 }
 

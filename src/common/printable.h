@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of somebody else's (names, commands, paths) that is safe to show: no control of a terminal gets through.
+/* Text of somebody else's (names, commands, paths) that is safe to show: no control of a terminal
+ * gets through.
  *
- * A terminal obeys C0 (below U+0020), DEL, and C1 (U+0080 to U+009F, in UTF-8 or, if it takes other encodings, as single
- * bytes). The marks that change the direction of writing, and the separators of lines, let a text pass for another one.
- * Bytes that are no UTF-8 may be anything. All these are shown as '?'. */
+ * A terminal obeys C0 (below U+0020), DEL, and C1 (U+0080 to U+009F, in UTF-8 or, if it takes other
+ * encodings, as single bytes). The marks that change the direction of writing, and the separators
+ * of lines, let a text pass for another one. Bytes that are no UTF-8 may be anything. All these are
+ * shown as '?'. */
 #ifndef AFTERYOU_COMMON_PRINTABLE_H
 #define AFTERYOU_COMMON_PRINTABLE_H
 
@@ -42,11 +44,13 @@ static inline bool is_printable(uint32_t character)
 {
     const bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
     const bool direction = character == 0x061c || character == 0x200e || character == 0x200f ||
-                           (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
+                           (character >= 0x2028 && character <= 0x202e) ||
+                           (character >= 0x2066 && character <= 0x2069);
     return !control && !direction;
 }
 
-/* In place: each character that is not printable, and each byte that is no character, becomes one '?'. */
+/* In place: each character that is not printable, and each byte that is no character, becomes one
+ * '?'. */
 static inline void make_printable(char *text)
 {
     char *to = text;

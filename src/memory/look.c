@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ay_look: shows a space to somebody who only reads it. Takes no place, no lock, and believes nothing beyond its limits. */
+/* ay_look: shows a space to somebody who only reads it. Takes no place, no lock, and believes
+ * nothing beyond its limits. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -10,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory/protocol.h"
-#include "memory/region.h"
+#include "memory/passage/protocol.h"
+#include "memory/passage/region.h"
 
 /* A private copy of one place, taken within one life. */
 struct sight {
@@ -30,7 +31,8 @@ struct viewer {
 static void copy_sight(const ay_space *space, unsigned place, struct sight *sight)
 {
     const struct hot *hot = ay__hot(space, place);
-    for (int tries = 0; tries < 16; tries++) { /* one that changes owners all the time is shown as it is */
+    /* one that changes owners all the time is shown as it is */
+    for (int tries = 0; tries < 16; tries++) {
         sight->vital = ay__vital(space, place);
         sight->word = atomic_load(&hot->word);
         sight->asleep = atomic_load(&hot->asleep);
@@ -42,9 +44,10 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
         if (ay__same_vital(&sight->vital, &after))
             break;
     }
-    if (life_shared(sight->vital.life) && !ay__file_locked(space->fd, (off_t)place_offset(space->place_size, place))) {
-        sight->vital.life =
-            life_make(life_generation(sight->vital.life), FUTEX_OWNER_DIED); /* nobody has noticed yet */
+    if (life_shared(sight->vital.life) &&
+        !ay__file_locked(space->fd, (off_t)place_offset(space->place_size, place))) {
+        /* nobody has noticed yet */
+        sight->vital.life = life_make(life_generation(sight->vital.life), FUTEX_OWNER_DIED);
         sight->vital.alive = false;
     }
     if (sight->cold.spec.names > NAMES_MOST)
@@ -82,7 +85,8 @@ static uint64_t order_of(const struct viewer *viewer, unsigned place)
         if (other == place || !waits(sight))
             continue;
         const uint64_t its = order_key(&viewer->space, sight);
-        if ((its < key || (its == key && other < place)) && ay__spec_meets(&mine->cold.spec, &sight->cold.spec))
+        if ((its < key || (its == key && other < place)) &&
+            ay__spec_meets(&mine->cold.spec, &sight->cold.spec))
             order++;
     }
     return order;
@@ -114,7 +118,8 @@ static int64_t since(const struct sight *sight, ay_state state)
     return taken ? atomic_load(&sight->cold.since_ns) : 0;
 }
 
-static int show(const struct viewer *viewer, unsigned place, int (*each)(const ay_place *, void *), void *arg)
+static int show(const struct viewer *viewer, unsigned place, int (*each)(const ay_place *, void *),
+                void *arg)
 {
     const struct sight *sight = &viewer->sights[place];
     const struct cold *cold = &sight->cold;
@@ -142,7 +147,9 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .fence = sight->fence,
         .order = state == AY_WAITING ? order_of(viewer, place) : 0,
         .since_ns = since(sight, state),
-        .waits_for = state == AY_WAITING && on > 0 && on <= viewer->space.places && on != place + 1 ? (int)on - 1 : -1,
+        .waits_for = state == AY_WAITING && on > 0 && on <= viewer->space.places && on != place + 1
+                         ? (int)on - 1
+                         : -1,
         .units = units,
         .unit_count = state == AY_INSIDE ? list_units(sight, units) : 0,
         .pid = (int)cold->owner.pid,
@@ -156,7 +163,8 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
     return each(&seen, arg);
 }
 
-static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place *, void *), void *arg)
+static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place *, void *),
+                void *arg)
 {
     viewer->used = ay__used(&viewer->space);
     viewer->sights = calloc(viewer->used ? viewer->used : 1, sizeof *viewer->sights);
@@ -173,7 +181,8 @@ static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place
     }
     int result = 0;
     for (unsigned place = 0; each && !result && place < viewer->used; place++)
-        if (life_generation(viewer->sights[place].vital.life) != 0) /* else it is being claimed for the first time */
+        /* else it is being claimed for the first time */
+        if (life_generation(viewer->sights[place].vital.life) != 0)
             result = show(viewer, place, each, arg);
     free(viewer->sights);
     return result;
@@ -187,14 +196,15 @@ static void make_path_key(void)
     path_key_made = pthread_key_create(&path_key, free) == 0;
 }
 
-/* Room for a path, one a thread, NULL without memory. Not thread-local storage: the linker has little of that for a library that
- * is loaded at run time. */
+/* Room for a path, one a thread, NULL without memory. Not thread-local storage: the linker has
+ * little of that for a library that is loaded at run time. */
 static char *path_room(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_path_key);
     char *room = path_key_made ? pthread_getspecific(path_key) : NULL;
-    if (!room && path_key_made && (room = malloc(PATH_MAX)) && pthread_setspecific(path_key, room) != 0) {
+    if (!room && path_key_made && (room = malloc(PATH_MAX)) &&
+        pthread_setspecific(path_key, room) != 0) {
         free(room);
         room = NULL;
     }
@@ -236,14 +246,15 @@ int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void 
     if (base == MAP_FAILED) {
         error = ay__fail(-errno, "cannot map %s: %s", path, strerror(errno));
     } else {
-        struct viewer viewer = {.space = {.fd = fd,
-                                          .base = base,
-                                          .size = size,
-                                          .places = header.places,
-                                          .place_size = header.place_size,
-                                          .pulses_at = place_offset(header.place_size, header.places),
-                                          .pulses = header.places + PULSES_SPARE,
-                                          .protocol = ay__protocol(header.protocol)}};
+        struct viewer viewer = {
+            .space = {.fd = fd,
+                      .base = base,
+                      .size = size,
+                      .places = header.places,
+                      .place_size = header.place_size,
+                      .pulses_at = place_offset(header.place_size, header.places),
+                      .pulses = header.places + PULSES_SPARE,
+                      .protocol = ay__protocol(header.protocol)}};
         if (view)
             describe(view, fd, &header);
         error = look(&viewer, view, each, arg);

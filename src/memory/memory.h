@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the memory engine share: the objects of one process, and who may touch them.
  *
- * Nobody holds `ay__process.mutex` while it waits for a region, for a lock of a file, or for any other process.
+ * Nobody holds `ay__process.mutex` while it waits for a region, for a lock of a file, or for any
+ * other process.
  */
 #ifndef AFTERYOU_MEMORY_MEMORY_H
 #define AFTERYOU_MEMORY_MEMORY_H
@@ -13,19 +14,20 @@
 #include <unistd.h>
 
 #include "common/descriptors.h"
-#include "memory/futex.h"
-#include "memory/layout.h"
+#include "memory/file/layout.h"
+#include "memory/process/futex.h"
 
-struct protocol;
+struct running_protocol;
 struct cluster;
 struct permission;
 struct vital;
 
 struct ay_space {
-    ay_space *next;                  /* in ay__process.spaces; under the mutex */
-    ay_region *regions;              /* under the mutex */
-    uint64_t mark;                   /* the process that opened it */
-    int fd;                          /* -1 in a child after fork; under the mutex, and see ay__file_again() */
+    ay_space *next;     /* in ay__process.spaces; under the mutex */
+    ay_region *regions; /* under the mutex */
+    uint64_t mark;      /* the process that opened it */
+    /* -1 in a child after fork; under the mutex, and see ay__file_again() */
+    int fd;
     struct descriptor_identity file; /* what fd was opened as */
     const char *base;                /* the whole file, read-only */
     size_t size, place_size;
@@ -33,19 +35,21 @@ struct ay_space {
     size_t pulses_at; /* offset in the file */
     unsigned pulses;
     unsigned precedence, overtake, retain;
-    const struct protocol *protocol;
+    const struct running_protocol *protocol;
     struct cluster *cluster; /* NULL: of one machine */
     char path[];
 };
 
-/* The private side of a claimed place: a page of this process alone, then the place's pages, writable. The node stands in its page where the
- * hot line stands in its own, so one distance leads from every node to its life (the kernel's futex_offset). */
+/* The private side of a claimed place: a page of this process alone, then the place's pages,
+ * writable. The node stands in its page where the hot line stands in its own, so one distance leads
+ * from every node to its life (the kernel's futex_offset). */
 struct claim {
     char *pages;
     unsigned place;
 };
 
-/* In pages of its own, whatever their size, which fork wipes: what a parent opened, its child can tell. */
+/* In pages of its own, whatever their size, which fork wipes: what a parent opened, its child can
+ * tell. */
 enum { MARK_ROOM = 64 * 1024 };
 union mark {
     uint64_t value;
@@ -54,7 +58,7 @@ union mark {
 extern union mark ay__mark;
 
 /* One for the process. */
-struct process {
+struct this_process {
     pthread_mutex_t mutex;
     ay_space *spaces;
     unsigned places; /* claimed now, all spaces */
@@ -62,12 +66,13 @@ struct process {
     uint64_t threads;           /* how many have ever opened or entered a region */
     _Atomic unsigned retaining; /* of these places: those that may retain their permissions */
 };
-extern struct process ay__process;
+extern struct this_process ay__process;
 
-/* No call is a cancellation point: a thread that ended in the middle would leave a mutex, a lock of the file or its turn
- * in the queue behind. A function that may meet one says AY__UNCANCELLED first; what was pending is delivered in the
- * caller's next cancellation point, at once if its type is asynchronous. The type is held too: glibc 2.36 delivers an
- * asynchronous cancellation that was under way when the state was set. */
+/* No call is a cancellation point: a thread that ended in the middle would leave a mutex, a lock of
+ * the file or its turn in the queue behind. A function that may meet one says AY__UNCANCELLED
+ * first; what was pending is delivered in the caller's next cancellation point, at once if its type
+ * is asynchronous. The type is held too: glibc 2.36 delivers an asynchronous cancellation that was
+ * under way when the state was set. */
 struct cancel {
     int state, type;
 };
@@ -87,8 +92,9 @@ static inline void ay__cancel_restore(const struct cancel *before)
     pthread_setcanceltype(before->type, &held);
 }
 
-#define AY__UNCANCELLED                                                                                                \
-    const struct cancel cancel_before_ __attribute__((cleanup(ay__cancel_restore))) = ay__cancel_hold();               \
+#define AY__UNCANCELLED                                                                            \
+    const struct cancel cancel_before_ __attribute__((cleanup(ay__cancel_restore))) =              \
+        ay__cancel_hold();                                                                         \
     (void)cancel_before_
 
 /* message.c */
@@ -98,9 +104,11 @@ int ay__fail(int error, const char *format, ...) __attribute__((format(printf, 2
 int ay__process_begin(void);     /* before anything is opened */
 uint64_t ay__process_mark(void); /* 0 if this process has opened nothing */
 void ay__identify(struct identity *self);
-/* A number that no other thread of this machine has now, whatever its namespace: the process's mark, and the thread's TID, by exclusive or. */
+/* A number that no other thread of this machine has now, whatever its namespace: the process's
+ * mark, and the thread's TID, by exclusive or. */
 uint64_t ay__thread_name(void);
-/* A number that no other thread of this process ever has, given by ay__thread_begin(); 0: not yet. In a child after fork, the parent's. */
+/* A number that no other thread of this process ever has, given by ay__thread_begin(); 0: not yet.
+ * In a child after fork, the parent's. */
 extern _Thread_local uint64_t ay__thread __attribute__((tls_model("initial-exec")));
 /* Both false if it cannot be told: in another PID namespace, or without /proc. */
 bool ay__is_running(const struct identity *who); /* there, though perhaps a zombie */
@@ -108,7 +116,8 @@ bool ay__is_gone(const struct identity *who);
 bool ay__thread_is_running(const struct identity *who, uint32_t tid);
 
 /* pulse.c: all under the mutex */
-int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name); /* this thread's, if need be a new one */
+/* this thread's, if need be a new one */
+int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name);
 void ay__pulse_close(const ay_space *space);
 void ay__pulse_forget(void); /* in a child after fork */
 
@@ -117,44 +126,48 @@ int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be *
 void ay__keeper_remove(char *node);
 void ay__keeper_tell(void); /* there are more or fewer places that retain */
 void ay__keeper_end(void);  /* once no place is left */
-void ay__thread_begin(
-    void); /* gives this thread its number, and counts it: the keeper ends the process when it is alone */
+/* gives this thread its number, and counts it: the keeper ends the process when it is alone */
+void ay__thread_begin(void);
 void ay__keeper_forget(void); /* in a child after fork: the thread is not there */
 
 /* recall.c */
 int ay__recall_begin(void); /* before a space is opened that retains */
-unsigned
-ay__recall_words(struct ay__waitv *words); /* on which the keeper sleeps, RETAINED_MOST at most; under the mutex */
-void ay__recall_all(void);                 /* the keeper, under the mutex */
+/* on which the keeper sleeps, RETAINED_MOST at most; under the mutex */
+unsigned ay__recall_words(struct ay__waitv *words);
+void ay__recall_all(void); /* the keeper, under the mutex */
 
 /* path.c */
 int ay__path(const char *space, char *path, size_t room);
-int ay__private_directory(
-    const char *path); /* makes the directory of named spaces, and refuses one that is not this user's alone */
+/* makes the directory of named spaces, and refuses one that is not this user's alone */
+int ay__private_directory(const char *path);
 
 /* file.c */
-int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode, int *fd,
-                  struct header *found);
-int ay__file_lock(int fd, short type, off_t from, off_t length); /* never waits: -EAGAIN; length 0: to the end */
+int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode,
+                  int *fd, struct header *found);
+/* never waits: -EAGAIN; length 0: to the end */
+int ay__file_lock(int fd, short type, off_t from, off_t length);
 void ay__file_unlock(int fd, off_t byte);
 bool ay__file_locked(int fd, off_t byte); /* by another open file description, however */
-/* Under the mutex, before the descriptor of a space is used: it may have been closed by the program, and its number be a
- * stranger's. Then the file is opened again, or -EBADF. */
+/* Under the mutex, before the descriptor of a space is used: it may have been closed by the
+ * program, and its number be a stranger's. Then the file is opened again, or -EBADF. */
 int ay__file_again(ay_space *space);
 
 /* claim.c: under the mutex */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
 void ay__release(ay_space *space, const struct claim *claim);
 int ay__renew(ay_space *space, const struct public_spec *spec, const struct claim *claim); /* L8 */
-bool ay__bury(ay_space *space, unsigned place); /* says it is alive, but nobody holds its claim: marked dead */
+/* says it is alive, but nobody holds its claim: marked dead */
+bool ay__bury(ay_space *space, unsigned place);
 /* Any place, writable for a moment: for those words that are only swapped (L1). */
 int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
 void ay__unmap_place(const ay_space *space, const struct claim *claim);
 
 /* spec.c */
 int ay__spec_read(const ay_space *space, const ay_spec *from, struct public_spec *spec);
-int ay__spec_admit(const ay_space *space, const struct claim *claim);          /* it is alive, and asks */
-bool ay__spec_meets(const struct public_spec *a, const struct public_spec *b); /* a resource in common */
+/* it is alive, and asks */
+int ay__spec_admit(const ay_space *space, const struct claim *claim);
+/* a resource in common */
+bool ay__spec_meets(const struct public_spec *a, const struct public_spec *b);
 uint64_t ay__name_hash(const struct name *name);
 
 /* trace.c */
@@ -166,14 +179,16 @@ void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsign
 /* deaths.c */
 bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */
 bool ay__deaths_is_told(const struct cold *cold, uint32_t generation);
-bool ay__deaths_concern(const struct public_spec *spec, const struct vital *vital, const struct hot *hot,
-                        const struct cold *cold);
-void ay__deaths_inherit(struct hot *hot, struct cold *cold);          /* the claimer */
-bool ay__deaths_full(const struct hot *hot, const struct cold *cold); /* one more, and the oldest is forgotten */
+bool ay__deaths_concern(const struct public_spec *spec, const struct vital *vital,
+                        const struct hot *hot, const struct cold *cold);
+void ay__deaths_inherit(struct hot *hot, struct cold *cold); /* the claimer */
+/* one more, and the oldest is forgotten */
+bool ay__deaths_full(const struct hot *hot, const struct cold *cold);
 
 static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
 {
-    return (const struct hot *)(space->base + place_offset(space->place_size, place) + hot_offset(place));
+    return (const struct hot *)(space->base + place_offset(space->place_size, place) +
+                                hot_offset(place));
 }
 
 static inline const struct cold *ay__cold(const ay_space *space, unsigned place)
@@ -195,13 +210,14 @@ struct vital {
     bool alive;
 };
 
-/* The pulse is fetched before it is felt. Should another thread have come to the place meanwhile, what was fetched of the place before is the former's, and
- * that is whose end is found. */
+/* The pulse is fetched before it is felt. Should another thread have come to the place meanwhile,
+ * what was fetched of the place before is the former's, and that is whose end is found. */
 static inline struct vital ay__vital(const ay_space *space, unsigned place)
 {
     const struct hot *hot = ay__hot(space, place);
     struct vital vital = {.life = atomic_load(&hot->life), .pulse = atomic_load(&hot->pulse)};
-    if (life_word(vital.life) == 0 || life_shared(vital.life) || pulse_index(vital.pulse) >= space->pulses) {
+    if (life_word(vital.life) == 0 || life_shared(vital.life) ||
+        pulse_index(vital.pulse) >= space->pulses) {
         vital.futex = &hot->life;
         vital.value = life_word(vital.life);
         vital.alive = life_alive(vital.life);
@@ -236,14 +252,15 @@ static inline struct registers_page *ay__claim_registers(const struct claim *cla
     return (struct registers_page *)(claim->pages + 3 * PAGE);
 }
 
-/* registers.c: the fence of the passage that is or was inside there. Under a protocol whose number grows with every conflicting passage: that, with the
- * place counted in. */
+/* registers.c: the fence of the passage that is or was inside there. Under a protocol whose number
+ * grows with every conflicting passage: that, with the place counted in. */
 uint64_t ay__fence(const ay_space *space, unsigned place);
 
 /* All places that were ever used are below (L2). */
 unsigned ay__used(const ay_space *space);
 
-/* Earlier loads before later ones. x86 keeps loads in order by itself: there only the compiler is told, for ThreadSanitizer knows no fences. */
+/* Earlier loads before later ones. x86 keeps loads in order by itself: there only the compiler is
+ * told, for ThreadSanitizer knows no fences. */
 static inline void ay__order_loads(void)
 {
 #if defined(__x86_64__)

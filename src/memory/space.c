@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "memory/cluster.h"
-#include "memory/protocol.h"
-#include "memory/region.h"
+#include "memory/passage/protocol.h"
+#include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
 
 #define DEFAULT_PROTOCOL "courtesy"
 enum { DEFAULT_MODE = 0600 };
@@ -27,30 +27,32 @@ static int check_options(const ay_options *options)
     if (options->mode & ~0777u)
         return ay__fail(-EINVAL, "the mode of a space is at most 0777, not 0%o", options->mode);
     const char *name = options->protocol ? options->protocol : DEFAULT_PROTOCOL;
-    const struct protocol *protocol = ay__protocol(name);
+    const struct running_protocol *protocol = ay__protocol(name);
     if (!protocol)
         return ay__fail(-EINVAL, "there is no protocol '%.64s'", name);
     if (options->places > protocol->places_most)
-        return ay__fail(-EINVAL, "the protocol '%s' has at most %u places, not %u", name, protocol->places_most,
-                        options->places);
+        return ay__fail(-EINVAL, "the protocol '%s' has at most %u places, not %u", name,
+                        protocol->places_most, options->places);
     return 0;
 }
 
 /* What the protocol of the space hasn't got. */
-static int check_features(const ay_options *options, const struct protocol *protocol)
+static int check_features(const ay_options *options, const struct running_protocol *protocol)
 {
     if (options->precedence != AY_IN_ORDER && !(protocol->features & FEATURE_PRECEDENCE))
         return ay__fail(-ENOTSUP, "the protocol '%s' serves in order only", protocol->name);
     if (options->retain && !protocol->express)
         return ay__fail(-ENOTSUP, "the protocol '%s' does not retain permissions", protocol->name);
     if (options->overtake && !(protocol->features & FEATURE_OVERTAKE))
-        return ay__fail(-ENOTSUP, "the protocol '%s' has no bound on overtaking to set", protocol->name);
+        return ay__fail(-ENOTSUP, "the protocol '%s' has no bound on overtaking to set",
+                        protocol->name);
     return 0;
 }
 
 static void make_header(const ay_options *options, struct header *header)
 {
-    const struct protocol *protocol = ay__protocol(options->protocol ? options->protocol : DEFAULT_PROTOCOL);
+    const struct running_protocol *protocol =
+        ay__protocol(options->protocol ? options->protocol : DEFAULT_PROTOCOL);
     *header = (struct header){
         .version = LAYOUT_VERSION,
         .header_size = PAGE,
@@ -69,24 +71,27 @@ static void make_header(const ay_options *options, struct header *header)
 /* What is asked for explicitly must be so. */
 static int compare(const char *path, const ay_options *options, const struct header *found)
 {
-    static const char *const precedences[] = {"in order", "writers first", "readers first", "by priority"};
+    static const char *const precedences[] = {"in order", "writers first", "readers first",
+                                              "by priority"};
     const struct identity *by = &found->creator;
     if (options->protocol && strcmp(options->protocol, found->protocol) != 0)
-        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) for the protocol '%s', not '%s'", path, by->pid,
-                        COMMAND_ROOM - 1, by->command, found->protocol, options->protocol);
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) for the protocol '%s', not '%s'",
+                        path, by->pid, COMMAND_ROOM - 1, by->command, found->protocol,
+                        options->protocol);
     if (options->places && options->places != found->places)
-        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with %u places, not %u", path, by->pid, COMMAND_ROOM - 1,
-                        by->command, found->places, options->places);
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with %u places, not %u", path,
+                        by->pid, COMMAND_ROOM - 1, by->command, found->places, options->places);
     if (options->precedence && options->precedence != found->precedence)
-        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with precedence %s, not %s", path, by->pid,
-                        COMMAND_ROOM - 1, by->command, precedences[found->precedence],
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with precedence %s, not %s", path,
+                        by->pid, COMMAND_ROOM - 1, by->command, precedences[found->precedence],
                         precedences[options->precedence]);
     if (options->overtake && options->overtake != found->overtake)
-        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with overtaking up to %u, not %u", path, by->pid,
-                        COMMAND_ROOM - 1, by->command, found->overtake, options->overtake);
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) with overtaking up to %u, not %u",
+                        path, by->pid, COMMAND_ROOM - 1, by->command, found->overtake,
+                        options->overtake);
     if (options->retain && options->retain != found->retain)
-        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) without retained permissions", path, by->pid,
-                        COMMAND_ROOM - 1, by->command);
+        return ay__fail(-EINVAL, "%s was made by pid %u (%.*s) without retained permissions", path,
+                        by->pid, COMMAND_ROOM - 1, by->command);
     return 0;
 }
 
@@ -124,8 +129,10 @@ static ay_space *make_space(const char *path, int fd, const struct header *heade
     return space;
 }
 
-/* Under the mutex, so that a fork meanwhile does not leave the child a descriptor nobody knows of. */
-static int open_locked(const char *path, const ay_options *options, struct cluster *cluster, ay_space **out)
+/* Under the mutex, so that a fork meanwhile does not leave the child a descriptor nobody knows of.
+ */
+static int open_locked(const char *path, const ay_options *options, struct cluster *cluster,
+                       ay_space **out)
 {
     struct header wanted, found;
     int fd, error = ay__process_begin();
@@ -133,7 +140,8 @@ static int open_locked(const char *path, const ay_options *options, struct clust
         return error;
     ay__trace_begin();
     make_header(options, &wanted);
-    error = ay__file_open(path, false, &wanted, options->mode ? options->mode : DEFAULT_MODE, &fd, &found);
+    error = ay__file_open(path, false, &wanted, options->mode ? options->mode : DEFAULT_MODE, &fd,
+                          &found);
     if (error)
         return error;
     error = cluster ? ay__cluster_check_space(cluster, fd) : 0;
@@ -169,7 +177,8 @@ int ay_open(const char *name, const ay_options *options, ay_space **out)
         options = &defaults;
     int error = check_options(options);
     if (!error)
-        error = check_features(options, ay__protocol(options->protocol ? options->protocol : DEFAULT_PROTOCOL));
+        error = check_features(
+            options, ay__protocol(options->protocol ? options->protocol : DEFAULT_PROTOCOL));
     if (!error)
         error = ay__path(name, path, sizeof path);
     if (!error)
@@ -177,7 +186,9 @@ int ay_open(const char *name, const ay_options *options, ay_space **out)
     struct cluster *cluster = NULL;
     if (!error && name && strncmp(name, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) == 0)
         error = options->retain
-                    ? ay__fail(-ENOTSUP, "in a cluster it is the machine that retains a permission, not a process")
+                    ? ay__fail(
+                          -ENOTSUP,
+                          "in a cluster it is the machine that retains a permission, not a process")
                     : ay__cluster_open(name, &cluster);
     if (error)
         return error;
@@ -205,7 +216,8 @@ void ay_close(ay_space *space)
         return;
     while (space->regions)
         ay_region_close(space->regions);
-    /* In a child after fork nothing of it is mapped or open, and its addresses may be somebody else's by now. */
+    /* In a child after fork nothing of it is mapped or open, and its addresses may be somebody
+     * else's by now. */
     if (space->mark == ay__process_mark()) {
         ay__cluster_close(space->cluster);
         pthread_mutex_lock(&ay__process.mutex);

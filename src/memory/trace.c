@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* AFTERYOU_TRACE: what happens, as JSON lines, for `afteryou audit` to judge.
  *
- * A line is one write to a file opened for appending, so that processes may share it. `enter` and `leave` are written from
- * inside, so their order in the file is the order in which they happened. A name means nothing without its space, so each line names
- * that too. Names are bytes, and JSON is UTF-8: a byte that is none is written as U+F700 and the byte, so that names that differ
- * differ in the trace.
+ * A line is one write to a file opened for appending, so that processes may share it. `enter` and
+ * `leave` are written from inside, so their order in the file is the order in which they happened.
+ * A name means nothing without its space, so each line names that too. Names are bytes, and JSON is
+ * UTF-8: a byte that is none is written as U+F700 and the byte, so that names that differ differ in
+ * the trace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +17,11 @@
 
 #include "common/descriptors.h"
 #include "common/printable.h"
-#include "memory/region.h"
+#include "memory/passage/region.h"
 
 int ay__trace_file = -1;
-static struct descriptor_identity trace_identity; /* the program may close it, and the number be a stranger's */
+/* the program may close it, and the number be a stranger's */
+static struct descriptor_identity trace_identity;
 
 void ay__trace_begin(void)
 {
@@ -28,7 +30,8 @@ void ay__trace_begin(void)
     begun = true;
     if (!path || !*path)
         return;
-    /* A trace that cannot be written is no reason not to run, nor one that nobody reads (a FIFO) a reason to wait. */
+    /* A trace that cannot be written is no reason not to run, nor one that nobody reads (a FIFO) a
+     * reason to wait. */
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     ay__trace_file = descriptor_above_standard(open(path, flags, 0600));
     if (ay__trace_file >= 0)
@@ -56,7 +59,9 @@ static void write_units(FILE *out, const ay_region *region)
 {
     const char *before = ",\"units\":\"";
     for (unsigned unit = 0; unit < region->spec.of; unit++)
-        if (atomic_load_explicit(&region->at.own_cold->units[unit / 64], memory_order_relaxed) >> unit % 64 & 1) {
+        if (atomic_load_explicit(&region->at.own_cold->units[unit / 64], memory_order_relaxed) >>
+                unit % 64 &
+            1) {
             fprintf(out, "%s%u", before, unit);
             before = ",";
         }
@@ -65,14 +70,16 @@ static void write_units(FILE *out, const ay_region *region)
 }
 
 /* What every line begins with: when, where, who. */
-static void begin_line(FILE *out, const ay_space *space, unsigned pid, unsigned place, unsigned generation)
+static void begin_line(FILE *out, const ay_space *space, unsigned pid, unsigned place,
+                       unsigned generation)
 {
     fprintf(out, "{\"at\":%lld,\"space\":", (long long)ay__now());
     write_quoted(out, space->path, PATH_MAX - 1);
     fprintf(out, ",\"process\":\"%u/%u/%u\"", pid, place, generation);
 }
 
-/* One write, of what was written to `out`, the memory stream of `line`. Without memory there is no line. */
+/* One write, of what was written to `out`, the memory stream of `line`. Without memory there is no
+ * line. */
 static void end_line(FILE *out, char **line, const size_t *length)
 {
     fputs("}\n", out);

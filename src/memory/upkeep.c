@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory/region.h"
+#include "memory/passage/region.h"
 
 /* Somebody has a lock on a place: who? */
 static int tell_user(int fd, const char *path, const struct header *header)
@@ -20,11 +20,13 @@ static int tell_user(int fd, const char *path, const struct header *header)
             pread(fd, &owner, sizeof owner, at + PAGE) != (ssize_t)sizeof owner)
             return ay__fail(-EIO, "cannot read %s", path);
         if (life_alive(atomic_load(&hot.life)) && ay__file_locked(fd, at))
-            return ay__fail(-EBUSY, "%s is in use: place %u by pid %u (%.*s)", path, place, owner.pid, COMMAND_ROOM - 1,
-                            owner.command);
+            return ay__fail(-EBUSY, "%s is in use: place %u by pid %u (%.*s)", path, place,
+                            owner.pid, COMMAND_ROOM - 1, owner.command);
     }
-    return ay__fail(-EBUSY, "%s is in use: somebody is about to open a region in it, or locks the file; see lslocks(8)",
-                    path);
+    return ay__fail(
+        -EBUSY,
+        "%s is in use: somebody is about to open a region in it, or locks the file; see lslocks(8)",
+        path);
 }
 
 static bool is_same_file(int fd, const char *path)
@@ -44,7 +46,8 @@ int ay_remove(const char *name)
         error = ay__file_open(path, false, NULL, 0, &fd, &header);
     if (error)
         return error;
-    /* Whoever has a place, or is about to, holds a lock on its byte (L7). While I hold them all, nobody claims one. */
+    /* Whoever has a place, or is about to, holds a lock on its byte (L7). While I hold them all,
+     * nobody claims one. */
     error = ay__file_lock(fd, F_WRLCK, PAGE, 0);
     if (error == -EAGAIN)
         error = tell_user(fd, path, &header);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes in which a region is entered, and which of them conflict: the matrix of the VMS lock manager.
+/* The modes in which a region is entered, and which of them conflict: the matrix of the VMS lock
+ * manager.
  *
- * The numbers are those of the public header's AY_EXCLUSIVE … AY_NULL; this file stands alone so that a
- * protocol needs nothing but itself. EX, PR, PW, CW, CR, NL are the names VMS gives them.
+ * The numbers are those of the public header's AY_EXCLUSIVE … AY_NULL; this file stands alone so
+ * that a protocol needs nothing but itself. EX, PR, PW, CW, CR, NL are the names VMS gives them.
  */
 #ifndef AFTERYOU_PROTOCOLS_MODES_H
 #define AFTERYOU_PROTOCOLS_MODES_H
@@ -20,7 +21,8 @@ enum mode {
     MODES
 };
 
-/* Bit m' of compatible[m]: m and m' may be inside at once. The matrix is symmetric (a test says so). */
+/* Bit m' of compatible[m]: m and m' may be inside at once. The matrix is symmetric (a test says
+ * so). */
 static inline bool modes_conflict(uint64_t mode, uint64_t other)
 {
     enum {
@@ -41,7 +43,8 @@ static inline bool modes_conflict(uint64_t mode, uint64_t other)
     return !(compatible[mode] >> other & 1);
 }
 
-/* Whoever may be inside in `mode` may be there in `weaker` as well: it conflicts with nothing more. */
+/* Whoever may be inside in `mode` may be there in `weaker` as well: it conflicts with nothing more.
+ */
 static inline bool modes_include(uint64_t mode, uint64_t weaker)
 {
     for (unsigned other = 0; other < MODES; other++)
@@ -52,8 +55,8 @@ static inline bool modes_include(uint64_t mode, uint64_t weaker)
 
 static inline const char *mode_name(unsigned mode)
 {
-    static const char *const names[MODES] = {"exclusive",        "shared",          "protected-write",
-                                             "concurrent-write", "concurrent-read", "null"};
+    static const char *const names[MODES] = {
+        "exclusive", "shared", "protected-write", "concurrent-write", "concurrent-read", "null"};
     return mode < MODES ? names[mode] : "unknown";
 }
 

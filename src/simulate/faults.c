@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes wrong in a run: nodes die and come back, a part of them is cut off, and the group takes note.
+/* What goes wrong in a run: nodes die and come back, a part of them is cut off, and the group takes
+ * note.
  *
- * With a right failure detector, a node that is cut off stops when its lease has run out, and the others wait
- * longer than that before they go on without it. With a wrong one they go on at once, and it does not know.
+ * With a right failure detector, a node that is cut off stops when its lease has run out, and the
+ * others wait longer than that before they go on without it. With a wrong one they go on at once,
+ * and it does not know.
  */
 #include "simulate/world.h"
 
@@ -12,7 +14,8 @@ enum { DETECTION = 3, DOWNTIME = 30, LEASE = 20, HURRY = 2, PARTITION = 60 };
 static uint64_t some_time(struct world *world, unsigned delays)
 {
     const struct spread *delay = &world->how->delay;
-    const uint64_t mean = delay->kind == SPREAD_UNIFORM ? (delay->least + delay->most) / 2 : delay->least;
+    const uint64_t mean =
+        delay->kind == SPREAD_UNIFORM ? (delay->least + delay->most) / 2 : delay->least;
     return delays * (mean ? mean : 1);
 }
 
@@ -31,7 +34,8 @@ static void crash(struct world *world, uint32_t node)
     trace_life(world, node, "died");
     faults_stop(world, node);
     world->measure->crashes++;
-    world_put(world, world->now + some_time(world, DETECTION), DUE_DETECTED, node, world->peers[node].lives);
+    world_put(world, world->now + some_time(world, DETECTION), DUE_DETECTED, node,
+              world->peers[node].lives);
 }
 
 static void partition(struct world *world)
@@ -41,7 +45,8 @@ static void partition(struct world *world)
     if (members < 3)
         return;
     uint64_t rest = 1 + chance_below(&world->chance, (uint32_t)(members - 1) / 2);
-    for (uint32_t step = 0, node = chance_below(&world->chance, nodes); step < nodes && rest; step++) {
+    for (uint32_t step = 0, node = chance_below(&world->chance, nodes); step < nodes && rest;
+         step++) {
         if (world->peers[node].member) {
             world->peers[node].cut = true;
             rest--;
@@ -54,7 +59,8 @@ static void partition(struct world *world)
     const bool wrong = world->how->faults.wrong_detector;
     if (!wrong)
         world_put(world, world->now + lease, DUE_CUT, 0, 0);
-    world_put(world, world->now + (wrong ? some_time(world, HURRY) : lease + 1), DUE_GIVEN_UP, 0, 0);
+    world_put(world, world->now + (wrong ? some_time(world, HURRY) : lease + 1), DUE_GIVEN_UP, 0,
+              0);
     world_put(world, world->now + some_time(world, PARTITION), DUE_HEALED, 0, 0);
 }
 
@@ -115,7 +121,8 @@ static void heal(struct world *world)
     for (uint32_t node = 0; node < world->how->nodes; node++)
         if (world->peers[node].cut) {
             world->peers[node].cut = false;
-            world_put(world, world->now + some_time(world, 1), DUE_RESTART, node, world->peers[node].lives);
+            world_put(world, world->now + some_time(world, 1), DUE_RESTART, node,
+                      world->peers[node].lives);
         }
 }
 
@@ -129,7 +136,8 @@ void faults_due(struct world *world, const struct due *due)
         world->view++;
         leave_group(world, due->node);
         if (chance_happens(&world->chance, world->how->faults.restart))
-            world_put(world, world->now + some_time(world, DOWNTIME), DUE_RESTART, due->node, peer->lives);
+            world_put(world, world->now + some_time(world, DOWNTIME), DUE_RESTART, due->node,
+                      peer->lives);
         break;
     case DUE_RESTART:
         if (!peer->up && !peer->member && !peer->cut && peer->lives == due->what)

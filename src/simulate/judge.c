@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge of a run: looks at every entry and every leaving, and at what is left when nothing more happens.
+/* The judge of a run: looks at every entry and every leaving, and at what is left when nothing more
+ * happens.
  *
- * Exclusion: no two members are inside in modes that conflict. Fence: an entry's fence is greater than that
- * of every earlier entry in a conflicting mode. Progress: when nothing more is due, nobody waits.
+ * Exclusion: no two members are inside in modes that conflict. Fence: an entry's fence is greater
+ * than that of every earlier entry in a conflicting mode. Progress: when nothing more is due,
+ * nobody waits.
  *
- * Somebody given up for dead by a wrong detector may be inside beside a member; that is counted, and its
- * fence decides whether a resource that looks at fences would let it through.
+ * Somebody given up for dead by a wrong detector may be inside beside a member; that is counted,
+ * and its fence decides whether a resource that looks at fences would let it through.
  */
 #include <inttypes.h>
 
@@ -14,8 +16,10 @@
 static void waiting_remove(struct world *world, uint32_t node)
 {
     struct peer *peer = &world->peers[node];
-    *(peer->earlier == NO_PEER ? &world->first_waiting : &world->peers[peer->earlier].later) = peer->later;
-    *(peer->later == NO_PEER ? &world->last_waiting : &world->peers[peer->later].earlier) = peer->earlier;
+    *(peer->earlier == NO_PEER ? &world->first_waiting : &world->peers[peer->earlier].later) =
+        peer->later;
+    *(peer->later == NO_PEER ? &world->last_waiting : &world->peers[peer->later].earlier) =
+        peer->earlier;
     peer->waiting = false;
 }
 
@@ -56,12 +60,14 @@ static void judge_exclusion(struct world *world, uint32_t node)
 {
     for (uint32_t other = 0; other < world->how->nodes; other++) {
         const struct peer *there = &world->peers[other];
-        if (other == node || !there->inside || !there->member || !modes_conflict(world->peers[node].mode, there->mode))
+        if (other == node || !there->inside || !there->member ||
+            !modes_conflict(world->peers[node].mode, there->mode))
             continue;
         snprintf(world->outcome->words, sizeof world->outcome->words,
-                 "node %u entered (%s, fence %" PRIu64 ") while node %u was inside (%s, fence %" PRIu64 ")", node,
-                 mode_name(world->peers[node].mode), world->peers[node].fence, other, mode_name(there->mode),
-                 there->fence);
+                 "node %u entered (%s, fence %" PRIu64
+                 ") while node %u was inside (%s, fence %" PRIu64 ")",
+                 node, mode_name(world->peers[node].mode), world->peers[node].fence, other,
+                 mode_name(there->mode), there->fence);
         violated(world, VERDICT_EXCLUSION);
         return;
     }
@@ -72,14 +78,16 @@ static void judge_fence(struct world *world, uint32_t node, uint64_t fence)
     for (unsigned mode = 0; mode < MODES; mode++)
         if (modes_conflict(mode, world->peers[node].mode) && fence <= world->highest_fence[mode]) {
             snprintf(world->outcome->words, sizeof world->outcome->words,
-                     "node %u entered with fence %" PRIu64 ", not above the fence %" PRIu64 " of an earlier entry",
+                     "node %u entered with fence %" PRIu64 ", not above the fence %" PRIu64
+                     " of an earlier entry",
                      node, fence, world->highest_fence[mode]);
             violated(world, VERDICT_FENCE);
             return;
         }
 }
 
-/* An entry of one that the group has given up: no violation, whatever the detector did; the fence must tell.
+/* An entry of one that the group has given up: no violation, whatever the detector did; the fence
+ * must tell.
  */
 static void judge_stale(struct world *world, uint32_t node, uint64_t fence)
 {
@@ -97,7 +105,8 @@ static void measure_entry(struct world *world, uint32_t node)
     struct peer *peer = &world->peers[node];
     struct measure *measure = world->measure;
     const uint64_t overtaken = measure->entries - peer->entries_then;
-    measure->most_overtaken = overtaken > measure->most_overtaken ? overtaken : measure->most_overtaken;
+    measure->most_overtaken =
+        overtaken > measure->most_overtaken ? overtaken : measure->most_overtaken;
     measure->out_of_turn += world->first_waiting != node;
     measure->last_wait = world->now - peer->requested_at;
     histogram_add(&measure->waits, measure->last_wait);
@@ -141,7 +150,8 @@ void judge_exit(struct world *world, uint32_t node)
     if (peer->inside) {
         (peer->member ? world->inside : world->stale)[peer->mode]--;
         peer->inside = false;
-        world->handing_over = world->first_waiting != NO_PEER && !conflicting(world->inside, MODE_EXCLUSIVE);
+        world->handing_over =
+            world->first_waiting != NO_PEER && !conflicting(world->inside, MODE_EXCLUSIVE);
         world->left_at = world->now;
     }
 }
@@ -151,7 +161,7 @@ void judge_end(struct world *world)
     if (world->ended || world->failed || world->queue.count || world->first_waiting == NO_PEER)
         return;
     snprintf(world->outcome->words, sizeof world->outcome->words,
-             "nothing more can happen, and node %u has waited since %" PRIu64 " ns", world->first_waiting,
-             world->peers[world->first_waiting].requested_at);
+             "nothing more can happen, and node %u has waited since %" PRIu64 " ns",
+             world->first_waiting, world->peers[world->first_waiting].requested_at);
     violated(world, VERDICT_DEADLOCK);
 }

@@ -65,7 +65,8 @@ double histogram_mean(const struct histogram *histogram)
 bool measure_open(struct measure *measure, uint32_t nodes)
 {
     *measure = (struct measure){.fewest = UINT64_MAX, .counts_most = 4 * (uint64_t)nodes};
-    measure->passages_with = calloc((size_t)measure->counts_most + 1, sizeof *measure->passages_with);
+    measure->passages_with =
+        calloc((size_t)measure->counts_most + 1, sizeof *measure->passages_with);
     return measure->passages_with != NULL;
 }
 

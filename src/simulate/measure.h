@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "protocols/messages.h"
+#include "protocols/messages/messages.h"
 
-/* Durations in buckets of a sixteenth of a power of two: a percentile is right within 6 %. Exact below 16 ns.
+/* Durations in buckets of a sixteenth of a power of two: a percentile is right within 6 %. Exact
+ * below 16 ns.
  */
 enum { HISTOGRAM_STEPS = 16, HISTOGRAM_BUCKETS = 64 * HISTOGRAM_STEPS };
 struct histogram {
@@ -27,16 +28,22 @@ struct measure {
     uint64_t events, entries, crashes, joins, partitions;
     uint64_t now; /* nanoseconds simulated */
     uint64_t sent[MESSAGE_KINDS];
-    uint64_t fewest, greatest; /* messages on behalf of one finished passage; fewest > greatest: none finished */
-    uint64_t *passages_with;   /* how many finished passages took 0, 1, …, counts_most messages; the last: and more */
+    /* messages on behalf of one finished passage; fewest > greatest: none finished */
+    uint64_t fewest, greatest;
+    /* how many finished passages took 0, 1, …, counts_most messages; the last: and more */
+    uint64_t *passages_with;
     uint64_t counts_most;
-    struct histogram waits;     /* request to entry */
-    struct histogram handovers; /* a leaving to the next entry, where somebody waited all that time */
-    uint64_t out_of_turn;       /* entries while an earlier request (by the wall clock, which no node sees) waited */
-    uint64_t most_overtaken;    /* the most entries of others during one wait */
-    uint64_t last_wait;         /* of the latest entry */
-    uint64_t first_entry;       /* when the first entry at or after simulation->mark happened; 0: none */
-    double evenness;            /* Jain's index of entries per node: 1 if all alike, 1/N if one has them all */
+    struct histogram waits; /* request to entry */
+    /* a leaving to the next entry, where somebody waited all that time */
+    struct histogram handovers;
+    /* entries while an earlier request (by the wall clock, which no node sees) waited */
+    uint64_t out_of_turn;
+    uint64_t most_overtaken; /* the most entries of others during one wait */
+    uint64_t last_wait;      /* of the latest entry */
+    /* when the first entry at or after simulation->mark happened; 0: none */
+    uint64_t first_entry;
+    /* Jain's index of entries per node: 1 if all alike, 1/N if one has them all */
+    double evenness;
 };
 
 bool measure_open(struct measure *measure, uint32_t nodes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The network of a run: who gets what, when, and in which order.
  *
- * Agreed order needs no log: whatever is put into the queue first is first in the order, and nothing arrives
- * at a node before what came earlier in the order. That is one number a node, its floor. (FIFO would need one
- * a channel, N².)
+ * Agreed order needs no log: whatever is put into the queue first is first in the order, and
+ * nothing arrives at a node before what came earlier in the order. That is one number a node, its
+ * floor. (FIFO would need one a channel, N².)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { SLOW = 20 }; /* a delayed message takes so many times as long */
 
-static struct parcel *parcel_new(struct world *world, uint32_t *number)
+static struct shipment *parcel_new(struct world *world, uint32_t *number)
 {
     if (world->free_parcel != NO_PARCEL) {
         *number = world->free_parcel;
@@ -20,7 +20,7 @@ static struct parcel *parcel_new(struct world *world, uint32_t *number)
     } else {
         if (world->parcels_count == world->parcels_room) {
             const uint32_t room = world->parcels_room ? 2 * world->parcels_room : 256;
-            struct parcel *parcels = realloc(world->parcels, room * sizeof *parcels);
+            struct shipment *parcels = realloc(world->parcels, room * sizeof *parcels);
             if (!parcels) {
                 world->failed = true;
                 return NULL;
@@ -30,14 +30,14 @@ static struct parcel *parcel_new(struct world *world, uint32_t *number)
         }
         *number = world->parcels_count++;
     }
-    struct parcel *parcel = &world->parcels[*number];
-    *parcel = (struct parcel){.id = ++world->sent};
+    struct shipment *parcel = &world->parcels[*number];
+    *parcel = (struct shipment){.id = ++world->sent};
     return parcel;
 }
 
 static void parcel_used(struct world *world, uint32_t number)
 {
-    struct parcel *parcel = &world->parcels[number];
+    struct shipment *parcel = &world->parcels[number];
     if (--parcel->copies)
         return;
     free(parcel->body);
@@ -51,8 +51,8 @@ static uint64_t arrival(struct world *world, uint32_t from, uint32_t to)
     const double slow = chance_happens(&world->chance, world->how->faults.delay) ? SLOW : 1;
     uint64_t at = world->now + spread_draw(world, &world->how->delay, slow);
     uint64_t *floor = world->how->order == ORDER_AGREED ? &world->peers[to].floor
-                      : world->fifo                     ? &world->fifo[(size_t)from * world->how->nodes + to]
-                                                        : NULL;
+                      : world->fifo ? &world->fifo[(size_t)from * world->how->nodes + to]
+                                    : NULL;
     if (floor) {
         at = at > *floor ? at : *floor;
         *floor = at;
@@ -63,7 +63,8 @@ static uint64_t arrival(struct world *world, uint32_t from, uint32_t to)
 static void count(struct world *world, uint32_t from, uint32_t to, const struct message *message)
 {
     const uint32_t owner = message_serves_receiver(message->kind) ? to : from;
-    struct tally *tally = world_tally(world, owner), *tallies = world->tallies + (size_t)owner * TALLIES;
+    struct tally *tally = world_tally(world, owner),
+                 *tallies = world->tallies + (size_t)owner * TALLIES;
     for (unsigned i = 0; message->kind == MESSAGE_ACK && i < TALLIES; i++)
         if (tallies[i].number == message->about)
             tally = &tallies[i];
@@ -85,7 +86,8 @@ static bool is_meant(const struct effect *effect, uint32_t from, uint32_t to)
     }
 }
 
-static void post(struct world *world, uint32_t from, uint32_t to, const struct effect *effect, uint32_t number)
+static void post(struct world *world, uint32_t from, uint32_t to, const struct effect *effect,
+                 uint32_t number)
 {
     struct peer *peer = &world->peers[to];
     if (to != from)
@@ -99,7 +101,7 @@ static void post(struct world *world, uint32_t from, uint32_t to, const struct e
 void network_send(struct world *world, uint32_t from, const struct effect *effect)
 {
     uint32_t number;
-    struct parcel *parcel = parcel_new(world, &number);
+    struct shipment *parcel = parcel_new(world, &number);
     if (!parcel)
         return;
     parcel->message = effect->message;
@@ -126,12 +128,12 @@ void network_send(struct world *world, uint32_t from, const struct effect *effec
     parcel_used(world, number);
 }
 
-/* The notice of a change goes through the same order as the messages. Those cut off have no quorum: none
- * reaches them. */
+/* The notice of a change goes through the same order as the messages. Those cut off have no quorum:
+ * none reaches them. */
 void network_announce(struct world *world, enum event_kind event, uint32_t node)
 {
     uint32_t number;
-    struct parcel *parcel = parcel_new(world, &number);
+    struct shipment *parcel = parcel_new(world, &number);
     if (!parcel)
         return;
     parcel->event = (uint8_t)event;
@@ -150,8 +152,9 @@ void network_arrive(struct world *world, const struct due *due)
 {
     const struct peer *peer = &world->peers[due->node];
     if (peer->up && due->order >= peer->born) {
-        const struct parcel *parcel = &world->parcels[due->what];
-        const struct message message = parcel->message; /* the step may post, and so move the parcels */
+        const struct shipment *parcel = &world->parcels[due->what];
+        /* the step may post, and so move the parcels */
+        const struct message message = parcel->message;
         if (parcel->event == EVENT_MESSAGE)
             trace_receive(world, due->node, parcel);
         world_step(world, due->node,

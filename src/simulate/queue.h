@@ -27,7 +27,8 @@ struct due {
     uint32_t what; /* the parcel, or the life of the node that it concerns */
 };
 
-/* A heap in which each has four children: half as deep as with two, and siblings share a cache line or two.
+/* A heap in which each has four children: half as deep as with two, and siblings share a cache line
+ * or two.
  */
 struct queue {
     struct due *heap;

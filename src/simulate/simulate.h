@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A deterministic network of nodes that run one message protocol: one seed, one run.
  *
- * Every node thinks, requests, waits, is inside, leaves, and thinks again. Time is counted in nanoseconds and
- * costs nothing; steps take none. A judge looks at every entry and every leaving.
+ * Every node thinks, requests, waits, is inside, leaves, and thinks again. Time is counted in
+ * nanoseconds and costs nothing; steps take none. A judge looks at every entry and every leaving.
  */
 #ifndef AFTERYOU_SIMULATE_SIMULATE_H
 #define AFTERYOU_SIMULATE_SIMULATE_H
@@ -11,14 +11,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "protocols/catalogue.h"
+#include "protocols/messages/catalogue.h"
 #include "simulate/measure.h"
 
 /* How long something takes. */
 enum spread_kind { SPREAD_CONSTANT, SPREAD_UNIFORM, SPREAD_EXPONENTIAL };
 struct spread {
     enum spread_kind kind;
-    uint64_t least, most; /* nanoseconds; UNIFORM: between the two; else `least` is the constant or the mean */
+    /* nanoseconds; UNIFORM: between the two; else `least` is the constant or the mean */
+    uint64_t least, most;
 };
 
 enum order { ORDER_ANY, ORDER_FIFO, ORDER_AGREED };
@@ -41,15 +42,18 @@ struct simulation {
     const struct variant *variant;
     uint32_t nodes;
     uint64_t seed;
-    uint64_t passages; /* after so many entries nobody asks again, and all comes to rest; 0: no limit */
-    uint64_t events;   /* after so many the run is cut short; 0: no limit, or with faults a great one */
+    /* after so many entries nobody asks again, and all comes to rest; 0: no limit */
+    uint64_t passages;
+    /* after so many the run is cut short; 0: no limit, or with faults a great one */
+    uint64_t events;
     enum order order;
     struct spread delay, think, section;
     double hot;    /* the share of requests that node 0 makes; 0: as many as the others */
     double skew;   /* node i makes requests in proportion to 1/(i+1)^skew */
     double shared; /* the share of passages in shared mode */
     struct faults faults;
-    const struct scripted *script; /* if not NULL, these requests are all there are, in order of time */
+    /* if not NULL, these requests are all there are, in order of time */
+    const struct scripted *script;
     size_t script_length;
     uint64_t mark; /* from when measure->first_entry counts */
     FILE *trace;   /* JSON lines, or NULL */
@@ -61,15 +65,17 @@ enum verdict { VERDICT_HOLDS, VERDICT_EXCLUSION, VERDICT_FENCE, VERDICT_DEADLOCK
 
 struct outcome {
     enum verdict verdict;
-    char words[256];   /* what was violated, by whom, when */
-    uint64_t overlaps; /* with a wrong detector: entries while somebody who was given up for dead was still
-                          inside */
-    uint64_t refused;  /* with a wrong detector: entries of such that a resource which looks at fences refuses */
-    bool cut_short;    /* more was to happen when the events had been used up */
+    char words[256]; /* what was violated, by whom, when */
+    /* with a wrong detector: entries while somebody who was given up for dead was still inside */
+    uint64_t overlaps;
+    /* with a wrong detector: entries of such that a resource which looks at fences refuses */
+    uint64_t refused;
+    bool cut_short; /* more was to happen when the events had been used up */
     struct measure measure;
 };
 
-/* 0, or a negative errno: -ENOMEM, -EOVERFLOW (simulated time ran over), or what writing the trace met. The caller closes outcome->measure. */
+/* 0, or a negative errno: -ENOMEM, -EOVERFLOW (simulated time ran over), or what writing the trace
+ * met. The caller closes outcome->measure. */
 int simulate(const struct simulation *simulation, struct outcome *outcome);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Table I of the authors' response (CACM 26(2), 1983), measured again: messages and delays to invoke exclusion.
+/* Table I of the authors' response (CACM 26(2), 1983), measured again: messages and delays to
+ * invoke exclusion.
  *
- * Every message takes half a round trip. The quiescent state of notes 2 to 4 is reached by one passage of each node, in
- * order of their numbers. The requests of note 4 are made as late as they can be and still not know of each other.
+ * Every message takes half a round trip. The quiescent state of notes 2 to 4 is reached by one
+ * passage of each node, in order of their numbers. The requests of note 4 are made as late as they
+ * can be and still not know of each other.
  */
 #include "simulate/table.h"
 
@@ -35,16 +37,19 @@ static int run(struct bench *bench, struct outcome *outcome)
     return error ? error : outcome->verdict == VERDICT_HOLDS ? 0 : -EPROTO;
 }
 
-/* Whether a run that went through had passages with a number of messages strictly between the two. */
+/* Whether a run that went through had passages with a number of messages strictly between the two.
+ */
 static bool between(const struct measure *measure, const struct table_row *row)
 {
-    for (uint64_t count = row->fewest + 1; count < row->greatest && count < measure->counts_most; count++)
+    for (uint64_t count = row->fewest + 1; count < row->greatest && count < measure->counts_most;
+         count++)
         if (measure->passages_with[count])
             return true;
     return false;
 }
 
-/* Note 1: everybody asks all the time, and sections are long enough for the requests to overlap with them. */
+/* Note 1: everybody asks all the time, and sections are long enough for the requests to overlap
+ * with them. */
 static int measure_handover(struct bench *bench)
 {
     bench->how.script = NULL;
@@ -58,16 +63,18 @@ static int measure_handover(struct bench *bench)
     return error;
 }
 
-/* One passage of each, far apart, and from then on `count` requests: node first-k at k times just less than half a
- * trip. */
-static int measure_chain(struct bench *bench, uint32_t first, uint32_t count, struct outcome *outcome)
+/* One passage of each, far apart, and from then on `count` requests: node first-k at k times just
+ * less than half a trip. */
+static int measure_chain(struct bench *bench, uint32_t first, uint32_t count,
+                         struct outcome *outcome)
 {
     const uint32_t nodes = bench->how.nodes;
     const uint64_t apart = 10 * (uint64_t)ROUND_TRIP, start = apart * (nodes + 1);
     for (uint32_t i = 0; i < nodes; i++)
         bench->script[i] = (struct scripted){apart * (i + 1), i};
     for (uint32_t k = 0; k < count; k++)
-        bench->script[nodes + k] = (struct scripted){start + k * (uint64_t)(HALF - EPSILON), first - k};
+        bench->script[nodes + k] =
+            (struct scripted){start + k * (uint64_t)(HALF - EPSILON), first - k};
     bench->how.script = bench->script;
     bench->how.script_length = nodes + count;
     bench->how.mark = start;
@@ -89,7 +96,8 @@ static int measure_alone(struct bench *bench)
         struct outcome outcome;
         const int error = measure_chain(bench, node, 1, &outcome);
         bench->waits[node] = (double)outcome.measure.last_wait / ROUND_TRIP;
-        bench->row->only_those = !error && bench->row->only_those && !between(&outcome.measure, bench->row);
+        bench->row->only_those =
+            !error && bench->row->only_those && !between(&outcome.measure, bench->row);
         measure_close(&outcome.measure);
         if (error)
             return error;
@@ -100,7 +108,8 @@ static int measure_alone(struct bench *bench)
     return 0;
 }
 
-/* Note 4: the longest time until anybody enters, over chains of every length that ends where the numbers do. */
+/* Note 4: the longest time until anybody enters, over chains of every length that ends where the
+ * numbers do. */
 static int measure_longest(struct bench *bench)
 {
     const uint32_t nodes = bench->how.nodes;
@@ -117,7 +126,7 @@ static int measure_longest(struct bench *bench)
     return 0;
 }
 
-int table_measure(const struct protocol *protocol, uint32_t nodes, struct table_row *row)
+int table_measure(const struct message_protocol *protocol, uint32_t nodes, struct table_row *row)
 {
     *row = (struct table_row){.fewest = UINT64_MAX, .only_those = true};
     struct bench bench = {.variant = {.name = protocol->name, .protocol = protocol}, .row = row};
@@ -139,24 +148,29 @@ int table_measure(const struct protocol *protocol, uint32_t nodes, struct table_
 }
 
 static const struct printed {
-    const struct protocol *protocol;
+    const struct message_protocol *protocol;
     const char *text[1 + TABLE_NOTES];
     double figure[1 + TABLE_NOTES]; /* negative: none */
     const char *difference[1 + TABLE_NOTES];
 } printed[] = {
     {&lamport_protocol, {"3*(N-1)", "-", "-", "-", "-"}, {-1, -1, -1, -1, -1}, {NULL}},
-    {&ricart_agrawala_protocol, {"2*(N-1)", "0.5", "1.0", "1.0", "1.5"}, {-1, .5, 1, 1, 1.5}, {NULL}},
+    {&ricart_agrawala_protocol,
+     {"2*(N-1)", "0.5", "1.0", "1.0", "1.5"},
+     {-1, .5, 1, 1, 1.5},
+     {NULL}},
     {&carvalho_roucairol_protocol,
      {"0..2*(N-1)", ">=0.5", "0.0", "1.0", "(N-1)/2"},
      {-1, -1, 0, 1, -1},
      {NULL, NULL, NULL, NULL,
-      "N/2, not (N-1)/2: N-1 nodes ask one after the other, each half a round trip after the one before and just "
+      "N/2, not (N-1)/2: N-1 nodes ask one after the other, each half a round trip after the one "
+      "before and just "
       "before it "
-      "hears of it, each giving its permission up to the next; the last needs a whole round trip: (N-2)/2 + 1"}},
+      "hears of it, each giving its permission up to the next; the last needs a whole round trip: "
+      "(N-2)/2 + 1"}},
     {&token_protocol, {"0 or N", "0.5", "0.0", "1.0", "1.0"}, {-1, .5, 0, 1, 1}, {NULL}},
 };
 
-static const struct printed *find(const struct protocol *protocol)
+static const struct printed *find(const struct message_protocol *protocol)
 {
     for (size_t i = 0; i < sizeof printed / sizeof *printed; i++)
         if (printed[i].protocol == protocol)
@@ -164,13 +178,13 @@ static const struct printed *find(const struct protocol *protocol)
     return NULL;
 }
 
-const char *table_printed(const struct protocol *protocol, unsigned note)
+const char *table_printed(const struct message_protocol *protocol, unsigned note)
 {
     const struct printed *row = find(protocol);
     return row ? row->text[note] : "-";
 }
 
-double table_printed_figure(const struct protocol *protocol, unsigned note, uint32_t nodes)
+double table_printed_figure(const struct message_protocol *protocol, unsigned note, uint32_t nodes)
 {
     const struct printed *row = find(protocol);
     if (protocol == &carvalho_roucairol_protocol && note == 4)
@@ -178,7 +192,7 @@ double table_printed_figure(const struct protocol *protocol, unsigned note, uint
     return row ? row->figure[note] : -1;
 }
 
-const char *table_difference(const struct protocol *protocol, unsigned note)
+const char *table_difference(const struct message_protocol *protocol, unsigned note)
 {
     const struct printed *row = find(protocol);
     return row ? row->difference[note] : NULL;

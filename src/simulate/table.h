@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Table I of the authors' response (CACM 26(2), 1983), measured again: messages and delays to invoke exclusion. */
+/* Table I of the authors' response (CACM 26(2), 1983), measured again: messages and delays to
+ * invoke exclusion. */
 #ifndef AFTERYOU_SIMULATE_TABLE_H
 #define AFTERYOU_SIMULATE_TABLE_H
 
-#include "protocols/messages.h"
+#include "protocols/messages/messages.h"
 
 enum { TABLE_NOTES = 4 };
 
@@ -14,15 +15,18 @@ struct table_row {
     double longest_handover;   /* the greatest that the average of note 1 is made of */
 };
 
-/* Measures a protocol with that many nodes (2 or more): 0, or -ENOMEM; -EPROTO if the run itself broke a property. */
-int table_measure(const struct protocol *protocol, uint32_t nodes, struct table_row *row);
+/* Measures a protocol with that many nodes (2 or more): 0, or -ENOMEM; -EPROTO if the run itself
+ * broke a property. */
+int table_measure(const struct message_protocol *protocol, uint32_t nodes, struct table_row *row);
 
-/* What the paper prints for the protocol's note (1 to 4), or for its messages (0): text, and a number where it is one.
+/* What the paper prints for the protocol's note (1 to 4), or for its messages (0): text, and a
+ * number where it is one.
  */
-const char *table_printed(const struct protocol *protocol, unsigned note);
-/* The printed figure with that many nodes, or a negative number where the paper has none (or says "at least"). */
-double table_printed_figure(const struct protocol *protocol, unsigned note, uint32_t nodes);
+const char *table_printed(const struct message_protocol *protocol, unsigned note);
+/* The printed figure with that many nodes, or a negative number where the paper has none (or says
+ * "at least"). */
+double table_printed_figure(const struct message_protocol *protocol, unsigned note, uint32_t nodes);
 /* Why ours differs from the paper's, or NULL. */
-const char *table_difference(const struct protocol *protocol, unsigned note);
+const char *table_difference(const struct message_protocol *protocol, unsigned note);
 
 #endif

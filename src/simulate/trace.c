@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a run as JSON lines, in the format that docs/messages.md describes and `afteryou audit` reads. */
+/* Writes a run as JSON lines, in the format that docs/messages.md describes and `afteryou audit`
+ * reads. */
 #include <inttypes.h>
 
 #include "simulate/world.h"
@@ -7,15 +8,17 @@
 void trace_begin(struct world *world)
 {
     if (world->how->trace)
-        fprintf(world->how->trace,
-                "{\"trace\":\"afteryou\",\"version\":1,\"source\":\"simulate\",\"protocol\":\"%s\",\"seed\":"
-                "%" PRIu64 ",\"fair\":%s}\n",
-                world->how->variant->name, world->how->seed, world->protocol->fair ? "true" : "false");
+        fprintf(
+            world->how->trace,
+            "{\"trace\":\"afteryou\",\"version\":1,\"source\":\"simulate\",\"protocol\":\"%s\",\"seed\":"
+            "%" PRIu64 ",\"fair\":%s}\n",
+            world->how->variant->name, world->how->seed, world->protocol->fair ? "true" : "false");
 }
 
 static void begin_line(struct world *world, uint32_t node, const char *event)
 {
-    fprintf(world->how->trace, "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"%s\"", world->now, node, event);
+    fprintf(world->how->trace, "{\"at\":%" PRIu64 ",\"process\":\"n%u\",\"event\":\"%s\"",
+            world->now, node, event);
 }
 
 void trace_life(struct world *world, uint32_t node, const char *event)
@@ -38,7 +41,7 @@ void trace_passage(struct world *world, uint32_t node, const char *event)
     fputs("}\n", world->how->trace);
 }
 
-void trace_send(struct world *world, const struct parcel *parcel, uint32_t to, uint32_t copies)
+void trace_send(struct world *world, const struct shipment *parcel, uint32_t to, uint32_t copies)
 {
     if (!world->how->trace)
         return;
@@ -50,7 +53,7 @@ void trace_send(struct world *world, const struct parcel *parcel, uint32_t to, u
     fprintf(world->how->trace, ",\"copies\":%u}\n", copies);
 }
 
-void trace_receive(struct world *world, uint32_t node, const struct parcel *parcel)
+void trace_receive(struct world *world, uint32_t node, const struct shipment *parcel)
 {
     if (!world->how->trace)
         return;
@@ -61,6 +64,6 @@ void trace_receive(struct world *world, uint32_t node, const struct parcel *parc
 void trace_end(struct world *world, bool rest)
 {
     if (world->how->trace)
-        fprintf(world->how->trace, "{\"at\":%" PRIu64 ",\"event\":\"end\",\"rest\":%s}\n", world->now,
-                rest ? "true" : "false");
+        fprintf(world->how->trace, "{\"at\":%" PRIu64 ",\"event\":\"end\",\"rest\":%s}\n",
+                world->now, rest ? "true" : "false");
 }

@@ -20,7 +20,8 @@ void world_put(struct world *world, uint64_t at, enum due_kind kind, uint32_t no
         world->out_of_time = world->ended = true;
         return;
     }
-    world->failed |= !queue_put(&world->queue, (struct due){.at = at, .kind = kind, .node = node, .what = what});
+    world->failed |=
+        !queue_put(&world->queue, (struct due){.at = at, .kind = kind, .node = node, .what = what});
 }
 
 uint64_t spread_draw(struct world *world, const struct spread *spread, double scale)
@@ -65,14 +66,15 @@ void world_begin(struct world *world, uint32_t node)
     peer->lives += world->view > 0;
     if (world->view)
         memset(world_state(world, node), 0, world->words * sizeof(uint64_t));
-    world->protocol->begin(world_state(world, node), &(struct beginning){
-                                                         .self = node,
-                                                         .nodes = world->how->nodes,
-                                                         .agreed = world->how->order == ORDER_AGREED,
-                                                         .view = world->view,
-                                                         .members = world->view ? world->members : NULL,
-                                                         .without = world->how->variant->without,
-                                                     });
+    world->protocol->begin(world_state(world, node),
+                           &(struct beginning){
+                               .self = node,
+                               .nodes = world->how->nodes,
+                               .agreed = world->how->order == ORDER_AGREED,
+                               .view = world->view,
+                               .members = world->view ? world->members : NULL,
+                               .without = world->how->variant->without,
+                           });
     world_think(world, node);
 }
 
@@ -84,8 +86,8 @@ static void carry_out(struct world *world, uint32_t node)
             network_send(world, node, effect);
         } else if (effect->kind == EFFECT_ENTERED) {
             judge_entry(world, node, effect->fence);
-            world_put(world, world->now + spread_draw(world, &world->how->section, 1), DUE_RELEASE, node,
-                      world->peers[node].lives);
+            world_put(world, world->now + spread_draw(world, &world->how->section, 1), DUE_RELEASE,
+                      node, world->peers[node].lives);
         }
         /* EFFECT_LOST tells the user; the node itself stops, and its trace says so (faults.c). */
     }
@@ -108,7 +110,8 @@ static void due_request(struct world *world, uint32_t node)
     if (world->how->passages && world->started >= world->how->passages && !world->how->script)
         return;
     world->started++;
-    const bool shared = !world->protocol->exclusive_only && chance_happens(&world->chance, world->how->shared);
+    const bool shared =
+        !world->protocol->exclusive_only && chance_happens(&world->chance, world->how->shared);
     const uint8_t mode = shared ? MODE_SHARED : MODE_EXCLUSIVE;
     judge_request(world, node, mode);
     world_step(world, node, &(struct event){.kind = EVENT_REQUEST, .mode = mode});
@@ -154,8 +157,9 @@ static bool allocate(struct world *world)
     world->members = calloc(set_words(n), sizeof *world->members);
     world->fifo = how->order == ORDER_FIFO ? calloc(n, n * sizeof *world->fifo) : NULL;
     world->effects.room = calloc(world->protocol->room(how->nodes), sizeof(uint64_t));
-    return world->states && world->peers && world->tallies && world->members && world->effects.room &&
-           (world->fifo || how->order != ORDER_FIFO) && measure_open(world->measure, how->nodes);
+    return world->states && world->peers && world->tallies && world->members &&
+           world->effects.room && (world->fifo || how->order != ORDER_FIFO) &&
+           measure_open(world->measure, how->nodes);
 }
 
 int world_open(struct world *world, const struct simulation *how, struct outcome *outcome)
@@ -190,8 +194,8 @@ void world_close(struct world *world)
     queue_close(&world->queue);
 }
 
-/* Jain's index, and the passages still open in the books; unless all is at rest, these may lack messages, and
- * are left out. */
+/* Jain's index, and the passages still open in the books; unless all is at rest, these may lack
+ * messages, and are left out. */
 static void close_books(struct world *world)
 {
     const bool rest = world->queue.count == 0;
@@ -203,13 +207,15 @@ static void close_books(struct world *world)
         squares += entries * entries;
         for (unsigned i = 0; rest && i < TALLIES; i++)
             if (world->tallies[(size_t)node * TALLIES + i].finished)
-                measure_passage(world->measure, world->tallies[(size_t)node * TALLIES + i].messages);
+                measure_passage(world->measure,
+                                world->tallies[(size_t)node * TALLIES + i].messages);
     }
     world->measure->evenness = squares > 0 ? sum * sum / (world->how->nodes * squares) : 1;
     world->measure->now = world->now;
 }
 
-/* Where nodes die and come back, each change may cause the next, and a run need not come to rest. */
+/* Where nodes die and come back, each change may cause the next, and a run need not come to rest.
+ */
 static uint64_t event_limit(const struct simulation *how)
 {
     const bool changes = how->faults.crash > 0 || how->faults.partition > 0;
@@ -224,7 +230,8 @@ static void run(struct world *world)
     struct measure *measure = world->measure;
     while (world->queue.count && measure->events < limit && !world->failed && !world->ended) {
         const struct due due = queue_take(&world->queue);
-        if (world->queue.count) { /* large networks do not fit the cache: fetch the next node while this one works */
+        /* large networks do not fit the cache: fetch the next node while this one works */
+        if (world->queue.count) {
             __builtin_prefetch(&world->peers[world->queue.heap[0].node]);
             __builtin_prefetch(world_state(world, world->queue.heap[0].node));
             __builtin_prefetch(world_state(world, world->queue.heap[0].node) + 8);
@@ -251,7 +258,8 @@ int simulate(const struct simulation *how, struct outcome *outcome)
         outcome->cut_short = world.queue.count > 0 && !world.ended;
         judge_end(&world);
         close_books(&world);
-        trace_end(&world, world.queue.count == 0); /* a deadlock is rest too: the auditor shall see it */
+        /* a deadlock is rest too: the auditor shall see it */
+        trace_end(&world, world.queue.count == 0);
         error = world.failed ? -ENOMEM : world.out_of_time ? -EOVERFLOW : 0;
         if (!error && how->trace && (fflush(how->trace) != 0 || ferror(how->trace)))
             error = errno ? -errno : -EIO;

@@ -5,13 +5,14 @@
 
 #include <string.h>
 
-#include "protocols/sets.h"
+#include "protocols/messages/sets.h"
 #include "simulate/queue.h"
 #include "simulate/random.h"
 #include "simulate/simulate.h"
 
-/* What is on its way, once for all who receive it: a message, or the notice that the group has changed. */
-struct parcel {
+/* What is on its way, once for all who receive it: a message, or the notice that the group has
+ * changed. */
+struct shipment {
     struct message message;
     uint64_t *body;
     uint64_t id;     /* in the trace */
@@ -27,7 +28,8 @@ struct tally {
     bool finished;
 };
 
-/* An acknowledgement may come passages later, where another message said as much: the last few stay open. */
+/* An acknowledgement may come passages later, where another message said as much: the last few stay
+ * open. */
 enum { TALLIES = 8 };
 
 enum { NO_PEER = UINT32_MAX, NO_PARCEL = UINT32_MAX };
@@ -49,7 +51,7 @@ struct peer {
 
 struct world {
     const struct simulation *how;
-    const struct protocol *protocol;
+    const struct message_protocol *protocol;
     struct outcome *outcome;
     struct measure *measure;
     struct queue queue;
@@ -58,17 +60,21 @@ struct world {
     uint64_t *states; /* nodes × words, zero until touched: nodes that nobody asks cost nothing */
     size_t words;
     struct peer *peers;
-    struct tally *tallies; /* TALLIES a node: the present passage's at peer->passages modulo TALLIES */
-    uint64_t *members;     /* a set, as the group has it */
-    uint64_t *fifo;        /* nodes × nodes: the last arrival of each channel; NULL unless ORDER_FIFO */
-    struct parcel *parcels;
+    /* TALLIES a node: the present passage's at peer->passages modulo TALLIES */
+    struct tally *tallies;
+    uint64_t *members; /* a set, as the group has it */
+    /* nodes × nodes: the last arrival of each channel; NULL unless ORDER_FIFO */
+    uint64_t *fifo;
+    struct shipment *parcels;
     uint32_t parcels_count, parcels_room, free_parcel;
     struct effects effects;
     uint32_t first_waiting, last_waiting;
-    uint64_t started;                     /* requests made */
-    uint64_t inside[MODES], stale[MODES]; /* how many are inside; stale: given up for dead, and do not know */
-    uint64_t highest_fence[MODES];        /* of entries in that mode */
-    uint64_t left_at;                     /* the last leaving while somebody waited and nobody was inside */
+    uint64_t started; /* requests made */
+    /* how many are inside; stale: given up for dead, and do not know */
+    uint64_t inside[MODES], stale[MODES];
+    uint64_t highest_fence[MODES]; /* of entries in that mode */
+    /* the last leaving while somebody waited and nobody was inside */
+    uint64_t left_at;
     bool handing_over, partitioned, failed, ended;
     bool out_of_time; /* set by world_put, with `ended`; never cleared */
     uint64_t sent;    /* parcels ever, for the trace */
@@ -113,10 +119,11 @@ void judge_end(struct world *world);
 
 /* trace.c: nothing happens if no trace is wanted */
 void trace_begin(struct world *world);
-void trace_passage(struct world *world, uint32_t node, const char *event); /* request, enter, leave */
-void trace_life(struct world *world, uint32_t node, const char *event);    /* died, lost, joined */
-void trace_send(struct world *world, const struct parcel *parcel, uint32_t to, uint32_t copies);
-void trace_receive(struct world *world, uint32_t node, const struct parcel *parcel);
+/* request, enter, leave */
+void trace_passage(struct world *world, uint32_t node, const char *event);
+void trace_life(struct world *world, uint32_t node, const char *event); /* died, lost, joined */
+void trace_send(struct world *world, const struct shipment *parcel, uint32_t to, uint32_t copies);
+void trace_receive(struct world *world, uint32_t node, const struct shipment *parcel);
 void trace_end(struct world *world, bool rest);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The side of a local process: permissions, losses, deaths and demands, with the test in place of the agent. */
+/* The side of a local process: permissions, losses, deaths and demands, with the test in place of
+ * the agent. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -16,8 +17,8 @@
 #include <cmocka.h>
 
 #include "afteryou.h"
-#include "agent/local.h"
-#include "agent/pages.h"
+#include "agent/host/local.h"
+#include "agent/host/pages.h"
 
 enum { LEASE_MS = 60000, WAIT_MS = 20000 };
 #define MS INT64_C(1000000)
@@ -102,12 +103,14 @@ static int tear_down(void **state)
     directory_close(&own);
     close(agent_socket);
     for (size_t at = 0; at < sizeof files / sizeof *files; at++)
-        if (cluster_path("c", files[at], path, sizeof path) && (*files[at] ? unlink(path) : rmdir(path)) != 0)
+        if (cluster_path("c", files[at], path, sizeof path) &&
+            (*files[at] ? unlink(path) : rmdir(path)) != 0)
             perror(path);
     return rmdir(directory);
 }
 
-/* The agent answers in a thread of its own, for the one that enters must live for as long as it is inside. */
+/* The agent answers in a thread of its own, for the one that enters must live for as long as it is
+ * inside. */
 static pthread_t begin_to_answer(void *(*answer)(void *), void *arg)
 {
     pthread_t thread;
@@ -182,7 +185,8 @@ static void *enter_soon(void *arg)
     return NULL;
 }
 
-/* The agent's queue is full when the demand is to be sent: it waits for room, and comes in time. Tried until the machine is quiet enough. */
+/* The agent's queue is full when the demand is to be sent: it waits for room, and comes in time.
+ * Tried until the machine is quiet enough. */
 static void test_a_full_queue(void **state)
 {
     (void)state;
@@ -212,7 +216,8 @@ static void test_a_full_queue(void **state)
     assert_int_equal(result, 0);
 }
 
-/* The agent takes a name away, for it is of no group, and gives its entry to another: who had found it there is not let in by that one's permission. */
+/* The agent takes a name away, for it is of no group, and gives its entry to another: who had found
+ * it there is not let in by that one's permission. */
 static void *grant_to_another_first(void *arg)
 {
     unsigned index;
@@ -272,7 +277,8 @@ static void test_lost_by_withdrawal(void **state)
     pages_lose(&pages, 0, 0);
     assert_int_equal(poll(&lost, 1, WAIT_MS), 1);
     assert_false(ay_valid(region));
-    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 50, 0); /* another grant does not bring it back */
+    /* another grant does not bring it back */
+    pages_grant(&pages, 0, PERMISSION_EXCLUSIVE, 0, 50, 0);
     assert_false(ay_valid(region));
     assert_int_equal(ay_leave(region), 0);
     assert_int_equal(ay_enter(region), 0); /* the next passage begins anew */
@@ -345,7 +351,8 @@ static void *take_back_and_grant_more(void *local)
     return NULL;
 }
 
-/* A reader's permission is too weak for a writer: it lets the agent in, which takes it back, and comes again. */
+/* A reader's permission is too weak for a writer: it lets the agent in, which takes it back, and
+ * comes again. */
 static void test_too_weak_a_permission(void **state)
 {
     (void)state;
@@ -365,7 +372,8 @@ static void test_too_weak_a_permission(void **state)
     ay_leave(region);
     struct local_news what = next_news(local);
     assert_true(what.kind == LOCAL_TAKEN_BACK && what.withdrawn);
-    assert_false(local_try_take_back(local, 0, "thing", &what) && what.withdrawn); /* there is nothing left to take */
+    /* there is nothing left to take */
+    assert_false(local_try_take_back(local, 0, "thing", &what) && what.withdrawn);
 }
 
 static void test_what_a_cluster_has_not(void **state)
@@ -374,8 +382,10 @@ static void test_what_a_cluster_has_not(void **state)
     ay_region *other;
     const char *const also[] = {"more", NULL};
     assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .slots = 2}, &other), -ENOTSUP);
-    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .take = 1, .of = 2}, &other), -ENOTSUP);
-    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .also = also}, &other), -ENOTSUP);
+    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .take = 1, .of = 2}, &other),
+                     -ENOTSUP);
+    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .also = also}, &other),
+                     -ENOTSUP);
     assert_int_equal(ay_enter_when(region, NULL, NULL, 0), -ENOTSUP);
     ay_space *local;
     assert_int_equal(ay_open("cluster:c", &(ay_options){.retain = 1}, &local), -ENOTSUP);
@@ -407,8 +417,9 @@ static void test_child_owns_nothing(void **state)
     ay_leave(region);
 }
 
-/* Somebody removes the space, or the pages: who comes later is not let into what the agent does not use, and an agent that comes later knows that its pages
- * are not the ones in which its predecessor granted. */
+/* Somebody removes the space, or the pages: who comes later is not let into what the agent does not
+ * use, and an agent that comes later knows that its pages are not the ones in which its predecessor
+ * granted. */
 static void test_removed_files(void **state)
 {
     (void)state;
@@ -420,7 +431,8 @@ static void test_removed_files(void **state)
     static struct local *local; /* lasts as long as the process, as the agent's does */
     enter_by_grant(1);
     pages_close(&pages);
-    assert_int_equal(pages_open(&pages, &own, &options, trouble, sizeof trouble), 0); /* a successor */
+    /* a successor */
+    assert_int_equal(pages_open(&pages, &own, &options, trouble, sizeof trouble), 0);
     assert_false(pages.fresh);
     assert_true(pages.map->identity == identity);
     assert_true(ay_valid(region));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent when something is lost: permissions of those inside, the pages, the group; and who is told of it. */
+/* The agent when something is lost: permissions of those inside, the pages, the group; and who is
+ * told of it. */
 #include "scene.h"
 
-/* A machine is cut off and back at once: who was inside there has the time to stop that it is promised before anybody is inside. */
+/* A machine is cut off and back at once: who was inside there has the time to stop that it is
+ * promised before anybody is inside. */
 static void test_back_before_those_inside_have_stopped(void **state)
 {
     (void)state;
@@ -24,7 +26,8 @@ static void test_back_before_those_inside_have_stopped(void **state)
         whose = rival;
         assert_true(world_until(&world, is_inside, SECONDS(20)));
         assert_true(world.now - told >= world.grace - world.lease);
-        assert_true(agent_is_member(&world.machine[0].agent)); /* it has not been waited for as for a dead one */
+        /* it has not been waited for as for a dead one */
+        assert_true(agent_is_member(&world.machine[0].agent));
         assert_int_equal(world.machine[rival].agent.counters.burials, 0);
         end();
     }
@@ -50,7 +53,8 @@ static void only_the_first_is_told(unsigned first)
         assert_int_equal(world.machine[machine].deaths_told, machine == first);
 }
 
-/* The majority is gone, somebody dies inside meanwhile, and a new group begins: who enters first in it is told. */
+/* The majority is gone, somebody dies inside meanwhile, and a new group begins: who enters first in
+ * it is told. */
 static void test_told_of_a_death_in_a_new_group(void **state)
 {
     (void)state;
@@ -66,7 +70,8 @@ static void test_told_of_a_death_in_a_new_group(void **state)
             cut_all();
             world_run(&world, SECONDS(1) / 2);
             world_die(&world, 0);
-            world_run(&world, first == 2 ? SECONDS(20) : SECONDS(1)); /* what is owed may be long over */
+            /* what is owed may be long over */
+            world_run(&world, first == 2 ? SECONDS(20) : SECONDS(1));
             for (unsigned machine = 0; machine < 3; machine++)
                 world_heal(&world, machine);
             only_the_first_is_told(first);
@@ -74,7 +79,8 @@ static void test_told_of_a_death_in_a_new_group(void **state)
         }
 }
 
-/* The machine on which somebody was inside is gone for good, and the others had no majority when it went. */
+/* The machine on which somebody was inside is gone for good, and the others had no majority when it
+ * went. */
 static void test_told_of_a_machine_that_is_gone(void **state)
 {
     (void)state;
@@ -133,7 +139,8 @@ static void test_told_of_a_death_after_a_restart(void **state)
     }
 }
 
-/* An agent comes back with other pages than its predecessor had, whose processes may still be inside: nobody enters before these have lost the region. */
+/* An agent comes back with other pages than its predecessor had, whose processes may still be
+ * inside: nobody enters before these have lost the region. */
 static void test_other_pages(void **state)
 {
     (void)state;
@@ -149,7 +156,8 @@ static void test_other_pages(void **state)
     }
 }
 
-/* The same when all agents are killed, and the group begins anew: all are there, and one does not know what its machine holds. */
+/* The same when all agents are killed, and the group begins anew: all are there, and one does not
+ * know what its machine holds. */
 static void test_other_pages_and_a_new_group(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names without end: what a full group says, when it has room again, and that names of earlier groups are in nobody's way. */
+/* Names without end: what a full group says, when it has room again, and that names of earlier
+ * groups are in nobody's way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +120,8 @@ static void test_too_late_for_the_last_name(void **state)
     end();
 }
 
-/* Two groups of names, so that the tables are full; then a machine that knows none of them creates one more. */
+/* Two groups of names, so that the tables are full; then a machine that knows none of them creates
+ * one more. */
 static void test_names_of_earlier_groups_make_room(void **state)
 {
     (void)state;

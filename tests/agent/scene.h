@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scenes share: a world that begins with all agents ready, and how a machine's local process enters. */
+/* What the scenes share: a world that begins with all agents ready, and how a machine's local
+ * process enters. */
 #ifndef AFTERYOU_TESTS_AGENT_SCENE_H
 #define AFTERYOU_TESTS_AGENT_SCENE_H
 

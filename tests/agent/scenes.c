@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent, one scene at a time: joining, handing over, death, takeover, cuts. No Corosync: a cluster in one process. */
+/* The agent, one scene at a time: joining, handing over, death, takeover, cuts. No Corosync: a
+ * cluster in one process. */
 #include "scene.h"
 
 static void test_one_machine_alone(void **state)
@@ -174,7 +175,8 @@ static void test_machine_is_cut_off(void **state)
     end();
 }
 
-/* A cut that Corosync never told of on the side that was cut off: the gap in the sequence is found. */
+/* A cut that Corosync never told of on the side that was cut off: the gap in the sequence is found.
+ */
 static void test_a_missed_message_is_found(void **state)
 {
     (void)state;
@@ -201,8 +203,8 @@ static void test_everything_restarts(void **state)
         world_kill(&world, machine);
     for (unsigned machine = 0; machine < 3; machine++)
         world_start(&world, machine);
-    assert_true(
-        enters(1, PERMISSION_EXCLUSIVE)); /* the judge sees that the old one had lost, and that the fence has grown */
+    /* the judge sees that the old one had lost, and that the fence has grown */
+    assert_true(enters(1, PERMISSION_EXCLUSIVE));
     end();
 }
 
@@ -221,7 +223,8 @@ static void test_options_must_agree(void **state)
     end();
 }
 
-/* Somebody started a second agent on a machine (with files of its own, or the lock on them would have kept it out): it is not let in. */
+/* Somebody started a second agent on a machine (with files of its own, or the lock on them would
+ * have kept it out): it is not let in. */
 static void test_one_agent_a_machine(void **state)
 {
     (void)state;
@@ -239,7 +242,8 @@ static void test_one_agent_a_machine(void **state)
     end();
 }
 
-/* Whatever has been said is said again by somebody else, and by whoever said it: nobody is cut, nothing is taken. */
+/* Whatever has been said is said again by somebody else, and by whoever said it: nobody is cut,
+ * nothing is taken. */
 static void test_parcels_are_not_taken_twice(void **state)
 {
     (void)state;
@@ -257,10 +261,11 @@ static void test_parcels_are_not_taken_twice(void **state)
             if (entry.kind != LOGGED_PARCEL ||
                 head.slot == NO_SLOT) /* a HELLO from there would be somebody's who is there */
                 continue;
-            agent_delivered(&world.machine[machine].agent, world.now, (struct address){9, 9}, entry.bytes,
-                            entry.length);
+            agent_delivered(&world.machine[machine].agent, world.now, (struct address){9, 9},
+                            entry.bytes, entry.length);
             if (at < world.machine[machine].cursor)
-                agent_delivered(&world.machine[machine].agent, world.now, entry.who, entry.bytes, entry.length);
+                agent_delivered(&world.machine[machine].agent, world.now, entry.who, entry.bytes,
+                                entry.length);
         }
     for (unsigned machine = 0; machine < 3; machine++)
         assert_true(world.machine[machine].agent.incarnation == incarnation[machine]);
@@ -286,7 +291,8 @@ static void test_nonsense_is_refused(void **state)
             bytes[sizeof head] = (uint8_t)(RECORD_STATE + world_draw(&world, 30));
             memset(bytes + sizeof head + 2, 0, length > sizeof head + 5 ? 3 : 0);
         }
-        agent_delivered(&world.machine[0].agent, world.now, (struct address){99, 99}, bytes, length);
+        agent_delivered(&world.machine[0].agent, world.now, (struct address){99, 99}, bytes,
+                        length);
     }
     assert_true(enters(0, PERMISSION_EXCLUSIVE));
     world_leave(&world, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Agents that die, stop, are cut off and come back, for many seeds and all four protocols: never two inside, fences that grow, and in the end everybody gets in.
+/* Agents that die, stop, are cut off and come back, for many seeds and all four protocols: never
+ * two inside, fences that grow, and in the end everybody gets in.
  *
  * usage: storm [SEEDS [FIRST [PROTOCOL]]] */
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static bool everybody_has_entered(struct world *world)
     return true;
 }
 
-/* At most a minority is cut off or without an agent at a time, or nobody could enter; stops come on top. */
+/* At most a minority is cut off or without an agent at a time, or nobody could enter; stops come on
+ * top. */
 static void strike(struct world *world)
 {
     const unsigned number = (unsigned)world_draw(world, world->machines);
@@ -60,7 +62,7 @@ static void mend(struct world *world)
     }
 }
 
-static bool run(uint64_t seed, const struct protocol *protocol)
+static bool run(uint64_t seed, const struct message_protocol *protocol)
 {
     static struct world world;
     const unsigned sizes[] = {1, 2, 3, 3, 3, 5};
@@ -85,8 +87,9 @@ static bool run(uint64_t seed, const struct protocol *protocol)
 
 int main(int count, char **words)
 {
-    static const struct protocol *const protocols[] = {&carvalho_roucairol_protocol, &ricart_agrawala_protocol,
-                                                       &lamport_protocol, &token_protocol};
+    static const struct message_protocol *const protocols[] = {&carvalho_roucairol_protocol,
+                                                               &ricart_agrawala_protocol,
+                                                               &lamport_protocol, &token_protocol};
     const uint64_t seeds = count > 1 ? strtoull(words[1], NULL, 10) : 120,
                    first = count > 2 ? strtoull(words[2], NULL, 10) : 0;
     unsigned failures = 0;

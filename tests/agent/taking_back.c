@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking permissions back when there is a lot of it: many names, many that are held for long, no place left, a full file system. */
+/* Taking permissions back when there is a lot of it: many names, many that are held for long, no
+ * place left, a full file system. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 
 #include "afteryou.h"
-#include "agent/local.h"
+#include "agent/host/local.h"
 
 enum { WAIT_MS = 60000, PLACES = 4096, A_PROCESS = 1500 };
 
@@ -28,7 +29,8 @@ static struct local *local; /* lasts as long as the process, as the agent's does
 static void open_all(void)
 {
     char trouble[PATH_MAX + 256];
-    const struct pages_options options = {.cluster = "c", .protocol = "token", .lease = 1000000, .grace = 2000000};
+    const struct pages_options options = {
+        .cluster = "c", .protocol = "token", .lease = 1000000, .grace = 2000000};
     setenv(CLUSTERS_ENVIRONMENT, directory, 1);
     assert_int_equal(directory_open(&own, "c", 0600, (gid_t)-1, trouble, sizeof trouble), 0);
     assert_int_equal(pages_open(&pages, &own, &options, trouble, sizeof trouble), 0);
@@ -101,7 +103,8 @@ static unsigned own_places(void)
     return count;
 }
 
-/* A process with `count` open regions, entered or not, from this name on; it lasts until it is killed. */
+/* A process with `count` open regions, entered or not, from this name on; it lasts until it is
+ * killed. */
 static pid_t start_user(unsigned first, unsigned count, bool enters)
 {
     int ready[2];
@@ -141,7 +144,8 @@ static void end_user(pid_t child)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* More than a process can have open, one after the other: each costs a place while it is handed over, and no longer. */
+/* More than a process can have open, one after the other: each costs a place while it is handed
+ * over, and no longer. */
 static void test_many_names(void **state)
 {
     (void)state;
@@ -158,7 +162,8 @@ static void test_many_names(void **state)
     assert_int_equal(own_places(), before);
 }
 
-/* More than there are threads to wait: what is free is handed over all the same, and in the end all of it. */
+/* More than there are threads to wait: what is free is handed over all the same, and in the end all
+ * of it. */
 static void test_many_that_are_held(void **state)
 {
     (void)state;
@@ -216,7 +221,8 @@ static void fill_file_system(void)
 static void test_full_file_system(void **state)
 {
     (void)state;
-    if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+    if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("tmpfs", directory, "tmpfs", 0, "size=8m,mode=755") != 0)
         skip();
     open_all();

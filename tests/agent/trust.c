@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whom an agent and its clients trust: what another user made or could change is neither touched nor believed. Needs root, to be others. */
+/* Whom an agent and its clients trust: what another user made or could change is neither touched
+ * nor believed. Needs root, to be others. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,12 +16,13 @@
 #include <cmocka.h>
 
 #include "afteryou.h"
-#include "agent/directory.h"
-#include "agent/pages.h"
+#include "agent/host/directory.h"
+#include "agent/host/pages.h"
 
 enum { STRANGER = 4711, NOBODY = 4712, SKIPPED = 77 };
 
-static char sandbox[] = "/dev/shm/afteryou-trust-XXXXXX"; /* sticky and open to all, as /dev/shm is */
+/* sticky and open to all, as /dev/shm is */
+static char sandbox[] = "/dev/shm/afteryou-trust-XXXXXX";
 static char clusters[64], secret[64], trouble[PATH_MAX + 256];
 
 static int set_up(void **state)
@@ -74,7 +76,8 @@ static int be_an_agent(void)
     struct pages pages;
     ay_space *space;
     char path[PATH_MAX];
-    const struct pages_options options = {.cluster = "c", .protocol = "token", .lease = 1000000, .grace = 2000000};
+    const struct pages_options options = {
+        .cluster = "c", .protocol = "token", .lease = 1000000, .grace = 2000000};
     int error = opens_directory(0666, (gid_t)-1, &own);
     if (error || (error = pages_open(&pages, &own, &options, trouble, sizeof trouble)) != 0)
         return -error;
@@ -210,11 +213,13 @@ static void test_what_lies_in_the_directory_is_not_trusted(void **state)
         assert_true(directory_file(&own, names[at], O_RDWR, 0666, trouble, sizeof trouble) < 0);
         assert_int_equal(unlink(path), 0);
         assert_int_equal(link(target, path), 0); /* a second name of it is no better */
-        assert_int_equal(directory_file(&own, names[at], O_RDWR, 0666, trouble, sizeof trouble), -EPERM);
+        assert_int_equal(directory_file(&own, names[at], O_RDWR, 0666, trouble, sizeof trouble),
+                         -EPERM);
         assert_int_equal(unlink(path), 0);
         close(open(path, O_WRONLY | O_CREAT, 0600));
         assert_int_equal(chown(path, STRANGER, STRANGER), 0);
-        assert_int_equal(directory_file(&own, names[at], O_RDWR, 0666, trouble, sizeof trouble), -EPERM);
+        assert_int_equal(directory_file(&own, names[at], O_RDWR, 0666, trouble, sizeof trouble),
+                         -EPERM);
         assert_int_equal(mode_of(path), 0600);
         assert_int_equal(unlink(path), 0);
     }
@@ -246,7 +251,8 @@ static void test_sockets(void **state)
     snprintf(trouble, sizeof trouble, "%s/file", secret);
     assert_int_equal(symlink(trouble, path), 0);
     assert_int_equal(directory_socket(&own, "socket", SOCK_DGRAM, trouble, sizeof trouble), -1);
-    snprintf(path, sizeof path, "%s/elsewhere", sandbox); /* sticky: nobody can replace what is root's */
+    /* sticky: nobody can replace what is root's */
+    snprintf(path, sizeof path, "%s/elsewhere", sandbox);
     const int elsewhere = directory_socket_at(&own, path, SOCK_STREAM, trouble, sizeof trouble);
     assert_true(elsewhere >= 0);
     close(elsewhere);

@@ -18,8 +18,8 @@ void world_violate(struct world *world, const char *what, unsigned machine, unsi
 {
     if (world->violation)
         return;
-    snprintf(world->words, sizeof world->words, "%s: machine %u, machine %u, at %lld ms", what, machine, other,
-             (long long)world->now / MS);
+    snprintf(world->words, sizeof world->words, "%s: machine %u, machine %u, at %lld ms", what,
+             machine, other, (long long)world->now / MS);
     world->violation = world->words;
 }
 
@@ -27,8 +27,8 @@ void world_violate(struct world *world, const char *what, unsigned machine, unsi
 void world_tell(const struct machine *machine, const char *what, uint64_t value)
 {
     if (getenv("AGENT_TEST_LOG"))
-        fprintf(stderr, "%8lld ms machine %u: -- %s %llx\n", (long long)machine->world->now / MS, machine->number, what,
-                (unsigned long long)value);
+        fprintf(stderr, "%8lld ms machine %u: -- %s %llx\n", (long long)machine->world->now / MS,
+                machine->number, what, (unsigned long long)value);
 }
 
 /* ---- the agent's surroundings ---- */
@@ -43,7 +43,8 @@ static void log_parcel(struct world *world, struct address who, const void *byte
     if (world->logged == LOG_MOST)
         abort();
     struct log_entry *entry = &world->log[world->logged++];
-    *entry = (struct log_entry){.kind = LOGGED_PARCEL, .who = who, .length = length, .bytes = malloc(length)};
+    *entry = (struct log_entry){
+        .kind = LOGGED_PARCEL, .who = who, .length = length, .bytes = malloc(length)};
     memcpy(entry->bytes, bytes, length);
 }
 
@@ -59,7 +60,8 @@ static void do_named(void *arg, unsigned resource)
     struct machine *machine = of(arg);
     struct page *page = &machine->page[resource];
     if (page->mode != PERMISSION_NONE)
-        world_violate(machine->world, "another name for what is granted", machine->number, machine->number);
+        world_violate(machine->world, "another name for what is granted", machine->number,
+                      machine->number);
     *page = (struct page){.serial = page->serial + 1};
     snprintf(page->name, sizeof page->name, "%.*s", (int)machine->agent.resource[resource].length,
              machine->agent.resource[resource].name);
@@ -176,15 +178,17 @@ static void do_log(void *arg, enum log_level level, const char *event, const cha
     (void)level;
     for (const char *at = details; *at; at++)
         if ((unsigned char)*at < ' ')
-            world_violate(of(arg)->world, "a control character in the log", of(arg)->number, of(arg)->number);
+            world_violate(of(arg)->world, "a control character in the log", of(arg)->number,
+                          of(arg)->number);
     if (getenv("AGENT_TEST_LOG"))
-        fprintf(stderr, "%8lld ms machine %u: %s %s\n", (long long)of(arg)->world->now / MS, of(arg)->number, event,
-                details);
+        fprintf(stderr, "%8lld ms machine %u: %s %s\n", (long long)of(arg)->world->now / MS,
+                of(arg)->number, event, details);
 }
 
 /* ---- what befalls a machine ---- */
 
-void world_begin(struct world *world, unsigned machines, const struct protocol *protocol, uint64_t seed)
+void world_begin(struct world *world, unsigned machines, const struct message_protocol *protocol,
+                 uint64_t seed)
 {
     *world = (struct world){.machines = machines,
                             .protocol = protocol,
@@ -223,23 +227,26 @@ static void connect_agent(struct world *world, struct machine *machine)
     machine->cursor = world->logged;
     machine->told_cut = false;
     machine->known_pid = machine->pid;
-    agent_connected(&machine->agent, world->now, (struct address){machine->number, machine->pid}, world->machines);
+    agent_connected(&machine->agent, world->now, (struct address){machine->number, machine->pid},
+                    world->machines);
 }
 
 static void inherit(struct world *world, struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++) {
-        agent_knows_name(&machine->agent, at, machine->page[at].name, strlen(machine->page[at].name));
+        agent_knows_name(&machine->agent, at, machine->page[at].name,
+                         strlen(machine->page[at].name));
         const unsigned mode = machine->page[at].mode;
         const int64_t until = machine->deadline + world->grace - world->lease;
         const int64_t owed = mode == PERMISSION_NONE ? machine->page[at].owed : until;
         if (mode != PERMISSION_NONE) {
             machine->agent.inherited_until = machine->deadline;
-            machine->agent.obliged = until > machine->agent.obliged ? until : machine->agent.obliged;
+            machine->agent.obliged =
+                until > machine->agent.obliged ? until : machine->agent.obliged;
         }
         if (mode != PERMISSION_NONE && machine->deadline > world->now) {
-            agent_inherits(&machine->agent, at, mode, machine->page[at].slot, machine->page[at].base,
-                           machine->page[at].first);
+            agent_inherits(&machine->agent, at, mode, machine->page[at].slot,
+                           machine->page[at].base, machine->page[at].first);
             continue;
         }
         if (mode != PERMISSION_NONE)
@@ -279,8 +286,10 @@ void world_start(struct world *world, unsigned number)
     const bool fresh = machine->identity == 0;
     if (fresh)
         machine->identity = do_nonce(machine);
-    const struct agent_options options = {
-        .protocol = world->protocol, .lease = world->lease, .grace = world->grace, .pages = machine->identity};
+    const struct agent_options options = {.protocol = world->protocol,
+                                          .lease = world->lease,
+                                          .grace = world->grace,
+                                          .pages = machine->identity};
     if (!agent_begin(&machine->agent, &options, &around))
         abort();
     machine->running = true;
@@ -303,8 +312,9 @@ static void log_left(struct world *world, const struct machine *machine, bool wi
 {
     if (world->logged == LOG_MOST)
         abort();
-    world->log[world->logged++] = (struct log_entry){
-        .kind = LOGGED_LEFT, .who = {machine->number, machine->known_pid}, .with_its_machine = with_its_machine};
+    world->log[world->logged++] = (struct log_entry){.kind = LOGGED_LEFT,
+                                                     .who = {machine->number, machine->known_pid},
+                                                     .with_its_machine = with_its_machine};
 }
 
 void world_kill(struct world *world, unsigned number)
@@ -377,9 +387,11 @@ static void move_local(struct world *world, unsigned number)
     struct machine *machine = &world->machine[number];
     if (world->local_processes && machine->inside && world_draw(world, 4) == 0)
         world_leave(world, number);
-    else if (world->local_processes && !machine->inside && !machine->wants && world_draw(world, 3) == 0)
+    else if (world->local_processes && !machine->inside && !machine->wants &&
+             world_draw(world, 3) == 0)
         world_want(world, number,
-                   world_draw(world, 100) < world->shared_percent ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE);
+                   world_draw(world, 100) < world->shared_percent ? PERMISSION_SHARED
+                                                                  : PERMISSION_EXCLUSIVE);
     if (machine->wants)
         world_try_to_enter(world, number);
 }
@@ -397,7 +409,8 @@ static void take_back(struct world *world, struct machine *machine)
         machine->passage++;
         const bool death = machine->dead_inside && strcmp(machine->page[at].name, RESOURCE) == 0;
         machine->dead_inside &= !death;
-        agent_took_back(&machine->agent, world->now, at, withdraw(machine, at), machine->passage, death);
+        agent_took_back(&machine->agent, world->now, at, withdraw(machine, at), machine->passage,
+                        death);
     }
 }
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A cluster in one process: agents, the pages and a local process of each machine, an agreed order in place of Corosync, and a judge.
+/* A cluster in one process: agents, the pages and a local process of each machine, an agreed order
+ * in place of Corosync, and a judge.
  *
- * Time and chance are the test's. What a machine would do by itself (deliver, tick, let its local process go in and out) happens in world_step(); what befalls
- * it (death, stops, cuts) the test does. The judge looks at every entry: nobody else is inside who has not been told that it lost; the fence is greater than all before.
+ * Time and chance are the test's. What a machine would do by itself (deliver, tick, let its local
+ * process go in and out) happens in world_step(); what befalls it (death, stops, cuts) the test
+ * does. The judge looks at every entry: nobody else is inside who has not been told that it lost;
+ * the fence is greater than all before.
  */
 #ifndef AFTERYOU_TESTS_AGENT_WORLD_H
 #define AFTERYOU_TESTS_AGENT_WORLD_H
 
-#include "agent/agent.h"
+#include "agent/core/agent.h"
 
 enum { MACHINES_MOST = 5, LOG_MOST = 1 << 18 };
 
@@ -80,18 +83,20 @@ struct world {
     unsigned refusals, entries;
     bool local_processes; /* they come and go by themselves */
     unsigned shared_percent;
-    const struct protocol *protocol;
+    const struct message_protocol *protocol;
     const char *violation; /* NULL: none */
     char words[256];
 };
 
-void world_begin(struct world *world, unsigned machines, const struct protocol *protocol, uint64_t seed);
+void world_begin(struct world *world, unsigned machines, const struct message_protocol *protocol,
+                 uint64_t seed);
 void world_end(struct world *world);
 uint64_t world_draw(struct world *world, uint64_t below);
 
 void world_start(struct world *world, unsigned machine); /* an agent, new or anew */
 void world_kill(struct world *world, unsigned machine);  /* the agent, as by SIGKILL */
-/* The pages of a machine without an agent: removed, or the next agent looks elsewhere. Who is inside by them stays. */
+/* The pages of a machine without an agent: removed, or the next agent looks elsewhere. Who is
+ * inside by them stays. */
 void world_lose_pages(struct world *world, unsigned machine);
 void world_cut(struct world *world, unsigned machine); /* from the network */
 void world_heal(struct world *world, unsigned machine);
@@ -102,13 +107,18 @@ void world_run(struct world *world, int64_t ns);
 /* Lets the time pass until it is so, for so long at most. */
 bool world_until(struct world *world, bool (*so)(struct world *), int64_t ns);
 
-void world_want(struct world *world, unsigned machine, unsigned mode); /* its local process wants in */
+/* its local process wants in */
+void world_want(struct world *world, unsigned machine, unsigned mode);
 void world_leave(struct world *world, unsigned machine);
-void world_die(struct world *world, unsigned machine); /* its local process, inside; another takes its place */
-/* Its local processes want this permission, which nobody follows; false: there is no room for the name. */
+/* its local process, inside; another takes its place */
+void world_die(struct world *world, unsigned machine);
+/* Its local processes want this permission, which nobody follows; false: there is no room for the
+ * name. */
 bool world_want_another(struct world *world, unsigned machine, const char *name);
-bool world_has(const struct world *world, unsigned machine, const char *name); /* the permission, exclusively */
-bool world_holds(const struct world *world, unsigned machine); /* its local process is inside, and has lost nothing */
+/* the permission, exclusively */
+bool world_has(const struct world *world, unsigned machine, const char *name);
+/* its local process is inside, and has lost nothing */
+bool world_holds(const struct world *world, unsigned machine);
 bool world_all_ready(struct world *world);
 
 /* ---- for its own files ---- */

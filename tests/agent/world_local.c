@@ -44,7 +44,8 @@ bool world_holds(const struct world *world, unsigned number)
 static bool orphan_holds(const struct world *world, unsigned number)
 {
     const struct machine *machine = &world->machine[number];
-    return machine->orphan.inside && world->now < machine->orphan.deadline + world->grace - world->lease;
+    return machine->orphan.inside &&
+           world->now < machine->orphan.deadline + world->grace - world->lease;
 }
 
 /* Its local process has been told that it lost, and has time to stop. */
@@ -62,18 +63,22 @@ static void judge_entry(struct world *world, unsigned number)
     const struct machine *machine = &world->machine[number];
     for (unsigned other = 0; other < world->machines; other++)
         if (orphan_holds(world, other) &&
-            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].orphan.mode == PERMISSION_EXCLUSIVE))
+            (machine->mode == PERMISSION_EXCLUSIVE ||
+             world->machine[other].orphan.mode == PERMISSION_EXCLUSIVE))
             world_violate(world, "two inside, one by lost pages", number, other);
     for (unsigned other = 0; other < world->machines; other++)
         if (other != number && is_stopping(world, other) &&
-            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].mode == PERMISSION_EXCLUSIVE))
+            (machine->mode == PERMISSION_EXCLUSIVE ||
+             world->machine[other].mode == PERMISSION_EXCLUSIVE))
             world_violate(world, "inside while one that lost it had time to stop", number, other);
     for (unsigned other = 0; other < world->machines; other++)
         if (other != number && world_holds(world, other) &&
-            (machine->mode == PERMISSION_EXCLUSIVE || world->machine[other].mode == PERMISSION_EXCLUSIVE))
+            (machine->mode == PERMISSION_EXCLUSIVE ||
+             world->machine[other].mode == PERMISSION_EXCLUSIVE))
             world_violate(world, "two inside", number, other);
-    if (machine->mode == PERMISSION_EXCLUSIVE ? machine->fence <= world->greatest_fence
-                                              : machine->fence < world->greatest_fence && world->shared_percent == 0)
+    if (machine->mode == PERMISSION_EXCLUSIVE
+            ? machine->fence <= world->greatest_fence
+            : machine->fence < world->greatest_fence && world->shared_percent == 0)
         world_violate(world, "a fence that does not grow", number, number);
     if (machine->mode == PERMISSION_EXCLUSIVE)
         world->greatest_fence = machine->fence;
@@ -87,7 +92,8 @@ static void demand(struct world *world, struct machine *machine)
                           .length = sizeof RESOURCE - 1};
     const int page = page_of(machine);
     strcpy(what.name, RESOURCE);
-    if (page >= 0 && machine->page[page].mode != PERMISSION_NONE && machine->page[page].mode < machine->mode)
+    if (page >= 0 && machine->page[page].mode != PERMISSION_NONE &&
+        machine->page[page].mode < machine->mode)
         what.kind = DEMAND_MORE;
     machine->next_demand = world->now + 250 * (int64_t)MS;
     if (machine->running && !machine->stopped)
@@ -109,18 +115,22 @@ void world_try_to_enter(struct world *world, unsigned number)
     machine->lost = 0;
     machine->serial = machine->page[page].serial;
     const uint64_t first = machine->page[page].first;
-    machine->fence = machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);
+    machine->fence =
+        machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);
     machine->entries++;
     world->entries++;
     machine->deaths_told += machine->dead_inside || machine->page[page].death;
     machine->dead_inside = false;
     if (machine->page[page].death) {
-        const struct demand told = {
-            .magic = DEMAND_MAGIC, .kind = DEMAND_TOLD, .length = sizeof RESOURCE - 1, .name = RESOURCE};
+        const struct demand told = {.magic = DEMAND_MAGIC,
+                                    .kind = DEMAND_TOLD,
+                                    .length = sizeof RESOURCE - 1,
+                                    .name = RESOURCE};
         if (machine->running && !machine->stopped)
             agent_demand(&machine->agent, world->now, &told);
     }
-    world_tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters", machine->fence);
+    world_tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters",
+               machine->fence);
     judge_entry(world, number);
 }
 

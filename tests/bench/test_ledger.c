@@ -40,7 +40,8 @@ static void ask(unsigned member)
 
 static void enter(unsigned member)
 {
-    ledger_leave(&ledger, ledger_enter(&ledger, &(struct member){.meeting = &meeting, .self = member}));
+    ledger_leave(&ledger,
+                 ledger_enter(&ledger, &(struct member){.meeting = &meeting, .self = member}));
 }
 
 static void test_in_order(void **state)
@@ -130,8 +131,10 @@ static void test_two_inside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_in_order, begin),      cmocka_unit_test_setup(test_overtaken, begin),
-        cmocka_unit_test_setup(test_greatest_wait, begin), cmocka_unit_test_setup(test_in_queue, begin),
+        cmocka_unit_test_setup(test_in_order, begin),
+        cmocka_unit_test_setup(test_overtaken, begin),
+        cmocka_unit_test_setup(test_greatest_wait, begin),
+        cmocka_unit_test_setup(test_in_queue, begin),
         cmocka_unit_test_setup(test_two_inside, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

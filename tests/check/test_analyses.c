@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "check/verdict.h"
+#include "check/search/verdict.h"
 #include "toy.h"
 
 enum { P0, P1, P2 };
@@ -45,7 +45,7 @@ static void expect_cycle(const struct toy *toy, enum property property, unsigned
     struct judged judged;
     judge(&judged, toy, 1u << property);
     assert_int_equal(judged.verdict.finding[property].answer, ANSWER_BROKEN);
-    const struct run *run = &judged.verdict.finding[property].run;
+    const struct check_run *run = &judged.verdict.finding[property].run;
     assert_true(run->loop < run->count);
     assert_int_equal(toy_follow(toy, run, run->loop), toy_follow(toy, run, run->count));
     unsigned stepped = 0;
@@ -56,7 +56,8 @@ static void expect_cycle(const struct toy *toy, enum property property, unsigned
     close_judged(&judged);
 }
 
-/* P0 waits in 1, and goes in whenever it steps; P1 goes round and round. Only if P0 stands still does it starve. */
+/* P0 waits in 1, and goes in whenever it steps; P1 goes round and round. Only if P0 stands still
+ *    does it starve. */
 static void starves_only_unfairly(void **unused)
 {
     (void)unused;
@@ -73,8 +74,8 @@ static void starves_only_unfairly(void **unused)
     expect_answer(&toy, PROPERTY_PROGRESS, ANSWER_HOLDS);
 }
 
-/* The same, but P0 can step in 2 to no avail, and is never able to enter but from 1, where its step is a look that
- * enters: weak fairness is content with the look in 2. */
+/* The same, but P0 can step in 2 to no avail, and is never able to enter but from 1, where its step
+ * is a look that enters: weak fairness is content with the look in 2. */
 static void starves_fairly(void **unused)
 {
     (void)unused;
@@ -91,7 +92,8 @@ static void starves_fairly(void **unused)
     expect_answer(&toy, PROPERTY_PROGRESS, ANSWER_HOLDS);
 }
 
-/* All three only look, in one state: the cycle must name each of them, though it never leaves the state. */
+/* All three only look, in one state: the cycle must name each of them, though it never leaves the
+ * state. */
 static void everybody_looks(void **unused)
 {
     (void)unused;
@@ -161,7 +163,8 @@ static void death_is_no_progress(void **unused)
     expect_answer(&toy, PROPERTY_PROGRESS, ANSWER_BROKEN);
 }
 
-/* P0 goes round two states by itself: it spins, unless it naps on the way. Its own look that finds nothing is a nap. */
+/* P0 goes round two states by itself: it spins, unless it naps on the way. Its own look that finds
+ *    nothing is a nap. */
 static void spins(void **unused)
 {
     (void)unused;
@@ -169,7 +172,8 @@ static void spins(void **unused)
                                             {1, 2, P0, MOVE_STEP, false},
                                             {2, 1, P0, MOVE_STEP, false},
                                             {2, 2, P0, MOVE_STEP, false}};
-    struct toy toy = {.status = {[1] = {STATUS_QUEUED, STATUS_INSIDE}, [2] = {STATUS_QUEUED, STATUS_INSIDE}}};
+    struct toy toy = {
+        .status = {[1] = {STATUS_QUEUED, STATUS_INSIDE}, [2] = {STATUS_QUEUED, STATUS_INSIDE}}};
     TOY_OPEN(&toy, 2, moves);
     toy.waits[3] = WAITS_NAPS;
     expect_cycle(&toy, PROPERTY_QUIET, 1u << P0);
@@ -179,14 +183,16 @@ static void spins(void **unused)
     expect_answer(&toy, PROPERTY_QUIET, ANSWER_HOLDS);
 }
 
-/* P0 goes from 1 to 2, and P1 takes it back: alone P0 would be asleep in 2, so it is quiet. If it never looks at its deadline, it
+/* P0 goes from 1 to 2, and P1 takes it back: alone P0 would be asleep in 2, so it is quiet. If it
+ *    never looks at its deadline, it
  * cannot give up. */
 static void never_heeds(void **unused)
 {
     (void)unused;
     static const struct toy_move moves[] = {
         {0, 1, P0, MOVE_START, false}, {1, 2, P0, MOVE_STEP, false}, {2, 1, P1, MOVE_STEP, false}};
-    struct toy toy = {.status = {[1] = {STATUS_QUEUED, STATUS_INSIDE}, [2] = {STATUS_QUEUED, STATUS_INSIDE}}};
+    struct toy toy = {
+        .status = {[1] = {STATUS_QUEUED, STATUS_INSIDE}, [2] = {STATUS_QUEUED, STATUS_INSIDE}}};
     TOY_OPEN(&toy, 2, moves);
     expect_answer(&toy, PROPERTY_QUIET, ANSWER_HOLDS);
     expect_cycle(&toy, PROPERTY_GIVING_UP, 1u << P0 | 1u << P1);
@@ -229,7 +235,8 @@ static void expect_overtaken(unsigned times)
     for (unsigned at = 1; at <= state; at++)
         toy.status[at][P0] = STATUS_QUEUED;
     moves[count++] = (struct toy_move){state, state + 1, P0, MOVE_STEP, true};
-    moves[count++] = (struct toy_move){1, state, P2, MOVE_STEP, false}; /* a way that is not the heaviest */
+    /* a way that is not the heaviest */
+    moves[count++] = (struct toy_move){1, state, P2, MOVE_STEP, false};
     toy.status[state + 1][P0] = STATUS_INSIDE;
     toy_open(&toy, 3, moves, count);
     struct judged judged;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "check/analyses.h"
+#include "check/search/analyses.h"
 #include "toy.h"
 
 enum { STATES = 24, GRAPHS = 400 };
@@ -18,12 +18,14 @@ static uint32_t chance(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Every state follows from one before it, so that all are reached; further moves, and who waits where, by chance. */
+/* Every state follows from one before it, so that all are reached; further moves, and who waits
+ * where, by chance. */
 static size_t draw(uint32_t seed, struct toy *toy, struct toy_move *moves)
 {
     size_t count = 0;
     for (unsigned state = 1; state < STATES; state++)
-        moves[count++] = (struct toy_move){.from = chance(&seed) % state, .to = state, .kind = MOVE_START};
+        moves[count++] =
+            (struct toy_move){.from = chance(&seed) % state, .to = state, .kind = MOVE_START};
     const unsigned more = chance(&seed) % (2 * STATES);
     for (unsigned at = 0; at < more; at++)
         moves[count++] = (struct toy_move){.from = chance(&seed) % STATES,
@@ -48,7 +50,8 @@ static void reach(struct search *search, const struct statuses *statuses, const 
 {
     *expected = (struct expected){0};
     for (uint32_t state = 0; state < STATES; state++) {
-        expected->within[state] = expected->reaches[state][state] = walk_has_state(walk, statuses, state);
+        expected->within[state] = expected->reaches[state][state] =
+            walk_has_state(walk, statuses, state);
         const struct edges edges = graph_edges(&search->graph, state);
         for (size_t at = 0; at < edges.count; at++)
             if (expected->within[state] && walk_has_state(walk, statuses, edges.targets[at]) &&
@@ -78,7 +81,8 @@ static int compare(struct search *search, const struct component *component, voi
     for (uint32_t at = 0; at < component->count; at++)
         for (uint32_t other = 0; other < STATES; other++) {
             const uint32_t member = component->members[at];
-            const bool together = expected->reaches[member][other] && expected->reaches[other][member];
+            const bool together =
+                expected->reaches[member][other] && expected->reaches[other][member];
             assert_int_equal(together, expected->component[other] == expected->components);
             if (expected->reaches[member][other]) /* what it leads to has been handed over before */
                 assert_int_not_equal(expected->component[other], 0);
@@ -94,14 +98,16 @@ static void random_graphs(void **unused)
         struct toy_move moves[3 * STATES];
         const size_t count = draw(seed, &toy, moves);
         toy_open(&toy, 1, moves, count);
-        struct search search = {.system = &toy.system, .limits = {.memory = 64 << 20}, .keep_graph = true};
+        struct search search = {
+            .system = &toy.system, .limits = {.memory = 64 << 20}, .keep_graph = true};
         assert_int_equal(search_run(&search), 0);
         assert_int_equal(search.end, SEARCH_EXHAUSTED);
         assert_int_equal(search.store.count, STATES);
         struct statuses statuses;
         assert_int_equal(statuses_read(&search, &statuses), 0);
-        const struct walk walk = {
-            .process = 0, .statuses = 1u << STATUS_QUEUED, .kinds = 1u << MOVE_STEP | 1u << MOVE_START};
+        const struct walk walk = {.process = 0,
+                                  .statuses = 1u << STATUS_QUEUED,
+                                  .kinds = 1u << MOVE_STEP | 1u << MOVE_START};
         struct expected expected;
         reach(&search, &statuses, &walk, &expected);
         assert_int_equal(components_visit(&search, &statuses, &walk, compare, &expected), 0);

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "check/catalogue.h"
-#include "check/sample.h"
-#include "check/search.h"
+#include "check/registers/catalogue.h"
+#include "check/search/sample.h"
+#include "check/search/search.h"
 #include "toy.h"
 
 enum { PARTS = 3, PART_SIZE = 16, STATE_SIZE = PARTS * PART_SIZE, STATES = 300000 };
@@ -35,7 +35,8 @@ static enum store_answer put(struct store *store, uint32_t value, uint32_t paren
     if (!store_key(store, state, NULL, NULL, &key))
         return STORE_FULL;
     store_look(store, &key);
-    return store_put(store, &key, parent, (struct move){.process = (uint8_t)(value % 7), .choice = (uint8_t)value},
+    return store_put(store, &key, parent,
+                     (struct move){.process = (uint8_t)(value % 7), .choice = (uint8_t)value},
                      number);
 }
 
@@ -78,7 +79,8 @@ static void store_keeps_everything(void **unused)
 static void store_key_from_origin(void **unused)
 {
     (void)unused;
-    unsigned char origin[STATE_SIZE] __attribute__((aligned(8))), state[STATE_SIZE] __attribute__((aligned(8)));
+    unsigned char origin[STATE_SIZE] __attribute__((aligned(8))),
+        state[STATE_SIZE] __attribute__((aligned(8)));
     struct store store;
     assert_int_equal(store_open(&store, STATE_SIZE, PART_SIZE, (size_t)64 << 20), 0);
     for (uint32_t value = 0; value < 5000; value++) {
@@ -116,7 +118,8 @@ static void store_says_when_it_is_full(void **unused)
 
 static struct register_model model_of(const char *name, unsigned places)
 {
-    struct register_model model = {.protocol = register_protocol_find(name), .places = places, .deaths = true};
+    struct register_model model = {
+        .protocol = register_protocol_find(name), .places = places, .deaths = true};
     assert_non_null(model.protocol);
     return model;
 }
@@ -137,14 +140,18 @@ static void search_limits_are_told(void **unused)
 {
     (void)unused;
     uint32_t states;
-    assert_int_equal(run_with("races", (struct search_limits){.memory = 64 << 20}, &states), SEARCH_EXHAUSTED);
+    assert_int_equal(run_with("races", (struct search_limits){.memory = 64 << 20}, &states),
+                     SEARCH_EXHAUSTED);
     assert_int_equal(states, 32802); /* docs/guarantees.md has the same number */
-    assert_int_equal(run_with("races", (struct search_limits){.memory = 64 << 20, .states = 1000}, &states),
-                     SEARCH_STATES);
+    assert_int_equal(
+        run_with("races", (struct search_limits){.memory = 64 << 20, .states = 1000}, &states),
+        SEARCH_STATES);
     assert_in_range(states, 1000, 1000 + SUCCESSORS_MOST);
-    assert_int_equal(run_with("bakery", (struct search_limits){.memory = 8 << 20}, &states), SEARCH_MEMORY);
-    assert_int_equal(run_with("bakery", (struct search_limits){.memory = 1 << 30, .seconds = 1e-9}, &states),
-                     SEARCH_SECONDS);
+    assert_int_equal(run_with("bakery", (struct search_limits){.memory = 8 << 20}, &states),
+                     SEARCH_MEMORY);
+    assert_int_equal(
+        run_with("bakery", (struct search_limits){.memory = 1 << 30, .seconds = 1e-9}, &states),
+        SEARCH_SECONDS);
 }
 
 /* 0 to 3 in three moves, or in two: the run to the bad state is the shortest. */
@@ -159,7 +166,7 @@ static void shortest_violation(void **unused)
     struct toy toy = {.bad = 3};
     TOY_OPEN(&toy, 2, moves);
     struct search search = {.system = &toy.system, .limits = {.memory = 16 << 20}};
-    struct run run = {0};
+    struct check_run run = {0};
     assert_int_equal(search_run(&search), 0);
     assert_int_equal(search.end, SEARCH_VIOLATED);
     assert_string_equal(search.violated, "exclusion");

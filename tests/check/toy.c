@@ -27,7 +27,8 @@ static void begin(const struct system *system, unsigned char *state)
     set_state(state, 0);
 }
 
-static void successors(const struct system *system, const unsigned char *state, struct successors *out)
+static void successors(const struct system *system, const unsigned char *state,
+                       struct successors *out)
 {
     const struct toy *toy = system->context;
     for (size_t at = 0; at < toy->count; at++) {
@@ -56,13 +57,15 @@ static enum status status(const struct system *system, const unsigned char *stat
     return toy->status[state_of(state)][process];
 }
 
-static bool conflict(const struct system *system, const unsigned char *state, unsigned i, unsigned j)
+static bool conflict(const struct system *system, const unsigned char *state, unsigned i,
+                     unsigned j)
 {
     (void)system, (void)state;
     return i != j;
 }
 
-static void narrate(const struct system *system, unsigned char *state, struct move move, char *line, size_t room)
+static void narrate(const struct system *system, unsigned char *state, struct move move, char *line,
+                    size_t room)
 {
     const struct toy *toy = system->context;
     const struct toy_move *made = &toy->moves[move.choice];
@@ -92,7 +95,7 @@ void toy_open(struct toy *toy, unsigned processes, const struct toy_move *moves,
     };
 }
 
-unsigned toy_follow(const struct toy *toy, const struct run *run, size_t moves)
+unsigned toy_follow(const struct toy *toy, const struct check_run *run, size_t moves)
 {
     unsigned state = 0;
     assert_in_range(moves, 0, run->count);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Toy systems for the checker: a list of moves between numbered states, and where each process is in each state. */
+/* Toy systems for the checker: a list of moves between numbered states, and where each process is
+ * in each state. */
 #ifndef AFTERYOU_TESTS_CHECK_TOY_H
 #define AFTERYOU_TESTS_CHECK_TOY_H
 
-#include "check/run.h"
-#include "check/search.h"
+#include "check/search/run.h"
+#include "check/search/search.h"
 
 struct toy_move {
     unsigned from, to;
@@ -27,10 +28,11 @@ struct toy {
 /* The toy begins in state 0. Fills in the system; set the statuses before or after. */
 void toy_open(struct toy *toy, unsigned processes, const struct toy_move *moves, size_t count);
 
-/* The state after so many moves of a run, by the toy's own list; fails the test if a move is not possible where it is
- * made. */
-unsigned toy_follow(const struct toy *toy, const struct run *run, size_t moves);
+/* The state after so many moves of a run, by the toy's own list; fails the test if a move is not
+ * possible where it is made. */
+unsigned toy_follow(const struct toy *toy, const struct check_run *run, size_t moves);
 
-#define TOY_OPEN(toy, processes, moves) toy_open(toy, processes, moves, sizeof(moves) / sizeof *(moves))
+#define TOY_OPEN(toy, processes, moves)                                                            \
+    toy_open(toy, processes, moves, sizeof(moves) / sizeof *(moves))
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Enters a region of a cluster once, stays, and tells on stdout what happens to it and when (CLOCK_MONOTONIC, which all machines of a test share):
+/* Enters a region of a cluster once, stays, and tells on stdout what happens to it and when
+ * (CLOCK_MONOTONIC, which all machines of a test share):
  *
  *   entered FENCE NS [after-death]      lost NS invalid      left NS      failed ERRNO NS MESSAGE
  *
  *   holder SPACE REGION [shared] [ignore]
  *
- * It leaves when stdin ends, and when the region is lost; with `ignore` it stays on after a loss, as a program does that does not look. */
+ * It leaves when stdin ends, and when the region is lost; with `ignore` it stays on after a loss,
+ * as a program does that does not look. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -32,7 +34,8 @@ static bool has_word(int count, char **words, const char *word)
 
 static void stay(ay_region *region, bool ignore)
 {
-    struct pollfd events[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = ay_lost(region), .events = POLLIN}};
+    struct pollfd events[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                              {.fd = ay_lost(region), .events = POLLIN}};
     for (bool told = false;;) {
         char byte;
         events[1].fd = told ? -1 : events[1].fd;
@@ -56,7 +59,8 @@ int main(int count, char **words)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (count < 3)
         return 125;
-    const ay_spec spec = {.name = words[2], .mode = has_word(count, words, "shared") ? AY_SHARED : AY_EXCLUSIVE};
+    const ay_spec spec = {.name = words[2],
+                          .mode = has_word(count, words, "shared") ? AY_SHARED : AY_EXCLUSIVE};
     int result = ay_open(words[1], NULL, &space);
     if (result == 0)
         result = ay_region_open(space, &spec, &region);

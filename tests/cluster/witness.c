@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes through a region of a cluster again and again, and keeps a book of it outside the lock: a file that all machines of a test have mapped. The
- * book is written without any atomic step of its own, so that two inside at once would spoil it.
+/* Passes through a region of a cluster again and again, and keeps a book of it outside the lock: a
+ * file that all machines of a test have mapped. The book is written without any atomic step of its
+ * own, so that two inside at once would spoil it.
  *
  *   witness SPACE REGION BOOK SLOT TARGET
  *
@@ -39,7 +40,8 @@ static struct book *map_book(const char *path)
     struct stat about;
     if (file < 0 || fstat(file, &about) != 0)
         return NULL;
-    struct book *book = mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    struct book *book =
+        mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     return book == MAP_FAILED ? NULL : book;
 }
@@ -73,7 +75,8 @@ static void write_record(struct book *book, uint64_t slot, uint64_t fence)
     uint64_t at = get(&book->counter);
     struct record *record = &book->records[at];
     if (get(&record->fence)) {
-        /* Written, but not counted: by one that was killed in between, or it is an increment that somebody lost. */
+        /* Written, but not counted: by one that was killed in between, or it is an increment that
+         * somebody lost. */
         if (!get(&book->killed[get(&record->slot)]))
             atomic_fetch_add(&book->lost_increments, 1);
         record = &book->records[++at];
@@ -100,7 +103,8 @@ int main(int count, char **words)
         fprintf(stderr, "witness: no book: %s\n", strerror(errno));
         return 1;
     }
-    if (ay_open(words[1], NULL, &space) < 0 || ay_region_open(space, &(ay_spec){.name = words[2]}, &region) < 0) {
+    if (ay_open(words[1], NULL, &space) < 0 ||
+        ay_region_open(space, &(ay_spec){.name = words[2]}, &region) < 0) {
         fprintf(stderr, "witness: %s\n", ay_message());
         return 1;
     }

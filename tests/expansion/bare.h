@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two locks over a plain array of atomic words, once expanded from the protocols and once written by hand. */
+/* Two locks over a plain array of atomic words, once expanded from the protocols and once written
+ * by hand. */
 #ifndef AFTERYOU_TESTS_EXPANSION_BARE_H
 #define AFTERYOU_TESTS_EXPANSION_BARE_H
 

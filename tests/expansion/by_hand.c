@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The same two locks, written by hand with C11 atomics: what the protocols' expansion is measured against. */
+/* The same two locks, written by hand with C11 atomics: what the protocols' expansion is measured
+ * against. */
 #include "bare.h"
 
 #include <stdbool.h>
@@ -43,8 +44,8 @@ void pair_leave_by_hand(_Atomic uint64_t *words, unsigned self)
     store(&words[self], 0);
 }
 
-/* Lamport's bakery in one word a place: state 2 bits (1 choosing, 2 queued), mode 3 bits (not used), incarnation 9 bits,
- * number. */
+/* Lamport's bakery in one word a place: state 2 bits (1 choosing, 2 queued), mode 3 bits (not
+ * used), incarnation 9 bits, number. */
 enum { STATE = 3, CHOOSING = 1, QUEUED = 2, LIFE_SHIFT = 5, NUMBER_SHIFT = 14 };
 #define LIFE ((uint64_t)511 << LIFE_SHIFT)
 
@@ -86,5 +87,6 @@ void bakery_enter_by_hand(_Atomic uint64_t *words, unsigned self, unsigned place
 void bakery_leave_by_hand(_Atomic uint64_t *words, unsigned self)
 {
     _Atomic uint64_t *mine = &words[self];
-    atomic_store_explicit(mine, atomic_load_explicit(mine, memory_order_relaxed) & ~(uint64_t)31, memory_order_release);
+    atomic_store_explicit(mine, atomic_load_explicit(mine, memory_order_relaxed) & ~(uint64_t)31,
+                          memory_order_release);
 }

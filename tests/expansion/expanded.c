@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The protocols as an engine that runs expands them: registers are a plain array of atomic words, nothing else. */
-#include "protocols/registers.h"
+/* The protocols as an engine that runs expands them: registers are a plain array of atomic words,
+ * nothing else. */
+#include "protocols/language/registers.h"
 
 #include "bare.h"
 
-/* What an engine knows when a passage begins: who asks, among how many, and what its own word holds. */
+/* What an engine knows when a passage begins: who asks, among how many, and what its own word
+ * holds. */
 struct registers {
     _Atomic word *words;
     unsigned self, places;
@@ -71,21 +73,23 @@ static inline word registers_draw(const struct registers *at, word largest, unsi
     return largest + 1;
 }
 
-static inline bool registers_pause(const struct registers *at, unsigned place, unsigned index, word seen)
+static inline bool registers_pause(const struct registers *at, unsigned place, unsigned index,
+                                   word seen)
 {
     (void)at, (void)place, (void)index, (void)seen;
     bare_pause();
     return true;
 }
 
-/* `pair` remembers what it stored, and does not ask; `bakery` begins with the number that its word kept. */
+/* `pair` remembers what it stored, and does not ask; `bakery` begins with the number that its word
+ * kept. */
 static inline word own_word(_Atomic word *words, unsigned self)
 {
     return atomic_load_explicit(&words[self], memory_order_relaxed);
 }
 
-#include "protocols/bakery.h"
-#include "protocols/pair.h"
+#include "protocols/registers/bakery.h"
+#include "protocols/registers/pair.h"
 
 void pair_enter_bare(_Atomic uint64_t *words, unsigned self)
 {

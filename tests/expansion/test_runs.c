@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The expansion and the lock written by hand both exclude: threads count together, and lose nothing. */
+/* The expansion and the lock written by hand both exclude: threads count together, and lose
+ * nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,14 +75,17 @@ static void expanded(void **unused)
 {
     (void)unused;
     expect_exclusion((struct lock){.enter = pair_enter_2, .leave = pair_leave_bare, .threads = 2});
-    expect_exclusion((struct lock){.enter = bakery_enter_bare, .leave = bakery_leave_bare, .threads = 3});
+    expect_exclusion(
+        (struct lock){.enter = bakery_enter_bare, .leave = bakery_leave_bare, .threads = 3});
 }
 
 static void by_hand(void **unused)
 {
     (void)unused;
-    expect_exclusion((struct lock){.enter = pair_enter_2_by_hand, .leave = pair_leave_by_hand, .threads = 2});
-    expect_exclusion((struct lock){.enter = bakery_enter_by_hand, .leave = bakery_leave_by_hand, .threads = 3});
+    expect_exclusion(
+        (struct lock){.enter = pair_enter_2_by_hand, .leave = pair_leave_by_hand, .threads = 2});
+    expect_exclusion(
+        (struct lock){.enter = bakery_enter_by_hand, .leave = bakery_leave_by_hand, .threads = 3});
 }
 
 int main(void)

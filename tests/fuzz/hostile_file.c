@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzing the path that opens a hostile file: whatever bytes lie there, opening, looking on, claiming and entering end without a crash or a hang, with 0 or a negative errno.
+/* Fuzzing the path that opens a hostile file: whatever bytes lie there, opening, looking on,
+ * claiming and entering end without a crash or a hang, with 0 or a negative errno.
  *
- * The input is laid over a good space of two places: the first bytes over its header, the rest over the pages of its places.
+ * The input is laid over a good space of two places: the first bytes over its header, the rest over
+ * the pages of its places.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -56,7 +58,8 @@ static int visit(const ay_place *place, void *sum)
 static void overlay(char *to, size_t room, const uint8_t *data, size_t size)
 {
     for (size_t at = 0; at < size && at < room; at++)
-        to[at] = (char)(to[at] ^ data[at]); /* zeros leave it as it is: the fuzzer finds its way from a good file */
+        /* zeros leave it as it is: the fuzzer finds its way from a good file */
+        to[at] = (char)(to[at] ^ data[at]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -78,7 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         left -= part;
     }
     const int fd = open(path, O_RDWR);
-    if (fd < 0 || pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes || ftruncate(fd, good_size) != 0)
+    if (fd < 0 || pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes ||
+        ftruncate(fd, good_size) != 0)
         abort();
     close(fd);
     ay_view view;

@@ -6,7 +6,8 @@ int main(void)
 {
     begin_test("alone");
     ay_space *space = open_space(NULL);
-    ay_region *region = open_region(space, (ay_spec){.name = "x"}), *other = open_region(space, (ay_spec){.name = "x"});
+    ay_region *region = open_region(space, (ay_spec){.name = "x"}),
+              *other = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_enter(other), 0); /* the first time is another: threads are made known */
     CHECK_EQUAL(ay_leave(other), 0);
     CHECK_EQUAL(ay_enter(region), 0);

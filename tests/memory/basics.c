@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The contracts of the header, in one process and its threads: what is returned, and what is said. */
+/* The contracts of the header, in one process and its threads: what is returned, and what is said.
+ */
 #include <pthread.h>
 
 #include "harness.h"
@@ -13,7 +14,8 @@ static void expect(int result, int expected, const char *words)
 static void test_plain_mutex(void)
 {
     ay_space *space = open_space(NULL);
-    ay_region *a = open_region(space, (ay_spec){.name = "x"}), *b = open_region(space, (ay_spec){.name = "x"});
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_fence(a), 0);
     CHECK_EQUAL(ay_enter(a), 0);
     const uint64_t first = ay_fence(a);
@@ -139,7 +141,8 @@ static void *set_flag(void *region)
 static void test_when(void)
 {
     ay_space *space = open_space(NULL);
-    ay_region *a = open_region(space, (ay_spec){.name = "when"}), *b = open_region(space, (ay_spec){.name = "when"});
+    ay_region *a = open_region(space, (ay_spec){.name = "when"}),
+              *b = open_region(space, (ay_spec){.name = "when"});
     expect(ay_enter_when(a, is_set, &flag, 0), -ETIMEDOUT, "");
     expect(ay_enter_when(a, is_set, &flag, 20), -ETIMEDOUT, "");
     CHECK_EQUAL(ay_try(b), 0); /* who waits for its condition is in nobody's way */
@@ -165,27 +168,33 @@ static void test_refusals(void)
     expect(ay_open(test_space, &(ay_options){.protocol = "none"}, &other), -EINVAL, "'none'");
     expect(ay_open(test_space, &(ay_options){.places = 5000}, &other), -EINVAL, "4096");
     expect(ay_open(test_space, &(ay_options){.reserved = {1}}, &other), -EINVAL, "reserved");
-    expect(ay_open(test_space, &(ay_options){.protocol = "races"}, &other), -EINVAL, "'courtesy', not 'races'");
+    expect(ay_open(test_space, &(ay_options){.protocol = "races"}, &other), -EINVAL,
+           "'courtesy', not 'races'");
     expect(ay_open(test_space, &(ay_options){.places = 7}, &other), -EINVAL, "4096 places, not 7");
     expect(ay_open(test_space, &(ay_options){.precedence = AY_BY_PRIORITY}, &other), -EINVAL,
            "in order, not by priority");
     expect(ay_open(test_space, &(ay_options){.overtake = 3}, &other), -EINVAL, "up to 0, not 3");
-    expect(ay_open(test_space, &(ay_options){.protocol = "clock", .overtake = 3}, &other), -ENOTSUP, "'clock'");
+    expect(ay_open(test_space, &(ay_options){.protocol = "clock", .overtake = 3}, &other), -ENOTSUP,
+           "'clock'");
     expect(ay_region_open(space, &(ay_spec){.name = ""}, &refused), -EINVAL, "1 to 255");
     expect(ay_region_open(space, &(ay_spec){.name = NULL}, &refused), -EINVAL, "1 to 255");
     expect(ay_region_open(space, &(ay_spec){.name = name}, &refused), -EINVAL, "256");
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .mode = (ay_mode)6}, &refused), -EINVAL, "mode 6");
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 9, .of = 8}, &refused), -EINVAL, "9 of 8");
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .mode = (ay_mode)6}, &refused), -EINVAL,
+           "mode 6");
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 9, .of = 8}, &refused), -EINVAL,
+           "9 of 8");
     expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 1}, &refused), -EINVAL, "both");
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .slots = 2, .mode = AY_SHARED}, &refused), -EINVAL,
-           "exclusive");
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .slots = 2, .mode = AY_SHARED}, &refused),
+           -EINVAL, "exclusive");
     static const char *const twice[] = {"x", NULL};
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .also = twice}, &refused), -EINVAL, "twice");
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .also = twice}, &refused), -EINVAL,
+           "twice");
     CHECK_EQUAL(ay_region_open(space, &(ay_spec){.name = "x", .slots = 2}, &region), 0);
     char pid[32];
     snprintf(pid, sizeof pid, "pid %d", (int)getpid());
     expect(ay_region_open(space, &(ay_spec){.name = "x", .slots = 3}, &refused), -EINVAL, pid);
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 1, .of = 3}, &refused), -EINVAL, pid);
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 1, .of = 3}, &refused), -EINVAL,
+           pid);
     ay_region_close(region); /* with nobody left there is nobody to disagree with */
     CHECK_EQUAL(ay_region_open(space, &(ay_spec){.name = "x", .slots = 3}, &region), 0);
     ay_close(space);
@@ -197,9 +206,11 @@ static void test_small_protocols(void)
     ay_region *one, *two, *refused;
     unlink(test_space);
     CHECK_EQUAL(ay_open(test_space, &(ay_options){.protocol = "pair"}, &space), 0);
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .mode = AY_SHARED}, &refused), -ENOTSUP, "modes");
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .mode = AY_SHARED}, &refused), -ENOTSUP,
+           "modes");
     expect(ay_region_open(space, &(ay_spec){.name = "x", .slots = 2}, &refused), -ENOTSUP, "slots");
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .priority = 2}, &refused), -ENOTSUP, "priorities");
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .priority = 2}, &refused), -ENOTSUP,
+           "priorities");
     one = open_region(space, (ay_spec){.name = "x"});
     expect(ay_region_open(space, &(ay_spec){.name = "y"}, &refused), -ENOTSUP, "'x' open, not 'y'");
     two = open_region(space, (ay_spec){.name = "x"});
@@ -246,7 +257,8 @@ int main(void)
     test_matrix("bakery");
     test_matrix("region");
     test_matrix("courtesy");
-    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "region", "forks", "courtesy"};
+    static const char *const protocols[] = {"pair",   "races", "clock",   "bakery",
+                                            "region", "forks", "courtesy"};
     for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
         test_newcomers(protocols[at]);
     unlink(test_space);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Across borders: PID namespaces, users of one group, and a user without rights. Needs root, to make them. */
+/* Across borders: PID namespaces, users of one group, and a user without rights. Needs root, to
+ * make them. */
 #include <grp.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -62,7 +63,8 @@ static void test_namespaces(void)
 
 static void become(uid_t user, gid_t group)
 {
-    if (setgroups(1, &group) != 0 || setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0)
+    if (setgroups(1, &group) != 0 || setresgid(group, group, group) != 0 ||
+        setresuid(user, user, user) != 0)
         FAIL("cannot become user %u: %s", user, strerror(errno));
     prctl(PR_SET_DUMPABLE, 1);
 }

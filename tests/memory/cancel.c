@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_cancel, at any moment, of a thread in any function of the library: no call is a cancellation point, so what it holds for a moment (a mutex, a lock of the
- * file, a place in the queue) is never left behind, neither for its own process nor for others. */
+/* pthread_cancel, at any moment, of a thread in any function of the library: no call is a
+ * cancellation point, so what it holds for a moment (a mutex, a lock of the file, a place in the
+ * queue) is never left behind, neither for its own process nor for others. */
 #include <pthread.h>
 
 #include "harness.h"
@@ -93,7 +94,8 @@ struct victim {
     _Atomic bool begun;
 };
 
-/* For ever; it is cancelled in pthread_testcancel(), for nothing in between is a cancellation point. */
+/* For ever; it is cancelled in pthread_testcancel(), for nothing in between is a cancellation
+ * point. */
 static void *work(void *arg)
 {
     struct victim *victim = arg;
@@ -105,7 +107,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* As above, but a cancellation need not wait for that. What is then lost in this process (memory, a place) is its own; others must not notice. */
+/* As above, but a cancellation need not wait for that. What is then lost in this process (memory, a
+ * place) is its own; others must not notice. */
 static void *work_recklessly(void *arg)
 {
     struct victim *victim = arg;
@@ -122,7 +125,9 @@ static void cancel_at_some_moment(struct victim *victim, int round)
     pthread_t thread;
     void *result;
     atomic_store(&victim->begun, false);
-    CHECK_EQUAL(pthread_create(&thread, NULL, victim->type == PTHREAD_CANCEL_DEFERRED ? work : work_recklessly, victim),
+    CHECK_EQUAL(pthread_create(&thread, NULL,
+                               victim->type == PTHREAD_CANCEL_DEFERRED ? work : work_recklessly,
+                               victim),
                 0);
     AWAIT_TRUE(atomic_load(&victim->begun));
     nanosleep(&(struct timespec){.tv_nsec = 1 + round * 7919L % 400000}, NULL);
@@ -158,7 +163,8 @@ static void test(const char *what, void (*job)(void), int type)
     for (int round = 0; round < ROUNDS; round++)
         cancel_at_some_moment(&victim, round);
     expect_nothing_left_behind();
-    printf("%s%s: cancelled %d times\n", what, type == PTHREAD_CANCEL_DEFERRED ? "" : ", asynchronously", ROUNDS);
+    printf("%s%s: cancelled %d times\n", what,
+           type == PTHREAD_CANCEL_DEFERRED ? "" : ", asynchronously", ROUNDS);
     fflush(stdout);
 }
 
@@ -179,7 +185,8 @@ int main(void)
     test("a region, opened and closed", open_and_close_a_region, PTHREAD_CANCEL_ASYNCHRONOUS);
     test("looking on", look_on, PTHREAD_CANCEL_ASYNCHRONOUS);
     test("a wait with a limit", wait_in_vain, PTHREAD_CANCEL_ASYNCHRONOUS);
-    test("passages", pass, PTHREAD_CANCEL_ASYNCHRONOUS); /* in the middle of one, it has died there */
+    /* in the middle of one, it has died there */
+    test("passages", pass, PTHREAD_CANCEL_ASYNCHRONOUS);
     CHECK_EQUAL(ay_leave(held), 0);
     ay_close(space);
     return 0;

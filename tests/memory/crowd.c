@@ -99,8 +99,8 @@ static void test_idle(ay_spec spec, unsigned holders, bool aside)
     sleep_ms(IDLE_MS);
     const unsigned long sleeps = count_all_sleeps(&crowd) - before;
     if (sleeps > most)
-        FAIL("%d waiting (mode %d, %u slots%s) have looked up %lu times in %d ms", CROWD, (int)spec.mode, spec.slots,
-             aside ? ", aside" : "", sleeps, IDLE_MS);
+        FAIL("%d waiting (mode %d, %u slots%s) have looked up %lu times in %d ms", CROWD,
+             (int)spec.mode, spec.slots, aside ? ", aside" : "", sleeps, IDLE_MS);
     CHECK_EQUAL(atomic_load(&crowd.board->entered), 0);
     kill_crowd(&crowd);
     ay_close(space);

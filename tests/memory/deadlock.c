@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deadlock: a cycle of waiting processes is found, one of them is told, and the others get on; what only looks like one is left alone. */
+/* Deadlock: a cycle of waiting processes is found, one of them is told, and the others get on; what
+ * only looks like one is left alone. */
 #include <pthread.h>
 
 #include "harness.h"
@@ -51,7 +52,8 @@ static void test_oneself(void)
 {
     unlink(test_space);
     ay_space *space = open_space(NULL);
-    ay_region *a = open_region(space, (ay_spec){.name = "x"}), *b = open_region(space, (ay_spec){.name = "x"});
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_enter(a), 0);
     CHECK_EQUAL(ay_enter(b), -EDEADLK);
     CHECK_EQUAL(ay_enter_for(b, 100), -ETIMEDOUT);
@@ -86,7 +88,8 @@ static void test_no_cycle(void)
 {
     unlink(test_space);
     ay_space *space = open_space(NULL);
-    ay_region *a = open_region(space, (ay_spec){.name = "x"}), *b = open_region(space, (ay_spec){.name = "x"});
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
     pthread_t one, two;
     CHECK_EQUAL(pthread_create(&one, NULL, enter_it, a), 0);
     sleep_ms(50);
@@ -174,12 +177,14 @@ static void test_retained(void)
     const ay_options retains = {.retain = 1};
     if (ay_open(test_space, &retains, &space) == -ENOTSUP)
         return;
-    ay_region *own = open_region(space, (ay_spec){.name = "a"}), *other = open_region(space, (ay_spec){.name = "b"});
+    ay_region *own = open_region(space, (ay_spec){.name = "a"}),
+              *other = open_region(space, (ay_spec){.name = "b"});
     CHECK_EQUAL(ay_enter(own), 0);
     const pid_t owner = spawn();
     if (owner == 0) {
         CHECK_EQUAL(ay_open(test_space, &retains, &space), 0);
-        ay_region *a = open_region(space, (ay_spec){.name = "a"}), *b = open_region(space, (ay_spec){.name = "b"});
+        ay_region *a = open_region(space, (ay_spec){.name = "a"}),
+                  *b = open_region(space, (ay_spec){.name = "b"});
         for (int time = 0; time < 3; time++) {
             CHECK_EQUAL(ay_enter(b), 0);
             CHECK_EQUAL(ay_leave(b), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deaths: of the one inside, told exactly once; of those who wait; by exec and by fork. The end of a thread: threads.c. */
+/* Deaths: of the one inside, told exactly once; of those who wait; by exec and by fork. The end of
+ * a thread: threads.c. */
 #include <pthread.h>
 
 #include "harness.h"
@@ -155,7 +156,8 @@ static void test_fork(void)
 {
     unlink(test_space);
     ay_space *space = open_space(NULL);
-    ay_region *a = open_region(space, (ay_spec){.name = "x"}), *b = open_region(space, (ay_spec){.name = "x"});
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_enter(a), 0);
     const uint64_t fence = ay_fence(a);
     const pid_t pid = spawn();
@@ -203,7 +205,8 @@ static void test_orphan(void)
     CHECK_EQUAL(read(pipes[0], &byte, 1), 1);
     kill_and_reap(pid);
     ay_space *space = open_space("pair");
-    ay_region *one = open_region(space, (ay_spec){.name = "x"}), *two = open_region(space, (ay_spec){.name = "x"});
+    ay_region *one = open_region(space, (ay_spec){.name = "x"}),
+              *two = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(count_told(one, 1) + count_told(two, 1), 1);
     ay_close(space);
 }
@@ -219,7 +222,8 @@ static void test_other_thread_leaves(void)
 {
     unlink(test_space);
     ay_space *space = open_space(NULL);
-    ay_region *a = open_region(space, (ay_spec){.name = "x"}), *b = open_region(space, (ay_spec){.name = "x"});
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
     pthread_t thread;
     CHECK_EQUAL(ay_enter(a), 0);
     CHECK_EQUAL(pthread_create(&thread, NULL, leave_elsewhere, a), 0);
@@ -230,7 +234,8 @@ static void test_other_thread_leaves(void)
 
 int main(void)
 {
-    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "region", "forks", "courtesy"};
+    static const char *const protocols[] = {"pair",   "races", "clock",   "bakery",
+                                            "region", "forks", "courtesy"};
     begin_test("deaths");
     for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
         test_told_once(protocols[at]);

@@ -6,7 +6,8 @@
 
 #include "harness.h"
 
-/* What a space begins with does not change once it is made; but for the words at its end, which count. */
+/* What a space begins with does not change once it is made; but for the words at its end, which
+ * count. */
 enum { WRITTEN_ONCE = 64 };
 
 static void read_beginning(char *bytes)
@@ -22,7 +23,8 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* The descriptors in `closed`, a bit each, are not open, and stay so: whatever the program writes there goes nowhere. */
+/* The descriptors in `closed`, a bit each, are not open, and stay so: whatever the program writes
+ * there goes nowhere. */
 static void open_without(unsigned closed, const char *trace)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -32,7 +34,8 @@ static void open_without(unsigned closed, const char *trace)
         setenv("AFTERYOU_TRACE", trace, 1);
     ay_space *space;
     ay_region *region;
-    if (ay_open(test_space, NULL, &space) != 0 || ay_region_open(space, &(ay_spec){.name = "x"}, &region) != 0)
+    if (ay_open(test_space, NULL, &space) != 0 ||
+        ay_region_open(space, &(ay_spec){.name = "x"}, &region) != 0)
         _exit(2);
     if (ay_lost(region) <= 2 || ay_enter(region) < 0)
         _exit(3);
@@ -49,7 +52,8 @@ static void test_standard_descriptors_stay_closed(void)
     char trace[80], before[WRITTEN_ONCE], after[WRITTEN_ONCE];
     snprintf(trace, sizeof trace, "%s-trace", test_space);
     for (unsigned closed = 1; closed < 8; closed++)
-        for (int turn = 0; turn < 4; turn++) { /* the space made or found; with a trace or without */
+        /* the space made or found; with a trace or without */
+        for (int turn = 0; turn < 4; turn++) {
             if (turn % 2 == 0)
                 unlink(test_space);
             else
@@ -75,7 +79,8 @@ static void *write_to_stderr(void *unused)
     return NULL;
 }
 
-/* Another thread writes to the closed stderr all the time: not even for a moment is it the space. */
+/* Another thread writes to the closed stderr all the time: not even for a moment is it the space.
+ */
 static void test_a_thread_writes_meanwhile(void)
 {
     unlink(test_space);
@@ -129,7 +134,8 @@ static void expect_untouched(int fd)
     CHECK_EQUAL(status.st_size, 12);
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    const int another = open(link, O_RDWR | O_CLOEXEC); /* another open file description, which would see a lock */
+    /* another open file description, which would see a lock */
+    const int another = open(link, O_RDWR | O_CLOEXEC);
     struct flock lock = {.l_type = F_WRLCK};
     CHECK(another >= 0);
     CHECK_EQUAL(fcntl(another, F_OFD_GETLK, &lock), 0);
@@ -137,7 +143,8 @@ static void expect_untouched(int fd)
     close(another);
 }
 
-/* close_range(), as daemons do it, and the number is a file of the program's: that is not written, locked or closed, and all goes on. */
+/* close_range(), as daemons do it, and the number is a file of the program's: that is not written,
+ * locked or closed, and all goes on. */
 static void test_closed_and_reused(bool removed)
 {
     unlink(test_space);
@@ -178,7 +185,8 @@ static void test_closed_and_reused(bool removed)
     unlink(trace);
 }
 
-/* The lock that witnesses its life is gone with the descriptor; it lives all the same, and keeps what it has. */
+/* The lock that witnesses its life is gone with the descriptor; it lives all the same, and keeps
+ * what it has. */
 static void test_closed_while_inside(void)
 {
     unlink(test_space);
@@ -195,7 +203,8 @@ static void test_closed_while_inside(void)
             pause();
     }
     AWAIT_TRUE(atomic_load(inside));
-    CHECK_EQUAL(ay_enter_for(region, 700), -ETIMEDOUT); /* longer than the doubt about a life lasts */
+    /* longer than the doubt about a life lasts */
+    CHECK_EQUAL(ay_enter_for(region, 700), -ETIMEDOUT);
     CHECK_EQUAL(ay_repair(space), 0);
     kill_and_reap(pid);
     CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), AY_AFTER_DEATH);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Kill at every access: a process is killed before its k-th access to shared memory, for every k of a passage, with one who waits before it and
- * one behind it; each time the others go on. For every protocol, and for every kind of region that it has.
+/* Kill at every access: a process is killed before its k-th access to shared memory, for every k of
+ * a passage, with one who waits before it and one behind it; each time the others go on. For every
+ * protocol, and for every kind of region that it has.
  *
- * Beyond 400 accesses (rounds of busy waiting, one like the other) it is every tenth. Built with a library whose accessors count (MEMORY_KILL_AT_ACCESS).
+ * Beyond 400 accesses (rounds of busy waiting, one like the other) it is every tenth. Built with a
+ * library whose accessors count (MEMORY_KILL_AT_ACCESS).
  */
 #include <pthread.h>
 
@@ -23,8 +25,10 @@ struct kind {
         IN_FIRST_THREAD,
         IN_ANOTHER_THREAD,
         AFTER_THREAD
-    } thread;  /* which has no pulse yet; after one that ended inside */
-    bool warm; /* the victim has been through before: the express lane is open to it, or its permission retained */
+    } thread; /* which has no pulse yet; after one that ended inside */
+    /* the victim has been through before: the express lane is open to it, or its permission
+     * retained */
+    bool warm;
 };
 
 static const char *const two[] = {"y", NULL};
@@ -47,11 +51,28 @@ static const struct kind kinds[] = {
     {.name = "courtesy, also", .protocol = "courtesy", .spec = {.name = "x", .also = two}},
     {.name = "courtesy, when", .protocol = "courtesy", .spec = {.name = "x"}, .when = true},
     {.name = "courtesy, express lane", .protocol = "courtesy", .spec = {.name = "x"}, .warm = true},
-    {.name = "courtesy, overtaking", .protocol = "courtesy", .spec = {.name = "x"}, .overtake = 4, .warm = true},
-    {.name = "courtesy, another thread", .protocol = "courtesy", .spec = {.name = "x"}, .thread = IN_ANOTHER_THREAD},
-    {.name = "bakery, another thread", .protocol = "bakery", .spec = {.name = "x"}, .thread = IN_ANOTHER_THREAD},
-    {.name = "courtesy, after a thread's end", .protocol = "courtesy", .spec = {.name = "x"}, .thread = AFTER_THREAD},
-    {.name = "courtesy, retained", .protocol = "courtesy", .spec = {.name = "x"}, .retain = 1, .warm = true},
+    {.name = "courtesy, overtaking",
+     .protocol = "courtesy",
+     .spec = {.name = "x"},
+     .overtake = 4,
+     .warm = true},
+    {.name = "courtesy, another thread",
+     .protocol = "courtesy",
+     .spec = {.name = "x"},
+     .thread = IN_ANOTHER_THREAD},
+    {.name = "bakery, another thread",
+     .protocol = "bakery",
+     .spec = {.name = "x"},
+     .thread = IN_ANOTHER_THREAD},
+    {.name = "courtesy, after a thread's end",
+     .protocol = "courtesy",
+     .spec = {.name = "x"},
+     .thread = AFTER_THREAD},
+    {.name = "courtesy, retained",
+     .protocol = "courtesy",
+     .spec = {.name = "x"},
+     .retain = 1,
+     .warm = true},
 };
 
 static bool is_true(void *unused)
@@ -64,22 +85,26 @@ static ay_space *open_kind(const struct kind *kind)
 {
     ay_space *space;
     const bool small = !strchr("pbc", kind->protocol[0]) || strcmp(kind->protocol, "clock") == 0;
-    const ay_options options = {
-        .protocol = kind->protocol, .places = small ? 4 : 0, .overtake = kind->overtake, .retain = kind->retain};
+    const ay_options options = {.protocol = kind->protocol,
+                                .places = small ? 4 : 0,
+                                .overtake = kind->overtake,
+                                .retain = kind->retain};
     CHECK_EQUAL(ay_open(test_space, &options, &space), 0);
     return space;
 }
 
 static int enter(const struct kind *kind, ay_region *region)
 {
-    return kind->when ? ay_enter_when(region, is_true, NULL, PATIENCE_MS) : ay_enter_for(region, PATIENCE_MS);
+    return kind->when ? ay_enter_when(region, is_true, NULL, PATIENCE_MS)
+                      : ay_enter_for(region, PATIENCE_MS);
 }
 
 static void pass(const struct kind *kind, ay_region *region, const char *who, long k)
 {
     const int result = enter(kind, region);
     if (result != 0 && result != AY_AFTER_DEATH)
-        FAIL("%s, killed at access %ld: the one %s got %d, %s", kind->name, k, who, result, ay_message());
+        FAIL("%s, killed at access %ld: the one %s got %d, %s", kind->name, k, who, result,
+             ay_message());
 }
 
 struct victim {
@@ -145,8 +170,9 @@ _Noreturn static void be_behind(const struct kind *kind, struct round *round, lo
     _exit(0);
 }
 
-static int64_t
-    slowest_ms; /* from a death until all the others had been through: told, not judged, for it depends on the load */
+/* from a death until all the others had been through: told, not judged, for it depends on the load
+ */
+static int64_t slowest_ms;
 
 /* True: the victim was killed. `alone`: nobody before it and nobody behind. */
 static bool run(const struct kind *kind, long k, bool alone)
@@ -200,12 +226,14 @@ int main(int count, char **words)
             unlink(test_space);
             long k = 1, beyond = 0;
             const int64_t begin = now_ms();
-            /* A passage that waits may take more accesses than another of its kind: three rounds without a death end it. */
+            /* A passage that waits may take more accesses than another of its kind: three rounds
+             * without a death end it. */
             while (beyond < 3 && now_ms() - begin < 20000) {
                 beyond = run(&kinds[which], k, alone) ? 0 : beyond + 1;
                 k += k < 400 ? step : 10 * step;
             }
-            printf("%s, %s: killed at every access up to %ld; the others were through within %lld ms\n",
+            printf("%s, %s: killed at every access up to %ld; the others were through within %lld "
+                   "ms\n",
                    kinds[which].name, alone ? "alone" : "with others", k, (long long)slowest_ms);
             slowest_ms = 0;
             fflush(stdout);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Failure injection by countdown: the k-th fallible call of opening and closing fails, for every k and every way in which it may; each time a clear negative
- * errno comes back, nothing leaks, and a living space goes on.
+/* Failure injection by countdown: the k-th fallible call of opening and closing fails, for every k
+ * and every way in which it may; each time a clear negative errno comes back, nothing leaks, and a
+ * living space goes on.
  *
  * Linked with the library's own objects, its calls wrapped (--wrap).
  */
@@ -29,12 +30,12 @@ static bool fails(void)
 }
 
 /* Each wrapped function in one line: its result when it fails, then itself. */
-#define WRAP(type, name, parameters, arguments, failed)                                                                \
-    type __real_##name parameters;                                                                                     \
-    type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters                                                                                      \
-    {                                                                                                                  \
-        return fails() ? (failed) : __real_##name arguments;                                                           \
+#define WRAP(type, name, parameters, arguments, failed)                                            \
+    type __real_##name parameters;                                                                 \
+    type __wrap_##name parameters;                                                                 \
+    type __wrap_##name parameters                                                                  \
+    {                                                                                              \
+        return fails() ? (failed) : __real_##name arguments;                                       \
     }
 
 WRAP(void *, calloc, (size_t count, size_t size), (count, size), NULL)
@@ -44,13 +45,16 @@ WRAP(void *, mmap, (void *at, size_t size, int rights, int flags, int fd, off_t 
 WRAP(int, madvise, (void *at, size_t size, int advice), (at, size, advice), -1)
 WRAP(int, ftruncate, (int fd, off_t size), (fd, size), -1)
 WRAP(int, posix_fallocate, (int fd, off_t from, off_t size), (fd, from, size), failure)
-WRAP(int, posix_memalign, (void **room, size_t alignment, size_t size), (room, alignment, size), failure)
+WRAP(int, posix_memalign, (void **room, size_t alignment, size_t size), (room, alignment, size),
+     failure)
 WRAP(ssize_t, pwrite, (int fd, const void *bytes, size_t size, off_t to), (fd, bytes, size, to), -1)
 WRAP(ssize_t, pread, (int fd, void *bytes, size_t size, off_t from), (fd, bytes, size, from), -1)
 WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
 WRAP(int, fstat, (int fd, struct stat *status), (fd, status), -1)
-WRAP(int, linkat, (int from, const char *old, int to, const char *new, int flags), (from, old, to, new, flags), -1)
-WRAP(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
+WRAP(int, linkat, (int from, const char *old, int to, const char *new, int flags),
+     (from, old, to, new, flags), -1)
+WRAP(int, pthread_create,
+     (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
      (thread, attributes, run, argument), failure)
 
 int __real_open(const char *path, int flags, ...);
@@ -144,8 +148,10 @@ static void test_every_call(int error, bool fresh)
 /* In a mount namespace of its own, so that nothing is left behind, however the test ends. */
 static bool mount_small_file_system(void)
 {
-    return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           (mkdir(FULL, 0700) == 0 || errno == EEXIST) && mount("tmpfs", FULL, "tmpfs", 0, "size=64k") == 0;
+    return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
+           mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           (mkdir(FULL, 0700) == 0 || errno == EEXIST) &&
+           mount("tmpfs", FULL, "tmpfs", 0, "size=64k") == 0;
 }
 
 /* For real: a file system that is full. */
@@ -160,11 +166,13 @@ static void test_full(void)
     unsigned opened = 0;
     int result = ay_open(FULL "/space", NULL, &space);
     CHECK_EQUAL(result, 0);
-    while (opened < 64 && (result = ay_region_open(space, &(ay_spec){.name = "x"}, &region[opened])) == 0)
+    while (opened < 64 &&
+           (result = ay_region_open(space, &(ay_spec){.name = "x"}, &region[opened])) == 0)
         opened++;
     CHECK_EQUAL(result, -ENOSPC);
     CHECK(opened >= 1);
-    for (unsigned at = 0; at < opened; at++) { /* those that live go on, and no access ends in SIGBUS */
+    /* those that live go on, and no access ends in SIGBUS */
+    for (unsigned at = 0; at < opened; at++) {
         CHECK_EQUAL(ay_enter(region[at]), 0);
         CHECK_EQUAL(ay_leave(region[at]), 0);
     }
@@ -183,7 +191,8 @@ static long count_breaks(void)
     return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Alone, a passage allocates nothing and makes none of these calls; but after a break it asks, once, whether the file still has a name. */
+/* Alone, a passage allocates nothing and makes none of these calls; but after a break it asks,
+ * once, whether the file still has a name. */
 static void test_alone(void)
 {
     ay_space *space = open_space(NULL);

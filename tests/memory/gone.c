@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rivals that are gone: whoever waits for a condition or for units remembers every rival it saw. One that is no longer there, however it went, must
- * neither keep the waiter from its deadline nor keep it awake. */
+/* Rivals that are gone: whoever waits for a condition or for units remembers every rival it saw.
+ * One that is no longer there, however it went, must neither keep the waiter from its deadline nor
+ * keep it awake. */
 #include <sys/resource.h>
 
 #include "harness.h"
@@ -13,7 +14,8 @@ struct board {
 
 /* How a rival goes. */
 enum way { EXITS, CLOSES, IS_KILLED, IS_SUCCEEDED, WAYS };
-static const char *const names[WAYS] = {"exited", "closed", "was killed", "was followed by another name"};
+static const char *const names[WAYS] = {"exited", "closed", "was killed",
+                                        "was followed by another name"};
 
 static double cpu_seconds(void)
 {
@@ -66,13 +68,15 @@ static pid_t start_waiter(ay_spec spec, struct board *board, const char *name)
     ay_region *region = open_region(open_space(NULL), spec);
     const double before = cpu_seconds();
     const int64_t begin = now_ms();
-    const int result = spec.take ? ay_enter_for(region, LIMIT_MS) : ay_enter_when(region, says_waits, board, LIMIT_MS);
+    const int result = spec.take ? ay_enter_for(region, LIMIT_MS)
+                                 : ay_enter_when(region, says_waits, board, LIMIT_MS);
     CHECK_EQUAL(result, -ETIMEDOUT);
     const int64_t took = now_ms() - begin;
     const double used = cpu_seconds() - before;
     CHECK(took >= LIMIT_MS);
     if (used >= 0.1)
-        FAIL("a rival %s: %lld ms of waiting took %.0f ms of CPU", name, (long long)took, used * 1e3);
+        FAIL("a rival %s: %lld ms of waiting took %.0f ms of CPU", name, (long long)took,
+             used * 1e3);
     _exit(0);
 }
 
@@ -122,7 +126,8 @@ static bool is_set(void *flag)
     return atomic_load((_Atomic int *)flag);
 }
 
-/* Nor is lost what a rival did that came after the look, entered, and was gone before the next: its place is a stranger's by then. */
+/* Nor is lost what a rival did that came after the look, entered, and was gone before the next: its
+ * place is a stranger's by then. */
 static void test_change_by_one_that_is_gone(int delay_ms)
 {
     unlink(test_space);

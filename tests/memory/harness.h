@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the memory engine share: a space of their own, children, and words for what failed. */
+/* What the tests of the memory engine share: a space of their own, children, and words for what
+ * failed. */
 #ifndef AFTERYOU_TESTS_MEMORY_HARNESS_H
 #define AFTERYOU_TESTS_MEMORY_HARNESS_H
 
@@ -22,25 +23,26 @@
 
 enum { SKIP = 77, PATIENCE_MS = 60 * 1000 };
 
-#define FAIL(...)                                                                                                      \
-    do {                                                                                                               \
-        fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                                                \
-        fprintf(stderr, __VA_ARGS__);                                                                                  \
-        fputc('\n', stderr);                                                                                           \
-        _exit(1);                                                                                                      \
+#define FAIL(...)                                                                                  \
+    do {                                                                                           \
+        fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                            \
+        fprintf(stderr, __VA_ARGS__);                                                              \
+        fputc('\n', stderr);                                                                       \
+        _exit(1);                                                                                  \
     } while (0)
 
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            FAIL("%s (last message: %s)", #condition, ay_message());                                                   \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            FAIL("%s (last message: %s)", #condition, ay_message());                               \
     } while (0)
 
-#define CHECK_EQUAL(value, expected)                                                                                   \
-    do {                                                                                                               \
-        const long long value_ = (long long)(value), expected_ = (long long)(expected);                                \
-        if (value_ != expected_)                                                                                       \
-            FAIL("%s is %lld, not %lld (last message: %s)", #value, value_, expected_, ay_message());                  \
+#define CHECK_EQUAL(value, expected)                                                               \
+    do {                                                                                           \
+        const long long value_ = (long long)(value), expected_ = (long long)(expected);            \
+        if (value_ != expected_)                                                                   \
+            FAIL("%s is %lld, not %lld (last message: %s)", #value, value_, expected_,             \
+                 ay_message());                                                                    \
     } while (0)
 
 static char test_space[64];
@@ -50,7 +52,8 @@ static inline void remove_test_space(void)
     unlink(test_space);
 }
 
-/* A space of this test's own; removed at the end, and at the beginning of the next run if this one is killed. */
+/* A space of this test's own; removed at the end, and at the beginning of the next run if this one
+ * is killed. */
 static inline void begin_test(const char *name)
 {
     snprintf(test_space, sizeof test_space, "/dev/shm/afteryou-test-%s-%d", name, (int)getpid());
@@ -94,14 +97,14 @@ static inline void *shared_memory(size_t size)
 }
 
 /* Waits, with more patience than any machine needs, until the condition holds. */
-#define AWAIT_TRUE(condition)                                                                                          \
-    do {                                                                                                               \
-        const int64_t until_ = now_ms() + PATIENCE_MS;                                                                 \
-        while (!(condition)) {                                                                                         \
-            if (now_ms() > until_)                                                                                     \
-                FAIL("waited in vain for %s", #condition);                                                             \
-            sleep_ms(1);                                                                                               \
-        }                                                                                                              \
+#define AWAIT_TRUE(condition)                                                                      \
+    do {                                                                                           \
+        const int64_t until_ = now_ms() + PATIENCE_MS;                                             \
+        while (!(condition)) {                                                                     \
+            if (now_ms() > until_)                                                                 \
+                FAIL("waited in vain for %s", #condition);                                         \
+            sleep_ms(1);                                                                           \
+        }                                                                                          \
     } while (0)
 
 /* A child that dies with its parent. 0 in the child. */

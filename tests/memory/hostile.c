@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostile files: whatever lies where the space should be, ay_open says so with a clear error, and a living space is not damaged. */
+/* Hostile files: whatever lies where the space should be, ay_open says so with a clear error, and a
+ * living space is not damaged. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -103,7 +104,8 @@ static void test_not_files(void)
     CHECK_EQUAL(ay_open(path, NULL, &space), -ERANGE);
 }
 
-/* Random bytes behind a good header: nothing crashes, nothing hangs; who only seems to be alive is buried, and one gets in. */
+/* Random bytes behind a good header: nothing crashes, nothing hangs; who only seems to be alive is
+ * buried, and one gets in. */
 static void test_random_places(unsigned seed)
 {
     char *bytes;
@@ -143,7 +145,8 @@ static void test_copy(void)
     ay_space *other;
     CHECK_EQUAL(ay_open(copy, NULL, &other), 0);
     ay_region *copied = open_region(other, (ay_spec){.name = "x"});
-    CHECK_EQUAL(ay_enter_for(copied, PATIENCE_MS), AY_AFTER_DEATH); /* the second witness knows better */
+    /* the second witness knows better */
+    CHECK_EQUAL(ay_enter_for(copied, PATIENCE_MS), AY_AFTER_DEATH);
     ay_close(other);
     unlink(copy);
     CHECK_EQUAL(ay_leave(region), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ay_enter_unless: a wait that a signal may end, at once and without a trace; and that goes on, where it was, if it may not. */
+/* ay_enter_unless: a wait that a signal may end, at once and without a trace; and that goes on,
+ * where it was, if it may not. */
 #include "harness.h"
 
 static _Atomic int signals;

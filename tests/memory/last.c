@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last thread of a program: when its threads have all ended, its process ends as it would without the library; and not before. */
+/* The last thread of a program: when its threads have all ended, its process ends as it would
+ * without the library; and not before. */
 #include <dirent.h>
 #include <pthread.h>
 

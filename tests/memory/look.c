@@ -12,16 +12,17 @@ static int note(const ay_place *place, void *into)
     static const char *const states[] = {"idle", "waiting", "inside", "dead inside"};
     struct seen *seen = into;
     size_t at = strlen(seen->text);
-    at += (size_t)snprintf(seen->text + at, sizeof seen->text - at, "%u %s%s ", place->place, states[place->state],
-                           place->alive ? "" : " (gone)");
+    at += (size_t)snprintf(seen->text + at, sizeof seen->text - at, "%u %s%s ", place->place,
+                           states[place->state], place->alive ? "" : " (gone)");
     for (const char *const *name = place->names; *name; name++)
         at += (size_t)snprintf(seen->text + at, sizeof seen->text - at, "%s,", *name);
-    at += (size_t)snprintf(seen->text + at, sizeof seen->text - at, " for %d order %d units", place->waits_for,
-                           (int)place->order);
+    at += (size_t)snprintf(seen->text + at, sizeof seen->text - at, " for %d order %d units",
+                           place->waits_for, (int)place->order);
     for (size_t unit = 0; unit < place->unit_count; unit++)
         at += (size_t)snprintf(seen->text + at, sizeof seen->text - at, " %u", place->units[unit]);
     snprintf(seen->text + at, sizeof seen->text - at, "\n");
-    CHECK(place->pid > 0 && place->start_time > 0 && place->pid_namespace > 0 && place->uid == geteuid());
+    CHECK(place->pid > 0 && place->start_time > 0 && place->pid_namespace > 0 &&
+          place->uid == geteuid());
     CHECK(strstr(place->command, "look"));
     return 0;
 }
@@ -73,7 +74,8 @@ static int note_since(const ay_place *place, void *since)
     return 0;
 }
 
-/* Since when somebody is inside is known, but of who went in by the express lane: it does not look at a clock. */
+/* Since when somebody is inside is known, but of who went in by the express lane: it does not look
+ * at a clock. */
 static void test_since(void)
 {
     unlink(test_space);

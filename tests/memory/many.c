@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* More rivals than a sleeper can watch: what is given back, made true, or left by the dead is obtained all the same, and who waits for
- * it uses next to no processor. */
+/* More rivals than a sleeper can watch: what is given back, made true, or left by the dead is
+ * obtained all the same, and who waits for it uses next to no processor. */
 #include <sys/resource.h>
 
 #include "harness.h"
@@ -72,8 +72,8 @@ static pid_t start_waiter(ay_spec spec, struct board *board)
         ay_region *region = open_region(open_space(NULL), spec);
         const double before = cpu_seconds();
         const int64_t begin = now_ms();
-        const int result =
-            spec.take ? ay_enter_for(region, PATIENCE_MS) : ay_enter_when(region, says_waits, board, PATIENCE_MS);
+        const int result = spec.take ? ay_enter_for(region, PATIENCE_MS)
+                                     : ay_enter_when(region, says_waits, board, PATIENCE_MS);
         CHECK(result >= 0);
         const double used = cpu_seconds() - before, took = (double)(now_ms() - begin) / 1e3;
         if (used > 0.05 + 0.1 * took)
@@ -94,7 +94,8 @@ static void test_given_back(bool dies)
         atomic_store(&board->inside, 0);
         atomic_store(&board->leave, 0);
         const pid_t holder = start_holder(spec, board);
-        const pid_t first = start_waiter(spec, board), second = round % 2 ? start_waiter(spec, board) : 0;
+        const pid_t first = start_waiter(spec, board),
+                    second = round % 2 ? start_waiter(spec, board) : 0;
         sleep_ms(20 + 10 * round); /* by now they are aside; if not, the test is only weaker */
         if (dies)
             kill_and_reap(holder);

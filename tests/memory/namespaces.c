@@ -16,7 +16,8 @@ static pid_t spawn_without_proc(void)
     const pid_t pid = spawn();
     if (pid != 0)
         return pid;
-    if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+    if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", "/proc", "tmpfs", 0, NULL) != 0) {
         fprintf(stderr, "SKIP: no namespace of its own: %s\n", strerror(errno));
         _exit(SKIP);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers never wrap: near the end a passage is refused, and says what to do; until then fences grow and nobody meets another inside. The number is put near the
- * end by hand: nobody waits for 2^50 passages. */
+/* Numbers never wrap: near the end a passage is refused, and says what to do; until then fences
+ * grow and nobody meets another inside. The number is put near the end by hand: nobody waits for
+ * 2^50 passages. */
 #include <fcntl.h>
 
 #include "harness.h"
@@ -62,7 +63,8 @@ static void test_end(unsigned retain)
 {
     begin_at(LAST - 10, retain);
     ay_space *space = open_retaining(retain);
-    ay_region *region = open_region(space, (ay_spec){.name = "x"}), *other = open_region(space, (ay_spec){.name = "x"});
+    ay_region *region = open_region(space, (ay_spec){.name = "x"}),
+              *other = open_region(space, (ay_spec){.name = "x"});
     pass_until_refused(region, 3 * GATHERS, 1);
     /* One that has not drawn yet may enter still, a few times. */
     pass_until_refused(other, 3 * GATHERS, 0);
@@ -82,7 +84,8 @@ static void test_half(void)
 {
     begin_at(HALF - 3000, 1);
     ay_space *space = open_retaining(1);
-    ay_region *region = open_region(space, (ay_spec){.name = "x"}), *other = open_region(space, (ay_spec){.name = "x"});
+    ay_region *region = open_region(space, (ay_spec){.name = "x"}),
+              *other = open_region(space, (ay_spec){.name = "x"});
     uint64_t fence = 0;
     for (int times = 0; times < 10000; times++) {
         ay_region *mine = times % 500 ? region : other;

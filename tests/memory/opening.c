@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening, one instruction at a time: wherever an opener stands still, everybody else opens, enters, leaves, forks; and wherever it is killed,
- * they go on, and a death inside that it was about to take note of is told once. By ptrace(2). */
+/* Opening, one instruction at a time: wherever an opener stands still, everybody else opens,
+ * enters, leaves, forks; and wherever it is killed, they go on, and a death inside that it was
+ * about to take note of is told once. By ptrace(2). */
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
@@ -110,7 +111,8 @@ static void go_on(const char *also, long steps)
     }
     const int status = await_exit(pid);
     if (status != 0)
-        FAIL("the opener stood still after %ld instructions: others ended with %x", steps, (unsigned)status);
+        FAIL("the opener stood still after %ld instructions: others ended with %x", steps,
+             (unsigned)status);
 }
 
 /* Somebody who has been there all the time. */
@@ -162,7 +164,8 @@ static void test_standing_still(long stride, bool after_death)
     ay_close(space);
 }
 
-/* Killed after so many instructions; the death before it is told once all the same. False: the opening was over by then. */
+/* Killed after so many instructions; the death before it is told once all the same. False: the
+ * opening was over by then. */
 static bool test_killed_after(long steps)
 {
     unlink(test_space);
@@ -178,14 +181,14 @@ static bool test_killed_after(long steps)
     for (int times = 0; times < 3; times++)
         pass(region);
     if (atomic_load(&board->told) != 1)
-        FAIL("killed after %ld instructions of an opening: the death inside was told %d times", steps,
-             atomic_load(&board->told));
+        FAIL("killed after %ld instructions of an opening: the death inside was told %d times",
+             steps, atomic_load(&board->told));
     ay_close(space);
     return going;
 }
 
-/* Two that disagree, of which one stands still in the middle: the other gets its way, or is told; and never do both. False: the
- * opening was over by then. */
+/* Two that disagree, of which one stands still in the middle: the other gets its way, or is told;
+ * and never do both. False: the opening was over by then. */
 static bool test_disagreeing_after(long steps)
 {
     unlink(test_space);
@@ -196,12 +199,14 @@ static bool test_disagreeing_after(long steps)
     ay_space *space = open_small();
     ay_region *region, *agreeing;
     const int result = ay_region_open(space, &(ay_spec){.name = "x"}, &region);
-    if (result == 0) /* what the one stopped wants is no obstacle to others who agree with me either */
+    /* what the one stopped wants is no obstacle to others who agree with me either */
+    if (result == 0)
         CHECK_EQUAL(ay_region_open(space, &(ay_spec){.name = "x"}, &agreeing), 0);
     CHECK_EQUAL(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
     const int status = await_exit(pid);
     const int its = WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
-    if ((result != 0 && result != -EINVAL) || (its != 0 && its != -EINVAL) || (result == 0) == (its == 0))
+    if ((result != 0 && result != -EINVAL) || (its != 0 && its != -EINVAL) ||
+        (result == 0) == (its == 0))
         FAIL("stood still after %ld instructions: got %d, and the other %d", steps, its, result);
     ay_close(space);
     return going;
@@ -221,7 +226,8 @@ static void test_disagreeing_at_once(void)
         ay_space *space = open_small();
         for (int round = 0; round < ROUNDS; round++) {
             ay_region *region;
-            const int result = ay_region_open(space, &(ay_spec){.name = "x", .slots = slots}, &region);
+            const int result =
+                ay_region_open(space, &(ay_spec){.name = "x", .slots = slots}, &region);
             CHECK(result == 0 || result == -EINVAL);
             atomic_fetch_add(result ? &board->refused : &board->agreed, 1);
             if (result)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Order: sleepers are served in order of arrival, in 100 of 100 rounds; one that enters again and again overtakes none of them; writers do not starve;
- * precedence is kept. */
+/* Order: sleepers are served in order of arrival, in 100 of 100 rounds; one that enters again and
+ * again overtakes none of them; writers do not starve; precedence is kept. */
 #include "harness.h"
 
 enum { SLEEPERS = 8, ROUNDS = 100 };
@@ -75,7 +75,8 @@ static void test_writer_among_readers(void)
     for (int at = 0; at < 4; at++) {
         pids[at] = spawn();
         if (pids[at] == 0) {
-            ay_region *region = open_region(open_space(NULL), (ay_spec){.name = "x", .mode = AY_SHARED});
+            ay_region *region =
+                open_region(open_space(NULL), (ay_spec){.name = "x", .mode = AY_SHARED});
             while (!atomic_load(&board->stop)) {
                 CHECK_EQUAL(ay_enter(region), 0);
                 CHECK(!atomic_load(&board->writer));
@@ -90,7 +91,8 @@ static void test_writer_among_readers(void)
     ay_space *space = open_space(NULL);
     ay_region *writer = open_region(space, (ay_spec){.name = "x"});
     for (int times = 0; times < 50; times++) {
-        CHECK_EQUAL(ay_enter_for(writer, PATIENCE_MS), 0); /* if they could pass it for ever, they would */
+        /* if they could pass it for ever, they would */
+        CHECK_EQUAL(ay_enter_for(writer, PATIENCE_MS), 0);
         atomic_store(&board->writer, 1);
         atomic_store(&board->writer, 0);
         CHECK_EQUAL(ay_leave(writer), 0);
@@ -102,8 +104,10 @@ static void test_writer_among_readers(void)
     unlink(test_space);
 }
 
-/* Asleep behind a holder, they enter by precedence: the order in which the specs are to come is told by `rank`. */
-static void test_precedence(ay_precedence precedence, const ay_spec *specs, const int *rank, int count)
+/* Asleep behind a holder, they enter by precedence: the order in which the specs are to come is
+ * told by `rank`. */
+static void test_precedence(ay_precedence precedence, const ay_spec *specs, const int *rank,
+                            int count)
 {
     struct board *board = shared_memory(sizeof *board);
     ay_space *space;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may only read a space, and locks its file, stops nobody: neither opening, nor entering, nor deaths. */
+/* Who may only read a space, and locks its file, stops nobody: neither opening, nor entering, nor
+ * deaths. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -19,7 +20,8 @@ static pid_t start_reader(off_t length, bool each_page)
         const int fd = open(test_space, O_RDONLY | O_CLOEXEC);
         if (fd < 0 || fstat(fd, &status) != 0)
             FAIL("cannot read the space: %s", strerror(errno));
-        CHECK(geteuid() == 0 || open(test_space, O_RDWR | O_CLOEXEC) < 0 || status.st_uid == geteuid());
+        CHECK(geteuid() == 0 || open(test_space, O_RDWR | O_CLOEXEC) < 0 ||
+              status.st_uid == geteuid());
         for (off_t at = 0; at < (each_page ? status.st_size : 1); at += 4096) {
             struct flock lock = {.l_type = F_RDLCK, .l_start = at, .l_len = length};
             CHECK_EQUAL(fcntl(fd, F_OFD_SETLK, &lock), 0);
@@ -64,7 +66,8 @@ static void test_reader(const char *what, off_t length, bool each_page)
     ay_region *old = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_enter(old), 0);
     CHECK_EQUAL(ay_leave(old), 0);
-    /* More than there are places: those of the dead can be had again, for their processes are gone. */
+    /* More than there are places: those of the dead can be had again, for their processes are gone.
+     */
     for (int times = 0; times < 40; times++) {
         CHECK_EQUAL(go_through(true), 0);
         CHECK_EQUAL(go_through(false), AY_AFTER_DEATH);

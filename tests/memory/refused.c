@@ -129,7 +129,8 @@ static void test_room_is_made(ay_spec spec)
     ay_close(space);
 }
 
-/* Many pass through, again and again, and some are killed wherever they are: the others get through. */
+/* Many pass through, again and again, and some are killed wherever they are: the others get
+ * through. */
 static void test_crowd(void)
 {
     enum { MEMBERS = 16, PASSAGES = 20, KILLED = 6 };
@@ -175,9 +176,10 @@ static struct use usage(int who)
 static void check_idle(struct use before, const char *what)
 {
     const struct use after = usage(RUSAGE_SELF);
-    if (after.cpu_ms - before.cpu_ms > CPU_MOST_MS || after.switches - before.switches > SWITCHES_MOST)
-        FAIL("%s for %d ms took %.1f ms of CPU, and woke up %ld times", what, IDLE_MS, after.cpu_ms - before.cpu_ms,
-             after.switches - before.switches);
+    if (after.cpu_ms - before.cpu_ms > CPU_MOST_MS ||
+        after.switches - before.switches > SWITCHES_MOST)
+        FAIL("%s for %d ms took %.1f ms of CPU, and woke up %ld times", what, IDLE_MS,
+             after.cpu_ms - before.cpu_ms, after.switches - before.switches);
 }
 
 static bool never(void *unused)
@@ -202,7 +204,9 @@ static void test_idle(ay_spec spec, bool when)
         ay_region *region = open_region(open_space(NULL), spec);
         const struct use before = usage(RUSAGE_SELF);
         const int64_t begin = now_ms();
-        CHECK_EQUAL(when ? ay_enter_when(region, never, NULL, IDLE_MS) : ay_enter_for(region, IDLE_MS), -ETIMEDOUT);
+        CHECK_EQUAL(when ? ay_enter_when(region, never, NULL, IDLE_MS)
+                         : ay_enter_for(region, IDLE_MS),
+                    -ETIMEDOUT);
         CHECK(now_ms() - begin >= IDLE_MS);
         CHECK(now_ms() - begin < PATIENCE_MS / 2);
         check_idle(before, "waiting");
@@ -270,7 +274,8 @@ static void test_retained(int answer, bool later)
 
 static void test_all_refused(int answer)
 {
-    const ay_spec plain = {.name = "x"}, slots = {.name = "x", .slots = 2}, units = {.name = "x", .take = 1, .of = 2};
+    const ay_spec plain = {.name = "x"}, slots = {.name = "x", .slots = 2},
+                  units = {.name = "x", .take = 1, .of = 2};
     begin_test("refused");
     board = shared_memory(sizeof *board);
     test_retained(answer, false);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A space whose file is removed while it is in use: whoever enters next in the old file gets -ESTALE. */
+/* A space whose file is removed while it is in use: whoever enters next in the old file gets
+ * -ESTALE. */
 #include "harness.h"
 
 static void expect_stale(ay_region *region)
@@ -20,7 +21,8 @@ static void replace_space(void)
     usleep(1); /* off the processor: without a break, it is not told before the next */
 }
 
-/* After so many passages: the first is by the long way, the next by the express lane, or with the permission retained. */
+/* After so many passages: the first is by the long way, the next by the express lane, or with the
+ * permission retained. */
 static void test_passages_before(int passages, unsigned retain)
 {
     unlink(test_space);
@@ -70,7 +72,8 @@ static void test_two_spaces(void)
     snprintf(other_path, sizeof other_path, "%s-other", test_space);
     ay_space *space = open_space(NULL), *other;
     CHECK_EQUAL(ay_open(other_path, NULL, &other), 0);
-    ay_region *a = open_region(space, (ay_spec){.name = "x"}), *b = open_region(other, (ay_spec){.name = "x"});
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(other, (ay_spec){.name = "x"});
     for (int times = 0; times < 10; times++) {
         CHECK_EQUAL(ay_enter(a), 0);
         CHECK_EQUAL(ay_enter(b), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Retained permission: whoever was inside last goes in again by itself; another gets in all the same, whatever the owner does: idle, busy, killed. */
+/* Retained permission: whoever was inside last goes in again by itself; another gets in all the
+ * same, whatever the owner does: idle, busy, killed. */
 #include "harness.h"
 
 static ay_region *open_retaining(ay_space **space)
@@ -44,9 +45,11 @@ static void test_options(void)
     unlink(test_space);
     ay_space *space, *other;
     CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 2}, &space), -EINVAL);
-    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1, .protocol = "bakery"}, &space), -ENOTSUP);
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1, .protocol = "bakery"}, &space),
+                -ENOTSUP);
     CHECK_EQUAL(ay_open(test_space, NULL, &space), 0);
-    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1}, &other), -EINVAL); /* made without */
+    /* made without */
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1}, &other), -EINVAL);
     ay_close(space);
 }
 
@@ -83,7 +86,8 @@ static void test_busy_owner(void)
     ay_close(space);
 }
 
-/* Killed outside, it leaves nothing behind; stopped there, it keeps others out until it goes on: this is what retaining costs. */
+/* Killed outside, it leaves nothing behind; stopped there, it keeps others out until it goes on:
+ * this is what retaining costs. */
 static void test_stopped_and_killed_owner(void)
 {
     unlink(test_space);
@@ -109,9 +113,9 @@ static void test_stopped_and_killed_owner(void)
     ay_close(space);
 }
 
-/* Whatever the owner does, who only tries comes back at once, and a deadline holds: on a busy machine
- * too, where one that gives its processor away gets it back late. The owner is stopped and goes on,
- * again and again. */
+/* Whatever the owner does, who only tries comes back at once, and a deadline holds: on a busy
+ * machine too, where one that gives its processor away gets it back late. The owner is stopped and
+ * goes on, again and again. */
 static void test_stopped_owner_on_a_busy_machine(void)
 {
     enum { LOAD = 4, ROUNDS = 10, TRIES = 3, LIMIT_MS = 20 * 1000 };
@@ -193,7 +197,8 @@ static void test_exclusion(void)
     CHECK_EQUAL(board->count, MEMBERS * PASSAGES);
 }
 
-/* A process retains no more than its keeper can watch: what is beyond it is a plain region, and nobody waits for it. */
+/* A process retains no more than its keeper can watch: what is beyond it is a plain region, and
+ * nobody waits for it. */
 static void test_many(void)
 {
     enum { MANY = 103 };
@@ -224,7 +229,8 @@ static void test_many(void)
     ay_close(space);
 }
 
-/* A condition, a child, and a second thread's handle: the short way is for plain passages of its own process only. */
+/* A condition, a child, and a second thread's handle: the short way is for plain passages of its
+ * own process only. */
 static bool is_set(void *flag)
 {
     return atomic_load((_Atomic int *)flag) != 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ay_share: a region that two processes hold is free when both have gone, or when the last one says so. */
+/* ay_share: a region that two processes hold is free when both have gone, or when the last one says
+ * so. */
 #include "harness.h"
 
 struct pair {
@@ -83,7 +84,8 @@ static void test_the_second_holds(ay_region *region)
     struct pair pair = start_pair(false);
     kill_and_reap(pair.holder);
     CHECK_EQUAL(ay_try(region), -EBUSY);
-    CHECK_EQUAL(ay_enter_for(region, 600), -ETIMEDOUT); /* long enough to doubt that somebody holds it */
+    /* long enough to doubt that somebody holds it */
+    CHECK_EQUAL(ay_enter_for(region, 600), -ETIMEDOUT);
     CHECK_EQUAL(inside(), 1);
     close(pair.dismiss);
     CHECK_EQUAL(ay_enter(region), AY_AFTER_DEATH);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Slots: never more inside than there are; fewer than all of them that stand still stop nobody; a wait with a limit ends there; a departure wakes as
- * many as it has made room for. */
+/* Slots: never more inside than there are; fewer than all of them that stand still stop nobody; a
+ * wait with a limit ends there; a departure wakes as many as it has made room for. */
 #include <sys/resource.h>
 
 #include "harness.h"
@@ -69,7 +69,8 @@ static void test_sleeper_stopped(void)
 {
     unlink(test_space);
     struct board *board = shared_memory(sizeof *board);
-    const pid_t first = start_holder(2, board), second = start_holder(2, board), sleeper = start_waiter(2, board);
+    const pid_t first = start_holder(2, board), second = start_holder(2, board),
+                sleeper = start_waiter(2, board);
     ay_region *region = open_slots(2), *other = open_slots(2);
     CHECK_EQUAL(ay_try(region), -EBUSY);
     CHECK_EQUAL(kill(sleeper, SIGSTOP), 0);
@@ -92,7 +93,8 @@ static void test_sleeper_stopped(void)
     kill_and_reap(sleeper);
 }
 
-/* Of four slots three are taken by processes that stand still: inside, and in the queue. The others go on. */
+/* Of four slots three are taken by processes that stand still: inside, and in the queue. The others
+ * go on. */
 static void test_others_go_on(void)
 {
     enum { SLOTS = 4, OTHERS = 3, ENOUGH = 200 };
@@ -126,12 +128,14 @@ static void test_others_go_on(void)
         kill_and_reap(sleepers[at]);
 }
 
-/* All slots taken by processes that stand still: a wait ends at its limit, and uses next to no processor. */
+/* All slots taken by processes that stand still: a wait ends at its limit, and uses next to no
+ * processor. */
 static void test_limit(void)
 {
     unlink(test_space);
     struct board *board = shared_memory(sizeof *board);
-    const pid_t holder = start_holder(2, board), second = start_holder(2, board), sleeper = start_waiter(2, board);
+    const pid_t holder = start_holder(2, board), second = start_holder(2, board),
+                sleeper = start_waiter(2, board);
     CHECK_EQUAL(kill(holder, SIGSTOP), 0);
     CHECK_EQUAL(kill(sleeper, SIGSTOP), 0);
     ay_region *region = open_slots(2);
@@ -146,7 +150,8 @@ static void test_limit(void)
     kill_and_reap(sleeper);
 }
 
-/* Many, with limits, deaths and departures: never more inside than there are slots, and in the end nobody is left waiting. */
+/* Many, with limits, deaths and departures: never more inside than there are slots, and in the end
+ * nobody is left waiting. */
 static void test_crowd(unsigned slots, int members)
 {
     unlink(test_space);
@@ -176,7 +181,8 @@ static void test_crowd(unsigned slots, int members)
     CHECK(atomic_load(&board->passages) >= 100 * (members - (members + 2) / 3));
 }
 
-/* How often each member has slept is public: a departure that woke them all would let those at the end of the queue sleep again and again. */
+/* How often each member has slept is public: a departure that woke them all would let those at the
+ * end of the queue sleep again and again. */
 static void test_wakes_no_more_than_it_makes_room_for(void)
 {
     enum { SLOTS = 2, MEMBERS = 12 };
@@ -203,7 +209,8 @@ static void test_wakes_no_more_than_it_makes_room_for(void)
     kill_and_reap(second);
     for (int at = 0; at < MEMBERS; at++)
         expect_success(pids[at]);
-    /* One sleep each, and some more for the two deaths, which everybody looks at; all at every departure would be 66 and more. */
+    /* One sleep each, and some more for the two deaths, which everybody looks at; all at every
+     * departure would be 66 and more. */
     CHECK(atomic_load(&board->begun) < 4 * MEMBERS);
 }
 

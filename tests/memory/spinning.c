@@ -79,8 +79,8 @@ static void test_long_after_short(int us)
     ay_region_close(region);
 }
 
-/* More wait than there are processors, and the machine is busy: who gives its processor away gets it
- * back late. The deadline holds nevertheless. */
+/* More wait than there are processors, and the machine is busy: who gives its processor away gets
+ * it back late. The deadline holds nevertheless. */
 static void test_deadline_on_a_busy_machine(void)
 {
     enum { WAITERS = 4, LOAD = 6, TRIES = 60, LIMIT_MS = 15 * 1000 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stopped processes: a pause is not a death. Who is stopped inside keeps the region; timeouts work all the same; and one who waits uses no CPU. */
+/* Stopped processes: a pause is not a death. Who is stopped inside keeps the region; timeouts work
+ * all the same; and one who waits uses no CPU. */
 #include <sys/resource.h>
 
 #include "harness.h"
@@ -36,7 +37,8 @@ static void test_holder_stopped(const char *protocol)
     CHECK(atomic_load(&board->inside));
     CHECK_EQUAL(ay_try(region), -EBUSY);
     const int64_t begin = now_ms();
-    CHECK_EQUAL(ay_enter_for(region, 700), -ETIMEDOUT); /* longer than the doubt about a life lasts */
+    /* longer than the doubt about a life lasts */
+    CHECK_EQUAL(ay_enter_for(region, 700), -ETIMEDOUT);
     CHECK(now_ms() - begin >= 700);
     CHECK_EQUAL(kill(holder, SIGCONT), 0);
     CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), 0);
@@ -45,13 +47,15 @@ static void test_holder_stopped(const char *protocol)
     ay_close(space);
 }
 
-/* Who is stopped while it waits is waited for, once its turn has come: strict order. It holds nothing up before that, and it can be killed. */
+/* Who is stopped while it waits is waited for, once its turn has come: strict order. It holds
+ * nothing up before that, and it can be killed. */
 static void test_waiter_stopped(void)
 {
     unlink(test_space);
     struct board *board = shared_memory(sizeof *board);
     ay_space *space = open_space(NULL);
-    ay_region *a = open_region(space, (ay_spec){.name = "x"}), *b = open_region(space, (ay_spec){.name = "x"});
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_enter(a), 0);
     const pid_t waiter = spawn();
     if (waiter == 0) {
@@ -70,7 +74,8 @@ static void test_waiter_stopped(void)
     ay_close(space);
 }
 
-/* `forks` with two slots: one process stopped, waiting or inside, wherever, does not keep the others out. */
+/* `forks` with two slots: one process stopped, waiting or inside, wherever, does not keep the
+ * others out. */
 static void test_forks(void)
 {
     unlink(test_space);
@@ -115,7 +120,8 @@ static bool never(void *unused)
     return false;
 }
 
-/* A second of waiting costs less than 5 ms of CPU: behind a holder, for units, and for a condition. */
+/* A second of waiting costs less than 5 ms of CPU: behind a holder, for units, and for a condition.
+ */
 static void test_idle_wait(const char *protocol, ay_spec spec, bool when)
 {
     unlink(test_space);
@@ -127,10 +133,12 @@ static void test_idle_wait(const char *protocol, ay_spec spec, bool when)
     if (waiter == 0) {
         ay_region *region = open_region(open_space(protocol), spec);
         const double before = cpu_seconds();
-        CHECK_EQUAL(when ? ay_enter_when(region, never, NULL, 1000) : ay_enter_for(region, 1000), -ETIMEDOUT);
+        CHECK_EQUAL(when ? ay_enter_when(region, never, NULL, 1000) : ay_enter_for(region, 1000),
+                    -ETIMEDOUT);
         const double used = cpu_seconds() - before;
         if (used >= 0.005)
-            FAIL("%s: a second of waiting took %.1f ms of CPU", protocol ? protocol : "courtesy", used * 1e3);
+            FAIL("%s: a second of waiting took %.1f ms of CPU", protocol ? protocol : "courtesy",
+                 used * 1e3);
         _exit(0);
     }
     expect_success(waiter);
@@ -140,7 +148,8 @@ static void test_idle_wait(const char *protocol, ay_spec spec, bool when)
 
 int main(void)
 {
-    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "region", "forks", "courtesy"};
+    static const char *const protocols[] = {"pair",   "races", "clock",   "bakery",
+                                            "region", "forks", "courtesy"};
     begin_test("stopped");
     for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
         test_holder_stopped(protocols[at]);

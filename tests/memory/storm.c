@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Kill storm: processes enter and leave regions of every kind while a killer kills and restarts them at random.
+/* Kill storm: processes enter and leave regions of every kind while a killer kills and restarts
+ * them at random.
  *
- * The witness is memory of the test's own. Each worker has a line there, with what it is inside of; whoever enters looks at
- * the lines of all the others. A line counts only while its worker lives: the killer clears it after it has reaped the worker, and before that
- * nobody can tell a dead worker's line from a living one's, except by the notice of its death.
+ * The witness is memory of the test's own. Each worker has a line there, with what it is inside of;
+ * whoever enters looks at the lines of all the others. A line counts only while its worker lives:
+ * the killer clears it after it has reaped the worker, and before that nobody can tell a dead
+ * worker's line from a living one's, except by the notice of its death.
  */
 #include <sched.h>
 
@@ -43,7 +45,8 @@ static bool is_odd(void *unused)
     return atomic_load(&witness->ticket) % 2 != 0;
 }
 
-/* Another's line, if its worker is not dead. A worker that was killed may be inside by its line; it is not by the kernel. */
+/* Another's line, if its worker is not dead. A worker that was killed may be inside by its line; it
+ * is not by the kernel. */
 static bool lives(const struct line *line)
 {
     const int pid = atomic_load(&line->pid);
@@ -74,8 +77,8 @@ static bool lives(const struct line *line)
     return !(pending >> (SIGKILL - 1) & 1);
 }
 
-/* Looks for somebody who must not be inside with me. Whoever seems to be is asked for its life: lines of the dead are
- * cleared only later. */
+/* Looks for somebody who must not be inside with me. Whoever seems to be is asked for its life:
+ * lines of the dead are cleared only later. */
 static void check_lines(unsigned me, enum kind kind, uint64_t resources, uint64_t units)
 {
     unsigned slotted = 0;
@@ -89,11 +92,13 @@ static void check_lines(unsigned me, enum kind kind, uint64_t resources, uint64_
         bool wrong = (its & resources) && !both_shared;
         wrong |= kind == UNITED && inside == UNITED + 1 && (its_units & units);
         slotted += inside == SLOTTED + 1;
-        if (wrong && lives(line) && atomic_load(&line->inside) == inside && atomic_load(&line->resources) == its)
-            FAIL("worker %u (kind %d) is inside together with %u (kind %d): resources %llx and %llx, units %llx and "
+        if (wrong && lives(line) && atomic_load(&line->inside) == inside &&
+            atomic_load(&line->resources) == its)
+            FAIL("worker %u (kind %d) is inside together with %u (kind %d): resources %llx and "
+                 "%llx, units %llx and "
                  "%llx",
-                 me, kind, other, inside - 1, (unsigned long long)resources, (unsigned long long)its,
-                 (unsigned long long)units, (unsigned long long)its_units);
+                 me, kind, other, inside - 1, (unsigned long long)resources,
+                 (unsigned long long)its, (unsigned long long)units, (unsigned long long)its_units);
     }
     if (kind == SLOTTED && slotted >= SLOTS) {
         unsigned living = 0;
@@ -128,8 +133,8 @@ static void check_fence(enum kind kind, uint64_t fence)
         if (resources >> which & 1) {
             const uint64_t last = atomic_load(&witness->fences[which]);
             if (fence <= last)
-                FAIL("fence %llu after %llu on resource %u", (unsigned long long)fence, (unsigned long long)last,
-                     which);
+                FAIL("fence %llu after %llu on resource %u", (unsigned long long)fence,
+                     (unsigned long long)last, which);
             atomic_store(&witness->fences[which], fence);
         }
 }
@@ -140,7 +145,8 @@ static void be_inside(unsigned me, enum kind kind, ay_region *region, int result
     const uint64_t resources = exclusive_resources(kind);
     unsigned units[UNITS];
     uint64_t bits = 0;
-    if (result == AY_AFTER_DEATH) /* first: so what is told is never counted later than its teller's own death */
+    /* first: so what is told is never counted later than its teller's own death */
+    if (result == AY_AFTER_DEATH)
         atomic_fetch_add(&witness->told, 1);
     const size_t count = ay_units(region, units, UNITS);
     for (size_t at = 0; at < count; at++)
@@ -221,7 +227,8 @@ static void kill_one(pid_t *pids, unsigned victim)
     atomic_store(&line->inside, 0);
 }
 
-/* After the storm: everything can be entered, and the deaths that nobody was told of yet are told now. */
+/* After the storm: everything can be entered, and the deaths that nobody was told of yet are told
+ * now. */
 static void check_calm(void)
 {
     static const ay_spec specs[] = {{.name = "data"},
@@ -282,12 +289,14 @@ int main(int count, char **words)
         passages += atomic_load(&witness->lines[me].passages);
     }
     check_calm();
-    const uint64_t told = atomic_load(&witness->told), deaths = atomic_load(&witness->deaths_inside);
+    const uint64_t told = atomic_load(&witness->told),
+                   deaths = atomic_load(&witness->deaths_inside);
     printf("seed %u: %u kills, %llu passages, %llu deaths inside, %llu told\n", seed, kills,
            (unsigned long long)passages, (unsigned long long)deaths, (unsigned long long)told);
-    /* The line says inside a little later, and outside a little earlier, than the library: a few more deaths may be told
-     * than the lines show, never fewer. */
+    /* The line says inside a little later, and outside a little earlier, than the library: a few
+     * more deaths may be told than the lines show, never fewer. */
     if (told < deaths)
-        FAIL("%llu deaths inside, but %llu told", (unsigned long long)deaths, (unsigned long long)told);
+        FAIL("%llu deaths inside, but %llu told", (unsigned long long)deaths,
+             (unsigned long long)told);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with much thread-local data: every thread's stack has to hold a copy, the library's own threads' too. Built with 100 KB and with 1 MB. */
+/* A program with much thread-local data: every thread's stack has to hold a copy, the library's own
+ * threads' too. Built with 100 KB and with 1 MB. */
 #include <pthread.h>
 
 #include "harness.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The death of a thread. Whoever is inside is dead when the very thread that is inside has ended, and not before: not while it still works in a system call, though
- * its process was killed; and not only with its process, if it ended by itself. */
+/* The death of a thread. Whoever is inside is dead when the very thread that is inside has ended,
+ * and not before: not while it still works in a system call, though its process was killed; and not
+ * only with its process, if it ended by itself. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -95,7 +96,8 @@ static void test_system_call(const char *protocol, ay_spec spec, bool in_thread)
     bool in_time = false;
     for (int tries = 0; tries < 5 && !in_time; tries++) {
         struct stage *stage = shared_memory(sizeof *stage);
-        struct work work = {.spec = spec, .stage = stage, .protocol = protocol, .fd = make_large_file()};
+        struct work work = {
+            .spec = spec, .stage = stage, .protocol = protocol, .fd = make_large_file()};
         make_robust(&stage->mutex);
         const pid_t pid = spawn();
         if (pid == 0) {
@@ -111,8 +113,10 @@ static void test_system_call(const char *protocol, ay_spec spec, bool in_thread)
         kill_in_the_middle(pid, work.fd);
         in_time = blocks(work.fd) > 0;
         CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), AY_AFTER_DEATH);
-        CHECK_EQUAL(blocks(work.fd), 0);                            /* what the dead one did is over */
-        CHECK_EQUAL(pthread_mutex_lock(&stage->mutex), EOWNERDEAD); /* for comparison: it has been released by now */
+        /* what the dead one did is over */
+        CHECK_EQUAL(blocks(work.fd), 0);
+        /* for comparison: it has been released by now */
+        CHECK_EQUAL(pthread_mutex_lock(&stage->mutex), EOWNERDEAD);
         CHECK_EQUAL(pthread_mutex_consistent(&stage->mutex), 0);
         CHECK_EQUAL(pthread_mutex_unlock(&stage->mutex), 0); /* before its memory goes */
         CHECK_EQUAL(ay_leave(region), 0);
@@ -193,7 +197,8 @@ static void run_to_its_end(ay_region *region, enum ending ending)
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
-/* The others go on, and one is told; then the region is used again, by another thread of the same process. */
+/* The others go on, and one is told; then the region is used again, by another thread of the same
+ * process. */
 static void test_ends_inside(const char *protocol, ay_spec spec, enum ending ending)
 {
     unlink(test_space);
@@ -277,7 +282,8 @@ static void test_many_threads(const char *protocol)
 {
     unlink(test_space);
     ay_space *space = open_space(protocol);
-    ay_region *a = open_region(space, (ay_spec){.name = "x"}), *b = open_region(space, (ay_spec){.name = "x"});
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
     for (int times = 0; times < 500; times++) {
         pthread_t thread;
         CHECK_EQUAL(pthread_create(&thread, NULL, pass_once, a), 0);
@@ -308,7 +314,8 @@ static void *work_in_pool(void *arg)
     return NULL;
 }
 
-/* Spaces that are closed while threads live that were inside: their robust mutexes, and the program's own, stay whole. */
+/* Spaces that are closed while threads live that were inside: their robust mutexes, and the
+ * program's own, stay whole. */
 static void test_closed_by_others(void)
 {
     enum { WORKERS = 6 };
@@ -344,7 +351,8 @@ static void *enter_and_execute(void *arg)
     _exit(1);
 }
 
-/* The kernel does not mark the robust mutexes of a thread that is not the first and calls exec: the second witness does. */
+/* The kernel does not mark the robust mutexes of a thread that is not the first and calls exec: the
+ * second witness does. */
 static void test_exec_by_thread(void)
 {
     unlink(test_space);
@@ -368,7 +376,8 @@ static void test_exec_by_thread(void)
 
 int main(void)
 {
-    static const char *const protocols[] = {"pair", "races", "clock", "bakery", "region", "forks", "courtesy"};
+    static const char *const protocols[] = {"pair",   "races", "clock",   "bakery",
+                                            "region", "forks", "courtesy"};
     begin_test("threads");
     test_system_call(NULL, (ay_spec){.name = "x"}, false);
     test_system_call(NULL, (ay_spec){.name = "x"}, true);
@@ -378,7 +387,8 @@ int main(void)
         test_ends_inside(protocols[at], (ay_spec){.name = "x"}, RETURNS);
     test_ends_inside(NULL, (ay_spec){.name = "x"}, EXITS);
     test_ends_inside(NULL, (ay_spec){.name = "x"}, IS_CANCELLED);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep account of threads */
+#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
+    !defined(__SANITIZE_THREAD__) /* they keep account of threads */
     test_ends_inside(NULL, (ay_spec){.name = "x"}, LEAVES_BY_SYSTEM_CALL);
 #endif
     test_wakes_others();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A storm of threads: processes whose threads share regions by turns, end inside now and then, and are killed with all the others. Nobody is inside with another; and
- * whoever left something half done there has died, and the next one was told. */
+/* A storm of threads: processes whose threads share regions by turns, end inside now and then, and
+ * are killed with all the others. Nobody is inside with another; and whoever left something half
+ * done there has died, and the next one was told. */
 #include <pthread.h>
 
 #include "harness.h"
@@ -9,7 +10,8 @@ enum { PROCESSES = 4, THREADS = 3, REGIONS = 2, SECONDS = 4, ENDS_ONE_IN = 300 }
 
 /* Outside the lock. */
 static struct board {
-    _Atomic uint64_t inside; /* whose turn it is; 0: nobody is, or one that died had not come so far */
+    /* whose turn it is; 0: nobody is, or one that died had not come so far */
+    _Atomic uint64_t inside;
     _Atomic long passages, ended, told;
 } * board;
 
@@ -104,8 +106,8 @@ int main(void)
     for (int at = 0; at < PROCESSES; at++)
         expect_killed(pids[at]);
     const long ended = atomic_load(&board->ended), told = atomic_load(&board->told);
-    printf("%ld passages, %ld kills, %ld threads ended inside, %ld told\n", atomic_load(&board->passages), kills, ended,
-           told);
+    printf("%ld passages, %ld kills, %ld threads ended inside, %ld told\n",
+           atomic_load(&board->passages), kills, ended, told);
     CHECK(atomic_load(&board->passages) > 0 && ended > 0);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The message protocols under the search: the shipped ones hold, and every broken variant is found out. */
+/* The message protocols under the search: the shipped ones hold, and every broken variant is found
+ * out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,11 +8,15 @@
 
 #include <cmocka.h>
 
-#include "check/messages_model.h"
-#include "check/verdict.h"
+#include "check/messages/messages_model.h"
+#include "check/search/verdict.h"
 
 enum { UNBOUNDED = 0 }; /* requests */
-enum { EXCLUSIVE = 1 << MODE_EXCLUSIVE, READERS = EXCLUSIVE | 1 << MODE_SHARED, ALL = (1 << MODE_NULL) - 1 };
+enum {
+    EXCLUSIVE = 1 << MODE_EXCLUSIVE,
+    READERS = EXCLUSIVE | 1 << MODE_SHARED,
+    ALL = (1 << MODE_NULL) - 1
+};
 
 struct setting {
     const char *name;
@@ -20,8 +25,8 @@ struct setting {
     unsigned crashes, joinings, modes;
 };
 
-static void search(const struct setting *setting, struct messages_model *model, struct search *search,
-                   struct verdict *verdict)
+static void search(const struct setting *setting, struct messages_model *model,
+                   struct search *search, struct verdict *verdict)
 {
     const struct messages_options options = {.variant = variant_find(setting->name),
                                              .nodes = setting->nodes,
@@ -33,7 +38,8 @@ static void search(const struct setting *setting, struct messages_model *model, 
     assert_non_null(options.variant);
     assert_null(messages_model_open(model, &options));
     *search = (struct search){.system = &model->system, .limits = {.memory = (size_t)2 << 30}};
-    *verdict = (struct verdict){.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT};
+    *verdict = (struct verdict){.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS |
+                                              1u << PROPERTY_LOCKOUT};
     assert_int_equal(verdict_reach(search, verdict), 0);
 }
 
@@ -73,9 +79,9 @@ static void the_shipped_protocols_hold(void **unused)
         struct search found;
         struct verdict verdict;
         search(&cases[i].setting, &model, &found, &verdict);
-        print_message("%-20s %u nodes %u requests %u crashes %u joins: %u states\n", cases[i].setting.name,
-                      cases[i].setting.nodes, cases[i].setting.requests, cases[i].setting.crashes,
-                      cases[i].setting.joinings, found.store.count);
+        print_message("%-20s %u nodes %u requests %u crashes %u joins: %u states\n",
+                      cases[i].setting.name, cases[i].setting.nodes, cases[i].setting.requests,
+                      cases[i].setting.crashes, cases[i].setting.joinings, found.store.count);
         if (found.end == SEARCH_VIOLATED)
             fail_msg("%s: %s", cases[i].setting.name, found.violated);
         assert_int_equal(found.end, SEARCH_EXHAUSTED);
@@ -99,24 +105,49 @@ static void the_broken_variants_are_found_out(void **unused)
         size_t steps;
         const char *breaks;
     } cases[] = {
-        {{"lamport", 2, 1, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 4, "exclusion"}, /* it needs FIFO */
+        /* it needs FIFO */
+        {{"lamport", 2, 1, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 4, "exclusion"},
         {{"lamport-no-acknowledgement", 2, 1, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 2, "exclusion"},
         {{"lamport-newcomer-not-told", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 9, "exclusion"},
         {{"lamport-waits-for-the-dead", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 3, "deadlock"},
         {{"ricart-agrawala-unfair", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 12, "fairness"},
-        {{"ricart-agrawala-unfair", 3, UNBOUNDED, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 12, "fairness"},
-        {{"lamport-no-acknowledgement", 2, UNBOUNDED, CHANNELS_FIFO, 0, 0, EXCLUSIVE}, 2, "exclusion"},
+        {{"ricart-agrawala-unfair", 3, UNBOUNDED, CHANNELS_REORDERED, 0, 0, EXCLUSIVE},
+         12,
+         "fairness"},
+        {{"lamport-no-acknowledgement", 2, UNBOUNDED, CHANNELS_FIFO, 0, 0, EXCLUSIVE},
+         2,
+         "exclusion"},
         {{"ricart-agrawala-published", 2, 2, CHANNELS_AGREED, 2, 2, EXCLUSIVE}, 9, "exclusion"},
-        {{"ricart-agrawala-never-defers", 2, 1, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 5, "fairness"},
-        {{"ricart-agrawala-waits-for-the-dead", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 3, "deadlock"},
-        {{"ricart-agrawala-no-incarnations", 3, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 14, "fairness"},
-        {{"ricart-agrawala-fence-without-view", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 6, "fence"},
-        {{"carvalho-roucairol-no-ask-again", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 21, "deadlock"},
-        {{"carvalho-roucairol-never-defers", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 10, "exclusion"},
-        {{"carvalho-roucairol-preset-newcomer", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 7, "exclusion"},
-        {{"carvalho-roucairol-nobodys-permission", 3, 1, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 11, "deadlock"},
-        {{"carvalho-roucairol-no-incarnations", 3, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE}, 16, "exclusion"},
-        {{"carvalho-roucairol-fence-without-view", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 6, "fence"},
+        {{"ricart-agrawala-never-defers", 2, 1, CHANNELS_REORDERED, 0, 0, EXCLUSIVE},
+         5,
+         "fairness"},
+        {{"ricart-agrawala-waits-for-the-dead", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE},
+         3,
+         "deadlock"},
+        {{"ricart-agrawala-no-incarnations", 3, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE},
+         14,
+         "fairness"},
+        {{"ricart-agrawala-fence-without-view", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE},
+         6,
+         "fence"},
+        {{"carvalho-roucairol-no-ask-again", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE},
+         21,
+         "deadlock"},
+        {{"carvalho-roucairol-never-defers", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE},
+         10,
+         "exclusion"},
+        {{"carvalho-roucairol-preset-newcomer", 2, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE},
+         7,
+         "exclusion"},
+        {{"carvalho-roucairol-nobodys-permission", 3, 1, CHANNELS_AGREED, 1, 1, EXCLUSIVE},
+         11,
+         "deadlock"},
+        {{"carvalho-roucairol-no-incarnations", 3, 2, CHANNELS_AGREED, 1, 1, EXCLUSIVE},
+         16,
+         "exclusion"},
+        {{"carvalho-roucairol-fence-without-view", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE},
+         6,
+         "fence"},
         {{"token-regenerated-twice", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 5, "exclusion"},
         {{"token-not-taken-back", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 10, "deadlock"},
         {{"token-established-early", 3, 1, CHANNELS_AGREED, 2, 1, EXCLUSIVE}, 8, "deadlock"},
@@ -127,7 +158,8 @@ static void the_broken_variants_are_found_out(void **unused)
         struct search found;
         struct verdict verdict;
         search(&cases[i].setting, &model, &found, &verdict);
-        print_message("%-40s %s\n", cases[i].setting.name, found.violated ? found.violated : "holds?");
+        print_message("%-40s %s\n", cases[i].setting.name,
+                      found.violated ? found.violated : "holds?");
         assert_int_equal(found.end, SEARCH_VIOLATED);
         assert_memory_equal(found.violated, cases[i].breaks, strlen(cases[i].breaks));
         assert_int_equal(verdict.finding[PROPERTY_SAFETY].run.count, cases[i].steps);
@@ -142,13 +174,14 @@ static void a_counterexample_reads_like_a_story(void **unused)
     static struct messages_model model;
     struct search found;
     struct verdict verdict;
-    search(&(struct setting){"token-regenerated-twice", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, &model, &found,
-           &verdict);
+    search(&(struct setting){"token-regenerated-twice", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE},
+           &model, &found, &verdict);
     char story[1024] = "";
-    const struct run *run = &verdict.finding[PROPERTY_SAFETY].run;
+    const struct check_run *run = &verdict.finding[PROPERTY_SAFETY].run;
     for (size_t i = 0; i < run->count; i++) {
         const size_t used = strlen(story);
-        snprintf(story + used, sizeof story - used, "%u %s\n", run->steps[i].move.process, run->steps[i].line);
+        snprintf(story + used, sizeof story - used, "%u %s\n", run->steps[i].move.process,
+                 run->steps[i].line);
     }
     assert_string_equal(story, "0 dies\n"
                                "1 requests; sends REQUEST(1) →2\n"
@@ -166,7 +199,8 @@ static void a_number_too_great_is_reported_not_cut_off(void **unused)
     struct search found;
     struct verdict verdict;
     /* More views than the four bits of a packed fence hold. */
-    search(&(struct setting){"carvalho-roucairol", 2, 1, CHANNELS_AGREED, 9, 9, EXCLUSIVE}, &model, &found, &verdict);
+    search(&(struct setting){"carvalho-roucairol", 2, 1, CHANNELS_AGREED, 9, 9, EXCLUSIVE}, &model,
+           &found, &verdict);
     assert_int_equal(found.end, SEARCH_OVERFLOW);
     verdict_close(&verdict);
     search_close(&found);

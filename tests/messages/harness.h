@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A few nodes and the messages between them, stepped by hand; everything that happens is written down in words. */
+/* A few nodes and the messages between them, stepped by hand; everything that happens is written
+ * down in words. */
 #ifndef AFTERYOU_TESTS_MESSAGES_HARNESS_H
 #define AFTERYOU_TESTS_MESSAGES_HARNESS_H
 
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "protocols/catalogue.h"
+#include "protocols/messages/catalogue.h"
 
 enum { HARNESS_NODES = 5, HARNESS_WORDS = 256, HARNESS_LETTERS = 64 };
 
@@ -23,7 +24,7 @@ struct letter {
 };
 
 struct harness {
-    const struct protocol *protocol;
+    const struct message_protocol *protocol;
     uint32_t nodes;
     bool agreed;
     uint64_t state[HARNESS_NODES][HARNESS_WORDS];
@@ -83,7 +84,8 @@ static inline void harness_step(struct harness *h, uint32_t node, struct event e
     }
 }
 
-static inline void harness_begin(struct harness *h, const struct protocol *protocol, uint32_t nodes, bool agreed)
+static inline void harness_begin(struct harness *h, const struct message_protocol *protocol,
+                                 uint32_t nodes, bool agreed)
 {
     memset(h, 0, sizeof *h);
     h->protocol = protocol;
@@ -91,7 +93,8 @@ static inline void harness_begin(struct harness *h, const struct protocol *proto
     h->agreed = agreed;
     assert_true(protocol->words(nodes) <= HARNESS_WORDS);
     for (uint32_t node = 0; node < nodes; node++)
-        protocol->begin(h->state[node], &(struct beginning){.self = node, .nodes = nodes, .agreed = agreed});
+        protocol->begin(h->state[node],
+                        &(struct beginning){.self = node, .nodes = nodes, .agreed = agreed});
 }
 
 static inline void harness_request(struct harness *h, uint32_t node, enum mode mode)
@@ -111,12 +114,14 @@ static inline void harness_deliver(struct harness *h, uint32_t from, uint32_t to
 {
     for (unsigned i = 0; i < h->count; i++) {
         const struct letter letter = h->letters[i];
-        if ((from != UINT32_MAX && letter.message.from != from) || (to != UINT32_MAX && letter.to != to))
+        if ((from != UINT32_MAX && letter.message.from != from) ||
+            (to != UINT32_MAX && letter.to != to))
             continue;
         h->count--;
         memmove(&h->letters[i], &h->letters[i + 1], (h->count - i) * sizeof letter);
-        harness_step(h, letter.to,
-                     (struct event){.kind = EVENT_MESSAGE, .message = &letter.message, .body = letter.body});
+        harness_step(
+            h, letter.to,
+            (struct event){.kind = EVENT_MESSAGE, .message = &letter.message, .body = letter.body});
         return;
     }
     fail_msg("no letter from %u to %u is on its way; so far:\n%s", from, to, h->trace);

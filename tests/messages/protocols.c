@@ -5,8 +5,9 @@
 static void the_matrix_of_modes_is_that_of_vms(void **unused)
 {
     (void)unused;
-    static const char *const expected[MODES] = {/* a dot where both may be inside; EX PR PW CW CR NL */
-                                                "xxxxx.", "x.xx..", "xxxx..", "xxx...", "x.....", "......"};
+    /* a dot where both may be inside; EX PR PW CW CR NL */
+    static const char *const expected[MODES] = {"xxxxx.", "x.xx..", "xxxx..",
+                                                "xxx...", "x.....", "......"};
     for (unsigned i = 0; i < MODES; i++)
         for (unsigned j = 0; j < MODES; j++) {
             assert_int_equal(modes_conflict(i, j), expected[i][j] == 'x');
@@ -117,7 +118,8 @@ static void readers_are_inside_together_and_keep_their_permissions(void **unused
                                  "0 leaves\n"
                                  "1 leaves\n");
     harness_forget(&h);
-    harness_request(&h, 1, MODE_EXCLUSIVE); /* a writer asks, though it has the reader's permission */
+    /* a writer asks, though it has the reader's permission */
+    harness_request(&h, 1, MODE_EXCLUSIVE);
     harness_settle(&h);
     assert_string_equal(h.trace, "1 requests\n"
                                  "1 sends REQUEST(2) to 0\n"
@@ -155,8 +157,8 @@ static void the_token_goes_round_from_its_holder(void **unused)
 static void the_dead_count_as_having_replied(void **unused)
 {
     (void)unused;
-    static const struct protocol *const protocols[] = {&lamport_protocol, &ricart_agrawala_protocol,
-                                                       &carvalho_roucairol_protocol};
+    static const struct message_protocol *const protocols[] = {
+        &lamport_protocol, &ricart_agrawala_protocol, &carvalho_roucairol_protocol};
     for (unsigned i = 0; i < 3; i++) {
         struct harness h;
         harness_begin(&h, protocols[i], 2, true);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a trace of a real run of the memory engine: processes that read and write one resource, one of which dies inside.
+/* Writes a trace of a real run of the memory engine: processes that read and write one resource,
+ * one of which dies inside.
  *
- * usage: recorded TRACE SPACE. Entering and leaving are written from inside the region, as docs/messages.md asks.
+ * usage: recorded TRACE SPACE. Entering and leaving are written from inside the region, as
+ * docs/messages.md asks.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,10 +33,10 @@ static void record(int trace, unsigned process, const char *event, const char *m
     char line[256], more[32] = "";
     if (fence)
         snprintf(more, sizeof more, ",\"fence\":%" PRIu64, fence);
-    const int length =
-        snprintf(line, sizeof line,
-                 "{\"at\":%lld%09ld,\"process\":\"p%u\",\"event\":\"%s\",\"region\":\"db\",\"mode\":\"%s\"%s}\n",
-                 (long long)now.tv_sec, now.tv_nsec, process, event, mode, more);
+    const int length = snprintf(
+        line, sizeof line,
+        "{\"at\":%lld%09ld,\"process\":\"p%u\",\"event\":\"%s\",\"region\":\"db\",\"mode\":\"%s\"%s}\n",
+        (long long)now.tv_sec, now.tv_nsec, process, event, mode, more);
     if (write(trace, line, (size_t)length) != length)
         fail("writing the trace");
 }
@@ -46,7 +48,8 @@ static void work(int trace, const char *name, unsigned process)
     if (ay_open(name, NULL, &space) < 0)
         fail("opening the space");
     for (unsigned shared = 0; shared < 2; shared++)
-        if (ay_region_open(space, &(ay_spec){.name = "db", .mode = shared ? AY_SHARED : AY_EXCLUSIVE},
+        if (ay_region_open(space,
+                           &(ay_spec){.name = "db", .mode = shared ? AY_SHARED : AY_EXCLUSIVE},
                            &regions[shared]) < 0)
             fail("opening the region");
     for (unsigned i = 0; i < PASSAGES; i++) {
@@ -70,7 +73,8 @@ static void work(int trace, const char *name, unsigned process)
 
 int main(int count, char **words)
 {
-    const int trace = count == 3 ? open(words[1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600) : -1;
+    const int trace =
+        count == 3 ? open(words[1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600) : -1;
     if (trace < 0) {
         fputs("usage: recorded TRACE SPACE\n", stderr);
         return 125;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulator: message counts, Table I, one seed one run, faults without a violation, and broken variants found out.
+/* The simulator: message counts, Table I, one seed one run, faults without a violation, and broken
+ * variants found out.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,8 @@ static void what_is_due_first_comes_first(void **unused)
     queue_close(&queue);
 }
 
-/* Lamport 3(N-1), Ricart–Agrawala 2(N-1), Carvalho–Roucairol 0 … 2(N-1) and even, token 0 or N; N = 2 … 100. */
+/* Lamport 3(N-1), Ricart–Agrawala 2(N-1), Carvalho–Roucairol 0 … 2(N-1) and even, token 0 or N; N =
+ * 2 … 100. */
 static void messages_per_passage_are_as_the_papers_say(void **unused)
 {
     (void)unused;
@@ -91,11 +93,12 @@ static void table_one_is_reproduced(void **unused)
     for (unsigned i = 0; i < 3; i++) {
         const double n = sizes[i];
         const struct {
-            const struct protocol *protocol;
+            const struct message_protocol *protocol;
             double delay[TABLE_NOTES];
         } rows[] = {{&lamport_protocol, {.5, 1, 1, 1.5}},
                     {&ricart_agrawala_protocol, {.5, 1, 1, 1.5}},
-                    {&carvalho_roucairol_protocol, {.5, 0, 1, n / 2}}, /* the paper has (N-1)/2 for the last */
+                    /* the paper has (N-1)/2 for the last */
+                    {&carvalho_roucairol_protocol, {.5, 0, 1, n / 2}},
                     {&token_protocol, {.5, 0, 1, 1}}};
         for (unsigned row = 0; row < 4; row++) {
             struct table_row measured;
@@ -169,7 +172,8 @@ static void crashes_joinings_delays_and_partitions_break_nothing(void **unused)
     (void)unused;
     uint64_t events = 0, crashes = 0, joins = 0, partitions = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {
-        struct simulation how = rough(variant_at((unsigned)seed % 4)->name, 2 + (uint32_t)(seed % 7));
+        struct simulation how =
+            rough(variant_at((unsigned)seed % 4)->name, 2 + (uint32_t)(seed % 7));
         how.seed = seed;
         how.events = 4000;
         how.faults.crash = seed % 3 == 0 ? 0.05 : 0.005;
@@ -204,18 +208,21 @@ static void broken_variants_are_found_within_a_hundred_thousand_events(void **un
             struct simulation how = rough(variant_at(i)->name, 3);
             how.seed = seed;
             how.events = 2000;
-            how.faults.restart = seed % 2 ? 1 : 0.5; /* some are broken only while the dead stay dead */
+            /* some are broken only while the dead stay dead */
+            how.faults.restart = seed % 2 ? 1 : 0.5;
             assert_int_equal(simulate(&how, &outcome), 0);
             events += outcome.measure.events;
             measure_close(&outcome.measure);
         }
-        print_message("%-40s %6lu events: %s\n", variant_at(i)->name, (unsigned long)events, outcome.words);
+        print_message("%-40s %6lu events: %s\n", variant_at(i)->name, (unsigned long)events,
+                      outcome.words);
         assert_int_not_equal(outcome.verdict, VERDICT_HOLDS);
         assert_true(events <= 100000);
     }
 }
 
-/* Given up while it is inside, a node overlaps with its successor; its fence tells, and no member's is ever too low. */
+/* Given up while it is inside, a node overlaps with its successor; its fence tells, and no member's
+ * is ever too low. */
 static void a_wrong_detector_costs_overlaps_that_fences_order(void **unused)
 {
     (void)unused;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* The lease: for how long what is granted to this machine holds, and when somebody else's must have
+ * ended.
+ *
+ * Each member multicasts a renewal, with the time by its own clock, six times a lease; with it goes
+ * the time in the last renewal of every other member that it has heard. Of my renewals, the latest
+ * that agents on a majority of the machines (mine counted) have heard was *sent* at some time t; my
+ * lease ends at t + lease.
+ *
+ * Whoever acknowledged that renewal had heard it by then, and nobody buries me before the grace has
+ * passed since it last heard a renewal of mine: the grace is longer than the lease, and a burial is
+ * void if a renewal of mine stands between in the order. So my deadline has passed, by my own
+ * clock, before anybody counts me as dead, however long I was stopped; the clocks need to run at
+ * the same rate within a tenth.
+ */
+#include "agent/core/agent.h"
+
+enum { RENEWALS_A_LEASE = 6 };
+
+bool lease_is_valid(const struct agent *agent)
+{
+    return agent_is_member(agent) && agent->deadline > agent->now;
+}
+
+bool agent_is_ready(const struct agent *agent)
+{
+    return lease_is_valid(agent) && agent->quarantine <= agent->now;
+}
+
+static bool is_alive(const struct member *member)
+{
+    return member->used && !member->ghost;
+}
+
+void lease_renew(struct agent *agent)
+{
+    uint8_t count = 0;
+    agent->renewal_due = agent->now + agent->options.lease / RENEWALS_A_LEASE;
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        count = (uint8_t)(count + is_alive(&agent->member[slot]));
+    parcel_record(&agent->out, RECORD_RENEWAL);
+    parcel_u64(&agent->out, (uint64_t)agent->now);
+    parcel_u8(&agent->out, count);
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (is_alive(&agent->member[slot])) {
+            parcel_u8(&agent->out, (uint8_t)slot);
+            parcel_u64(&agent->out, agent->member[slot].renewed);
+        }
+    parcel_end_record(&agent->out);
+}
+
+/* The time that agents on a majority of the machines have acknowledged; 0: there is none. */
+static uint64_t majority_time(const struct agent *agent)
+{
+    uint64_t best = 0;
+    for (uint32_t candidate = 0; candidate < SLOTS; candidate++) {
+        const uint64_t time = agent->member[candidate].acknowledged;
+        uint32_t count = 0;
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            count += is_alive(&agent->member[slot]) && agent->member[slot].acknowledged >= time;
+        if (is_alive(&agent->member[candidate]) && count >= agent->majority && time > best)
+            best = time;
+    }
+    return best;
+}
+
+static void become_ready(struct agent *agent)
+{
+    if (!agent_is_ready(agent) || agent->was_ready)
+        return;
+    agent->was_ready = true;
+    agent_log(agent, LOG_INFORMATION, "ready", "slot=%u view=%llu", agent->self,
+              (unsigned long long)agent->view);
+    agent_state_changes(agent, AGENT_READY);
+    resources_pursue_all(agent);
+}
+
+static void extend(struct agent *agent)
+{
+    const uint64_t time = majority_time(agent);
+    const int64_t deadline = time ? (int64_t)time + agent->options.lease : 0;
+    if (deadline <= agent->deadline || deadline <= agent->now)
+        return;
+    if (agent->deadline == 0)
+        holdings_settle_inheritance(agent); /* it may have run out meanwhile */
+    agent->inherited_until = 0;
+    agent->deadline = deadline;
+    agent->obliged = deadline + agent->options.grace - agent->options.lease;
+    agent->around.lease(agent->around.arg, deadline);
+    become_ready(agent);
+}
+
+static bool has_lapsed(const struct agent *agent)
+{
+    return agent->deadline && agent->deadline <= agent->now;
+}
+
+void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields)
+{
+    struct member *member = &agent->member[slot];
+    const bool is_first = member->renewed == 0;
+    /* stopped, and just now going on: what is granted has been counted as lost */
+    if (has_lapsed(agent)) {
+        agent_forget(agent, "the lease has run out");
+        joining_seek(agent);
+        return;
+    }
+    member->renewed = read_u64(fields);
+    member->heard = agent->now;
+    const uint8_t count = read_u8(fields);
+    for (uint8_t at = 0; at < count; at++) {
+        const uint8_t whose = read_u8(fields);
+        const uint64_t time = read_u64(fields);
+        if (whose == agent->self && !fields->bad && time > member->acknowledged)
+            member->acknowledged = time;
+    }
+    if (slot == agent->self)
+        member->acknowledged = member->renewed;
+    else if (is_first)
+        lease_renew(agent);
+    extend(agent);
+}
+
+/* Without a lease too: a member that waits for one may wait for machines whose new agents are let
+ * in only when the old ones are buried. */
+static void bury_the_silent(struct agent *agent)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const struct member *member = &agent->member[slot];
+        if (!is_alive(member) || slot == agent->self ||
+            agent->now - member->heard <= agent->options.grace)
+            continue;
+        parcel_record(&agent->out, RECORD_BURIAL);
+        parcel_u8(&agent->out, (uint8_t)slot);
+        parcel_u64(&agent->out, member->incarnation);
+        parcel_u64(&agent->out, member->renewed);
+        parcel_end_record(&agent->out);
+    }
+}
+
+void lease_tick(struct agent *agent)
+{
+    if (has_lapsed(agent)) {
+        agent_forget(agent, "the lease has run out");
+        return;
+    }
+    become_ready(agent);
+    if (agent->renewal_due <= agent->now)
+        lease_renew(agent);
+    bury_the_silent(agent);
+}

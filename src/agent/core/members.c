@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Members: how they get a slot, and how they cease to be. Each change is a view. */
+#include "agent/core/agent.h"
+
+static void next_view(struct agent *agent)
+{
+    agent->view++;
+    if (agent->view > agent->known_view)
+        agent->known_view = agent->view;
+    agent->around.keep_view(agent->around.arg, agent->view);
+}
+
+uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation,
+                     uint64_t pages)
+{
+    uint32_t slot = 0;
+    while (slot < SLOTS && agent->member[slot].used)
+        slot++;
+    if (slot == SLOTS)
+        return NO_SLOT;
+    next_view(agent);
+    agent->member[slot] = (struct member){.used = true,
+                                          .node = address.node,
+                                          .pid = address.pid,
+                                          .pages = pages,
+                                          .incarnation = incarnation,
+                                          .joined = agent->view,
+                                          .heard = agent->now};
+    return slot;
+}
+
+/* A ghost's slot is free when no resource needs it any more. */
+void members_free_slots(struct agent *agent)
+{
+    uint64_t needed = 0;
+    for (uint32_t at = 0; at < agent->group_count; at++)
+        needed |= agent->group[at]->members;
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (agent->member[slot].ghost && !(needed & slot_bit(slot)))
+            agent->member[slot] = (struct member){0};
+}
+
+/* Whether (slot, name) is among what the successor has, or owes still. */
+static bool is_kept(struct reader list, uint32_t slot, const struct resource *resource)
+{
+    const uint32_t count = read_u32(&list);
+    for (uint32_t at = 0; at < count && !list.bad; at++) {
+        const char *name;
+        const uint8_t its = read_u8(&list);
+        const size_t length = read_text(&list, &name);
+        if (!list.bad && its == slot && length == resource->length &&
+            memcmp(name, resource->name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void end_slot(struct agent *agent, uint32_t slot, const struct reader *kept, bool death)
+{
+    next_view(agent);
+    agent->member[slot].ghost = true;
+    for (uint32_t at = 0; at < agent->group_count; at++)
+        if (!kept || !is_kept(*kept, slot, agent->group[at]))
+            resources_died(agent, agent->group[at], slot, death);
+}
+
+/* A new agent on `node` takes the place of the old: A4, A6. */
+void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *kept)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (agent->member[slot].used && agent->member[slot].node == node && slot != except)
+            end_slot(agent, slot, kept, true);
+    members_free_slots(agent);
+}
+
+/* A3. Void if it has been heard of since the one who buries it last heard of it. */
+void members_burial(struct agent *agent, struct reader *fields)
+{
+    const uint8_t slot = read_u8(fields);
+    const uint64_t incarnation = read_u64(fields), renewed = read_u64(fields);
+    if (fields->bad || slot >= SLOTS)
+        return;
+    const struct member *member = &agent->member[slot];
+    if (!member->used || member->ghost || member->incarnation != incarnation ||
+        member->renewed != renewed)
+        return;
+    if (slot == agent->self) {
+        agent_forget(agent, "not heard of for the grace");
+        joining_seek(agent);
+        return;
+    }
+    const uint32_t node = member->node;
+    agent->counters.burials++;
+    agent_log(agent, LOG_WARNING, "buried", "node=%u slot=%u", node, slot);
+    for (uint32_t each = 0; each < SLOTS; each++)
+        if (agent->member[each].used && agent->member[each].node == node)
+            end_slot(agent, each, NULL, true);
+    members_free_slots(agent);
+}
+
+void members_farewell(struct agent *agent, uint32_t slot)
+{
+    if (slot == agent->self)
+        return;
+    agent_log(agent, LOG_INFORMATION, "farewell", "node=%u slot=%u", agent->member[slot].node,
+              slot);
+    end_slot(agent, slot, NULL, false);
+    members_free_slots(agent);
+}
+
+/* What a predecessor of `slot` had of one resource has ended. */
+void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
+{
+    const uint32_t index = read_u32(fields);
+    const uint8_t ghost = read_u8(fields), death = read_u8(fields);
+    if (fields->bad || index >= agent->group_count || ghost >= SLOTS ||
+        !agent->member[ghost].ghost || agent->member[ghost].node != agent->member[slot].node ||
+        !(agent->group[index]->members & slot_bit(ghost)))
+        return;
+    next_view(agent);
+    struct resource *resource = agent->group[index];
+    agent_log(agent, LOG_DEBUGGING, "ghost-ended", "resource=\"%s\" slot=%u view=%llu",
+              agent_name(resource), ghost, (unsigned long long)agent->view);
+    if (death && !resource->death) {
+        resource->death = true;
+        agent->around.death(agent->around.arg, (unsigned)(resource - agent->resource));
+    }
+    resources_died(agent, resource, ghost, false);
+    members_free_slots(agent);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* The transport, by Corosync: closed process groups for order, votequorum for the majority.
+ *
+ * Corosync tells of a change of its ring in two streams, the group's and quorum's, and the group's
+ * comes first: so what is delivered in a ring is held back until quorum has spoken of the same
+ * ring. Without quorum nothing is delivered: the agent is cut.
+ */
+#include <corosync/cmap.h>
+#include <corosync/cpg.h>
+#include <corosync/quorum.h>
+#include <corosync/votequorum.h>
+
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "agent/host/transport.h"
+
+enum {
+    MS = 1000 * 1000,
+    RECONNECT_MS = 300,
+    RESEND_MS = 2,
+    IDLE_MS = 1000,
+    VERDICTS = 32,
+    CMAP_KEYS = 128
+};
+
+struct ring {
+    uint32_t node;
+    uint64_t sequence;
+};
+
+struct item {
+    struct item *next;
+    enum { ITEM_RING, ITEM_LEFT, ITEM_PARCEL } kind;
+    struct ring ring;
+    struct address who;
+    bool with_its_machine;
+    size_t length;
+    uint8_t bytes[];
+};
+
+struct unsent {
+    struct item *first, **end;
+};
+
+struct transport {
+    struct transport_events events;
+    struct cpg_name group;
+    cpg_handle_t cpg;
+    quorum_handle_t quorum;
+    bool open;      /* both handles are */
+    bool connected; /* the agent has been told so */
+    bool broken;    /* Corosync has gone: to be closed once no callback runs */
+    int64_t tried;
+    struct address self;
+    uint32_t nodes;
+    char name[NODE_NAME_ROOM];
+    struct ring ring; /* of what is delivered now */
+    struct {
+        struct ring ring;
+        bool quorate;
+    } verdict[VERDICTS]; /* the newest last */
+    struct unsent received, unsent;
+};
+
+static struct item *queue_add(struct unsent *queue, size_t length)
+{
+    struct item *item = calloc(1, sizeof *item + length);
+    if (!item) {
+        fputs("afteryou agent: out of memory\n", stderr);
+        abort();
+    }
+    item->length = length;
+    *queue->end = item;
+    queue->end = &item->next;
+    return item;
+}
+
+static void queue_drop_first(struct unsent *queue)
+{
+    struct item *item = queue->first;
+    queue->first = item->next;
+    if (!queue->first)
+        queue->end = &queue->first;
+    free(item);
+}
+
+static void queue_clear(struct unsent *queue)
+{
+    while (queue->first)
+        queue_drop_first(queue);
+    queue->end = &queue->first;
+}
+
+static bool same_ring(struct ring a, struct ring b)
+{
+    return a.node == b.node && a.sequence == b.sequence;
+}
+
+static struct transport *of_cpg(cpg_handle_t handle)
+{
+    void *context = NULL;
+    cpg_context_get(handle, &context);
+    return context;
+}
+
+static void on_parcel(cpg_handle_t handle, const struct cpg_name *group, uint32_t node,
+                      uint32_t pid, void *bytes, size_t length)
+{
+    (void)group;
+    struct item *item = queue_add(&of_cpg(handle)->received, length);
+    item->kind = ITEM_PARCEL;
+    item->who = (struct address){.node = node, .pid = pid};
+    memcpy(item->bytes, bytes, length);
+}
+
+static void on_change(cpg_handle_t handle, const struct cpg_name *group,
+                      const struct cpg_address *members, size_t member_count,
+                      const struct cpg_address *left, size_t left_count,
+                      const struct cpg_address *joined, size_t joined_count)
+{
+    (void)group, (void)members, (void)member_count, (void)joined, (void)joined_count;
+    for (size_t at = 0; at < left_count; at++) {
+        struct item *item = queue_add(&of_cpg(handle)->received, 0);
+        item->kind = ITEM_LEFT;
+        item->who = (struct address){.node = left[at].nodeid, .pid = left[at].pid};
+        item->with_its_machine = left[at].reason == CPG_REASON_NODEDOWN;
+    }
+}
+
+static void on_ring(cpg_handle_t handle, struct cpg_ring_id ring, uint32_t count,
+                    const uint32_t *members)
+{
+    (void)count, (void)members;
+    struct item *item = queue_add(&of_cpg(handle)->received, 0);
+    item->kind = ITEM_RING;
+    item->ring = (struct ring){.node = ring.nodeid, .sequence = ring.seq};
+}
+
+static void on_quorum(quorum_handle_t handle, uint32_t quorate, struct quorum_ring_id ring,
+                      uint32_t count, const uint32_t *members)
+{
+    (void)count, (void)members;
+    const void *context = NULL;
+    quorum_context_get(handle, &context);
+    struct transport *transport = (struct transport *)(uintptr_t)context;
+    memmove(transport->verdict, transport->verdict + 1,
+            (VERDICTS - 1) * sizeof *transport->verdict);
+    transport->verdict[VERDICTS - 1].ring =
+        (struct ring){.node = ring.nodeid, .sequence = ring.seq};
+    transport->verdict[VERDICTS - 1].quorate = quorate;
+}
+
+static void on_nodes(quorum_handle_t handle, struct quorum_ring_id ring, uint32_t count,
+                     const uint32_t *members, uint32_t joined_count, const uint32_t *joined,
+                     uint32_t left_count, const uint32_t *left)
+{
+    (void)handle, (void)ring, (void)count, (void)members, (void)joined_count, (void)joined,
+        (void)left_count, (void)left;
+}
+
+/* How many machines the configuration counts. Votes are taken as one a machine. */
+static bool count_nodes(struct transport *transport)
+{
+    static votequorum_callbacks_t none;
+    votequorum_handle_t handle;
+    struct votequorum_info info;
+    if (votequorum_initialize(&handle, &none) != CS_OK)
+        return false;
+    const bool known = votequorum_getinfo(handle, transport->self.node, &info) == CS_OK;
+    votequorum_finalize(handle);
+    transport->nodes = known ? info.node_expected_votes : 0;
+    return known;
+}
+
+static void close_handles(struct transport *transport)
+{
+    cpg_finalize(transport->cpg);
+    quorum_finalize(transport->quorum);
+    transport->open = false;
+    queue_clear(&transport->received);
+    queue_clear(&transport->unsent);
+}
+
+static bool open_cpg(struct transport *transport)
+{
+    cpg_model_v1_data_t calls = {.model = CPG_MODEL_V1,
+                                 .cpg_deliver_fn = on_parcel,
+                                 .cpg_confchg_fn = on_change,
+                                 .cpg_totem_confchg_fn = on_ring,
+                                 .flags = CPG_MODEL_V1_DELIVER_INITIAL_TOTEM_CONF};
+    if (cpg_model_initialize(&transport->cpg, CPG_MODEL_V1, (cpg_model_data_t *)&calls,
+                             transport) != CS_OK)
+        return false;
+    if (cpg_local_get(transport->cpg, &transport->self.node) == CS_OK && count_nodes(transport))
+        return true;
+    cpg_finalize(transport->cpg);
+    return false;
+}
+
+static bool open_quorum(struct transport *transport)
+{
+    uint32_t type;
+    quorum_model_v1_data_t calls = {
+        .model = QUORUM_MODEL_V1, .quorum_notify_fn = on_quorum, .nodelist_notify_fn = on_nodes};
+    if (quorum_model_initialize(&transport->quorum, QUORUM_MODEL_V1, (quorum_model_data_t *)&calls,
+                                &type, transport) != CS_OK)
+        return false;
+    if (quorum_trackstart(transport->quorum, CS_TRACK_CHANGES | CS_TRACK_CURRENT) == CS_OK)
+        return true;
+    quorum_finalize(transport->quorum);
+    return false;
+}
+
+/* nodelist.node.N.name, where nodelist.node.N.nodeid is the node's. */
+static void find_name(struct transport *transport)
+{
+    cmap_handle_t map;
+    snprintf(transport->name, sizeof transport->name, "%u", transport->self.node);
+    if (cmap_initialize(&map) != CS_OK)
+        return;
+    for (unsigned at = 0; at < CMAP_KEYS; at++) {
+        char key[CMAP_KEYNAME_MAXLEN];
+        char *found = NULL;
+        uint32_t its;
+        snprintf(key, sizeof key, "nodelist.node.%u.nodeid", at);
+        if (cmap_get_uint32(map, key, &its) != CS_OK)
+            break;
+        if (its != transport->self.node)
+            continue;
+        snprintf(key, sizeof key, "nodelist.node.%u.name", at);
+        if (cmap_get_string(map, key, &found) == CS_OK) {
+            snprintf(transport->name, sizeof transport->name, "%s", found);
+            free(found);
+        }
+        break;
+    }
+    cmap_finalize(map);
+}
+
+static bool connect_to_corosync(struct transport *transport)
+{
+    memset(transport->verdict, 0, sizeof transport->verdict);
+    transport->ring = (struct ring){0};
+    transport->self.pid = (uint32_t)getpid();
+    if (!open_cpg(transport))
+        return false;
+    if (!open_quorum(transport)) {
+        cpg_finalize(transport->cpg);
+        return false;
+    }
+    find_name(transport);
+    transport->open = true;
+    if (cpg_join(transport->cpg, &transport->group) == CS_OK)
+        return true;
+    close_handles(transport);
+    return false;
+}
+
+static void lose(struct transport *transport, const char *why)
+{
+    if (transport->connected)
+        transport->events.cut(transport->events.arg, why);
+    transport->connected = false;
+}
+
+/* What quorum says of the present ring: -1 if it has not spoken of it yet. */
+static int verdict(const struct transport *transport)
+{
+    for (int at = VERDICTS - 1; at >= 0; at--)
+        if (transport->verdict[at].ring.sequence &&
+            same_ring(transport->verdict[at].ring, transport->ring))
+            return transport->verdict[at].quorate;
+    return -1;
+}
+
+static void hand_over(struct transport *transport, const struct item *item)
+{
+    const struct transport_events *events = &transport->events;
+    if (item->kind == ITEM_LEFT)
+        events->left(events->arg, item->who, item->with_its_machine);
+    else
+        events->delivered(events->arg, item->who, item->bytes, item->length);
+}
+
+/* As far as quorum has spoken. */
+static void deliver(struct transport *transport)
+{
+    for (;;) {
+        struct item *item = transport->received.first;
+        if (item && item->kind == ITEM_RING) {
+            transport->ring = item->ring;
+            queue_drop_first(&transport->received);
+            continue;
+        }
+        const int quorate = verdict(transport);
+        if (quorate == 0)
+            lose(transport, "no quorum");
+        if (quorate == 1 && !transport->connected) {
+            transport->connected = true;
+            transport->events.connected(transport->events.arg, transport->self, transport->nodes);
+        }
+        if (!item || quorate < 0)
+            return;
+        if (quorate == 1)
+            hand_over(transport, item);
+        queue_drop_first(&transport->received);
+    }
+}
+
+static bool is_fatal(cs_error_t error)
+{
+    return error != CS_OK && error != CS_ERR_TRY_AGAIN && error != CS_ERR_INTERRUPT;
+}
+
+void transport_dispatch(struct transport *transport)
+{
+    if (!transport->open)
+        return;
+    if (is_fatal(cpg_dispatch(transport->cpg, CS_DISPATCH_ALL)) ||
+        is_fatal(quorum_dispatch(transport->quorum, CS_DISPATCH_ALL))) {
+        lose(transport, "corosync has gone");
+        close_handles(transport);
+        return;
+    }
+    deliver(transport);
+    if (transport->broken) {
+        transport->broken = false;
+        lose(transport, "corosync has gone");
+        close_handles(transport);
+    }
+}
+
+static cs_error_t multicast(struct transport *transport, const void *bytes, size_t length)
+{
+    const struct iovec vector = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length};
+    return cpg_mcast_joined(transport->cpg, CPG_TYPE_AGREED, &vector, 1);
+}
+
+void transport_send(struct transport *transport, const void *bytes, size_t length)
+{
+    if (!transport->open)
+        return;
+    if (!transport->unsent.first) {
+        const cs_error_t error = multicast(transport, bytes, length);
+        if (error == CS_OK)
+            return;
+        if (is_fatal(error)) {
+            transport->broken = true;
+            return;
+        }
+    }
+    struct item *item = queue_add(&transport->unsent, length);
+    memcpy(item->bytes, bytes, length);
+}
+
+static void send_again(struct transport *transport)
+{
+    while (transport->unsent.first) {
+        const cs_error_t error =
+            multicast(transport, transport->unsent.first->bytes, transport->unsent.first->length);
+        if (is_fatal(error))
+            transport->broken = true;
+        if (error != CS_OK)
+            return;
+        queue_drop_first(&transport->unsent);
+    }
+}
+
+int64_t transport_tick(struct transport *transport)
+{
+    const int64_t now = clock_ns(CLOCK_MONOTONIC);
+    if (transport->open && transport->broken)
+        transport_dispatch(transport);
+    if (transport->open) {
+        send_again(transport);
+        return (int64_t)(transport->unsent.first ? RESEND_MS : IDLE_MS) * MS;
+    }
+    if (now - transport->tried >= (int64_t)RECONNECT_MS * MS) {
+        transport->tried = now;
+        if (connect_to_corosync(transport))
+            transport->events.log(transport->events.arg, LOG_INFORMATION, "connected", "");
+    }
+    return (int64_t)RECONNECT_MS * MS;
+}
+
+unsigned transport_fds(const struct transport *transport, struct pollfd *fds)
+{
+    int cpg, quorum;
+    if (!transport->open || cpg_fd_get(transport->cpg, &cpg) != CS_OK ||
+        quorum_fd_get(transport->quorum, &quorum) != CS_OK)
+        return 0;
+    fds[0] = (struct pollfd){.fd = cpg, .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = quorum, .events = POLLIN};
+    return 2;
+}
+
+struct transport *transport_open(const char *cluster, const struct transport_events *events,
+                                 char *trouble, size_t room)
+{
+    struct transport *transport = calloc(1, sizeof *transport);
+    if (!transport) {
+        snprintf(trouble, room, "out of memory");
+        return NULL;
+    }
+    transport->events = *events;
+    transport->received.end = &transport->received.first;
+    transport->unsent.end = &transport->unsent.first;
+    transport->tried = INT64_MIN / 2;
+    transport->group.length =
+        (uint32_t)snprintf(transport->group.value, CPG_MAX_NAME_LENGTH, "afteryou:%s", cluster);
+    return transport;
+}
+
+void transport_close(struct transport *transport)
+{
+    if (!transport)
+        return;
+    if (transport->open) {
+        cpg_leave(transport->cpg, &transport->group);
+        close_handles(transport);
+    }
+    free(transport);
+}
+
+const char *transport_name(const struct transport *transport)
+{
+    return transport->name;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The agent's numbers, as Prometheus reads them. */
+#ifndef AFTERYOU_AGENT_HOST_METRICS_H
+#define AFTERYOU_AGENT_HOST_METRICS_H
+
+#include "agent/core/agent.h"
+
+/* Text of the exposition format: its length; what does not fit is left out. */
+size_t metrics_write(const struct agent *agent, const char *cluster, char *room, size_t size);
+
+#endif

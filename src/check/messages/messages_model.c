@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* A message protocol as a system to search: a few nodes, what is on its way between them, crashes
+ * and joinings.
+ *
+ * The protocol's own step function is run, byte for byte the one that ships. The model adds what
+ * judges it:
+ *
+ * - the highest fence of each mode: an entry must be above those that conflict;
+ * - fairness as Garg states it: (req_start(s) and req_start(t) and s → t) implies next_cs(s) →
+ *   next_cs(t). Every node,
+ * and every message, carries whose present request lies in its causal past; a node that enters
+ * while a request that
+ *   happened before its own still waits, and conflicts, is a violation;
+ * - the messages sent on behalf of each passage.
+ *
+ * In agreed order a change of the group enters the order at the moment of the crash or the joining:
+ * a node that is dead and one that merely does not move are the same to the others, so every other
+ * moment is covered by other runs.
+ */
+#include "check/messages/messages_model.h"
+
+#include "check/messages/messages_state.h"
+
+static void model_begin(const struct system *system, unsigned char *bytes)
+{
+    const struct messages_model *model = system->context;
+    struct model_state state = {.crashes_left = (uint8_t)model->options.crashes,
+                                .joinings_left = (uint8_t)model->options.joinings};
+    for (unsigned i = 0; i < model->options.nodes; i++) {
+        state.node[i].up = 1;
+        state.node[i].requests_left =
+            (uint8_t)(model->options.requests ? model->options.requests : 1);
+    }
+    for (unsigned i = 0; i < model->options.nodes; i++)
+        messages_begin_node(model, &state, i);
+    messages_pack(model, &state, bytes);
+}
+
+static void try_move(struct messages_model *model, const struct model_state *from, struct move move,
+                     struct successors *out)
+{
+    struct model_state state = *from;
+    struct doing doing = {.model = model, .state = &state};
+    messages_make(&doing, move);
+    move.enters = doing.entered;
+    unsigned char *bytes = successors_add(out, move);
+    if (!messages_pack(model, &state, bytes) || doing.overflow)
+        out->overflow = true;
+    if (doing.complaint && !out->complaint) {
+        out->complaint = doing.complaint;
+        out->complaining = out->count - 1;
+    }
+}
+
+/* Whether packet i may be the next that the process receives. */
+static bool may_arrive(const struct messages_model *model, const struct model_state *state,
+                       unsigned process, unsigned i)
+{
+    const struct packet *packet = &state->packet[i];
+    if (!(packet->mask >> process & 1))
+        return false;
+    for (unsigned earlier = 0; earlier < i && model->options.channels != CHANNELS_REORDERED;
+         earlier++) {
+        const struct packet *other = &state->packet[earlier];
+        if (other->mask >> process & 1 && (model->options.channels == CHANNELS_AGREED ||
+                                           other->message.from == packet->message.from))
+            return false;
+    }
+    return true;
+}
+
+static void model_successors(const struct system *system, const unsigned char *bytes,
+                             struct successors *out)
+{
+    struct messages_model *model = system->context;
+    struct model_state state;
+    messages_unpack(model, bytes, &state);
+    for (unsigned process = 0; process < model->options.nodes; process++) {
+        struct model_node *node = &state.node[process];
+        const uint64_t status = model_head(node)->status;
+        const struct move move = {.process = (uint8_t)process};
+        if (!node->up && state.joinings_left)
+            try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_FAULT},
+                     out);
+        if (!node->up)
+            continue;
+        if (status == NODE_INSIDE)
+            try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_STEP}, out);
+        for (uint8_t mode = 0; status == NODE_OUTSIDE && node->requests_left && mode < MODES;
+             mode++)
+            if (model->options.modes >> mode & 1)
+                try_move(model, &state,
+                         (struct move){.process = move.process, .kind = MOVE_START, .choice = mode},
+                         out);
+        if (state.crashes_left)
+            try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_DEATH},
+                     out);
+        for (uint8_t i = 0; i < state.packets; i++)
+            if (may_arrive(model, &state, process, i))
+                try_move(model, &state,
+                         (struct move){.process = move.process, .kind = MOVE_SYSTEM, .choice = i},
+                         out);
+    }
+}
+
+static enum status model_status(const struct system *system, const unsigned char *bytes,
+                                unsigned process)
+{
+    struct model_state state;
+    messages_unpack(system->context, bytes, &state);
+    if (!state.node[process].up)
+        return STATUS_IDLE;
+    const uint64_t status = model_head(&state.node[process])->status;
+    return status == NODE_INSIDE    ? STATUS_INSIDE
+           : status == NODE_WAITING ? STATUS_QUEUED
+                                    : STATUS_IDLE;
+}
+
+static bool model_conflict(const struct system *system, const unsigned char *bytes, unsigned i,
+                           unsigned j)
+{
+    struct model_state state;
+    messages_unpack(system->context, bytes, &state);
+    return modes_conflict(model_head(&state.node[i])->mode, model_head(&state.node[j])->mode);
+}
+
+static const char *model_judge(const struct system *system, const unsigned char *bytes)
+{
+    const struct messages_model *model = system->context;
+    struct model_state state;
+    messages_unpack(model, bytes, &state);
+    for (unsigned i = 0; i < model->options.nodes; i++)
+        for (unsigned j = 0; j < i; j++) {
+            struct node *one = model_head(&state.node[i]), *two = model_head(&state.node[j]);
+            if (one->status == NODE_INSIDE && two->status == NODE_INSIDE &&
+                modes_conflict(one->mode, two->mode))
+                return "exclusion: two whose modes conflict are inside";
+        }
+    /* Nothing is on its way, nobody is inside or dead, and still somebody waits: no move of the
+     * system can help it. */
+    bool waits = false, moves = state.packets > 0;
+    for (unsigned i = 0; i < model->options.nodes; i++) {
+        waits |= model_head(&state.node[i])->status == NODE_WAITING;
+        moves |= model_head(&state.node[i])->status == NODE_INSIDE;
+    }
+    return waits && !moves ? "deadlock: somebody waits, and nothing is on its way" : NULL;
+}
+
+static void model_narrate(const struct system *system, unsigned char *bytes, struct move move,
+                          char *line, size_t room)
+{
+    struct model_state state;
+    messages_unpack(system->context, bytes, &state);
+    line[0] = '\0';
+    /* tells must not count */
+    struct messages_model silent = *(const struct messages_model *)system->context;
+    struct doing doing = {.model = &silent, .state = &state, .line = line, .room = room};
+    messages_make(&doing, move);
+    messages_pack(&silent, &state, bytes);
+}
+
+const char *messages_model_open(struct messages_model *model,
+                                const struct messages_options *options)
+{
+    *model = (struct messages_model){.options = *options, .fewest = UINT32_MAX};
+    if (options->nodes < 2 || options->nodes > MODEL_NODES_MOST)
+        return "message protocols are searched with 2 to 4 nodes";
+    if (options->channels != CHANNELS_AGREED && (options->crashes || options->joinings))
+        return "crashes and joinings need agreed order";
+    const bool shifts = options->variant->protocol == &lamport_protocol ||
+                        options->variant->protocol == &ricart_agrawala_protocol;
+    if (!options->requests && (!shifts || options->crashes || options->joinings))
+        return "requests without bound: lamport and ricart-agrawala only, and nobody comes or goes";
+    if (!options->modes)
+        model->options.modes = 1u << MODE_EXCLUSIVE;
+    if (options->variant->protocol->exclusive_only && model->options.modes != 1u << MODE_EXCLUSIVE)
+        return "this protocol carries the exclusive mode only";
+    model->system = (struct system){
+        .name = options->variant->name,
+        .processes = options->nodes,
+        .context = model,
+        .all_conflict = model->options.modes == 1u << MODE_EXCLUSIVE,
+        .begin = model_begin,
+        .successors = model_successors,
+        .judge = model_judge,
+        .status = model_status,
+        .conflict = model_conflict,
+        .narrate = model_narrate,
+    };
+    messages_layout(model);
+    return NULL;
+}

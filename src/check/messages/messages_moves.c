@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* The moves of the message model: what a request, a leaving, an arrival, a crash and a joining do
+ * to a state. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/messages/messages_state.h"
+
+static void say(struct doing *doing, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct doing *doing, const char *format, ...)
+{
+    if (!doing->line)
+        return;
+    const size_t used = strlen(doing->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(doing->line + used, doing->room - used, format, arguments);
+    va_end(arguments);
+}
+
+static uint8_t everyone_up(const struct doing *doing)
+{
+    uint8_t mask = 0;
+    for (unsigned i = 0; i < doing->model->options.nodes; i++)
+        mask = (uint8_t)(mask | doing->state->node[i].up << i);
+    return mask;
+}
+
+static struct packet *packet_add(struct doing *doing)
+{
+    if (doing->state->packets == MODEL_PACKETS_MOST) {
+        doing->overflow = true;
+        return &doing->state->packet[MODEL_PACKETS_MOST - 1];
+    }
+    struct packet *packet = &doing->state->packet[doing->state->packets++];
+    memset(packet, 0, sizeof *packet);
+    return packet;
+}
+
+static void packet_remove(struct doing *doing, unsigned i)
+{
+    struct model_state *state = doing->state;
+    state->packets--;
+    memmove(&state->packet[i], &state->packet[i + 1],
+            (state->packets - i) * sizeof state->packet[0]);
+}
+
+static void passage_took(struct messages_model *model, unsigned messages)
+{
+    model->fewest = messages < model->fewest ? messages : model->fewest;
+    model->greatest = messages > model->greatest ? messages : model->greatest;
+}
+
+/* An ACK may come after its passage has ended, where another message said as much: its RELEASE,
+ * still on its way behind the REQUEST, keeps the tally. */
+static void count(struct doing *doing, unsigned from, unsigned to, const struct message *message)
+{
+    struct model_state *state = doing->state;
+    uint8_t *tally = &state->node[message_serves_receiver(message->kind) ? to : from].tally;
+    for (unsigned i = 0; message->kind == MESSAGE_ACK && i < state->packets; i++) {
+        struct packet *packet = &state->packet[i];
+        if (packet->event == EVENT_MESSAGE && packet->message.kind == MESSAGE_RELEASE &&
+            packet->message.from == to && packet->message.about == message->about)
+            tally = &packet->tally;
+    }
+    ++*tally;
+}
+
+static void send(struct doing *doing, unsigned from, const struct effect *effect)
+{
+    const unsigned nodes = doing->model->options.nodes;
+    uint8_t mask = 0;
+    for (unsigned to = 0; to < nodes; to++) {
+        const bool meant = effect->to == TO_ALL     ? to != from
+                           : effect->to == TO_GROUP ? true
+                           : effect->to == TO_SET   ? effect->set[0] >> to & 1
+                                                    : effect->to == to;
+        mask = (uint8_t)(mask | (unsigned)meant << to);
+    }
+    for (unsigned to = 0; to < nodes; to++)
+        if (to != from && mask >> to & 1)
+            count(doing, from, to, &effect->message);
+    mask &= everyone_up(doing);
+    say(doing, "; sends %s", message_name(effect->message.kind));
+    if (effect->message.number)
+        say(doing, "(%" PRIu64 ")", effect->message.number);
+    for (unsigned to = 0; to < nodes; to++)
+        if (mask >> to & 1)
+            say(doing, " →%u", to);
+    if (mask == 0)
+        return;
+    struct packet *packet = packet_add(doing);
+    packet->event = EVENT_MESSAGE;
+    packet->mask = mask;
+    packet->knows = doing->state->node[from].knows;
+    packet->message = effect->message;
+    if (effect->body)
+        memcpy(packet->body, effect->body, effect->body_words * sizeof *effect->body);
+}
+
+/* Its request waits no longer: nothing that happens after it can be unfair to it. */
+static void forget_request(struct model_state *state, unsigned process, unsigned nodes)
+{
+    const uint8_t others = (uint8_t) ~(1u << process);
+    for (unsigned i = 0; i < nodes; i++) {
+        state->node[i].knows &= others;
+        state->node[i].after &= others;
+    }
+    for (unsigned i = 0; i < state->packets; i++)
+        state->packet[i].knows &= others;
+}
+
+static void enter(struct doing *doing, unsigned process, uint64_t fence)
+{
+    struct model_state *state = doing->state;
+    const uint64_t mode = model_head(&state->node[process])->mode;
+    for (unsigned other = 0; other < MODES; other++)
+        if (doing->model->options.requests && modes_conflict(mode, other) &&
+            fence <= state->highest_fence[other])
+            doing->complaint = "fence: an entry's fence is not above that of an earlier one";
+    for (unsigned i = 0; i < doing->model->options.nodes; i++)
+        if (state->node[process].after >> i & 1 &&
+            modes_conflict(mode, model_head(&state->node[i])->mode) &&
+            doing->model->options.variant->protocol->fair)
+            doing->complaint = "fairness: a request that happened before is overtaken";
+    if (fence > state->highest_fence[mode])
+        state->highest_fence[mode] = fence;
+    state->node[process].after = 0;
+    forget_request(state, process, doing->model->options.nodes);
+    doing->entered = true;
+    say(doing, ", and is inside, fence %" PRIu64 ".%" PRIu64, fence >> FENCE_VIEW_SHIFT,
+        fence & ((UINT64_C(1) << FENCE_VIEW_SHIFT) - 1));
+}
+
+static void step(struct doing *doing, unsigned process, const struct event *event)
+{
+    struct model_node *node = &doing->state->node[process];
+    uint64_t room[8 * (3 * MODEL_NODES_MOST + 1)];
+    struct effects effects = {.room = room};
+    const bool requested = node_has_requested(model_head(node));
+    doing->model->options.variant->protocol->step(node->words, event, &effects);
+    /* req_start: what it now sends comes after it */
+    if (!requested && node_has_requested(model_head(node))) {
+        node->after = (uint8_t)(node->knows & ~(1u << process));
+        node->knows = (uint8_t)(node->knows | 1u << process);
+    }
+    for (unsigned i = 0; i < effects.count; i++) {
+        if (effects.effect[i].kind == EFFECT_SEND)
+            send(doing, process, &effects.effect[i]);
+        else if (effects.effect[i].kind == EFFECT_ENTERED)
+            enter(doing, process, effects.effect[i].fence);
+    }
+}
+
+static void request(struct doing *doing, unsigned process, unsigned mode)
+{
+    struct model_node *node = &doing->state->node[process];
+    node->requests_left--;
+    node->tally = 0;
+    say(doing, "requests");
+    if (mode != MODE_EXCLUSIVE)
+        say(doing, " (%s)", mode_name(mode));
+    step(doing, process, &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)mode});
+}
+
+static void release(struct doing *doing, unsigned process)
+{
+    say(doing, "leaves");
+    step(doing, process, &(struct event){.kind = EVENT_RELEASE});
+    struct model_state *state = doing->state;
+    struct packet *last = state->packets ? &state->packet[state->packets - 1] : NULL;
+    if (last && last->message.kind == MESSAGE_RELEASE && last->message.from == process)
+        last->tally = state->node[process].tally;
+    else
+        passage_took(doing->model, state->node[process].tally);
+    state->node[process].tally = 0;
+}
+
+static void receive(struct doing *doing, unsigned process, unsigned i)
+{
+    struct model_state *state = doing->state;
+    const struct packet packet = state->packet[i];
+    state->packet[i].mask = (uint8_t)(packet.mask & ~(1u << process));
+    state->node[process].knows |= packet.knows;
+    if (packet.event == EVENT_MESSAGE)
+        say(doing, "receives %s from %u", message_name(packet.message.kind), packet.message.from);
+    else
+        say(doing, "learns that %u %s", packet.message.whom,
+            packet.event == EVENT_DIED ? "died" : "joined");
+    step(doing, process,
+         &(struct event){.kind = packet.event,
+                         .node = packet.message.whom,
+                         .view = packet.message.view,
+                         .message = &packet.message,
+                         .body = packet.body});
+    if (state->packet[i].mask)
+        return;
+    if (packet.message.kind == MESSAGE_RELEASE)
+        passage_took(doing->model, state->packet[i].tally);
+    packet_remove(doing, i);
+}
+
+static void announce(struct doing *doing, enum event_kind event, unsigned process)
+{
+    const uint8_t mask = (uint8_t)(everyone_up(doing) & ~(1u << process));
+    if (!mask)
+        return;
+    struct packet *packet = packet_add(doing);
+    packet->event = (uint8_t)event;
+    packet->mask = mask;
+    packet->message = (struct message){.whom = process, .view = doing->state->view};
+}
+
+static void die(struct doing *doing, unsigned process)
+{
+    struct model_state *state = doing->state;
+    say(doing, "dies");
+    forget_request(state, process, doing->model->options.nodes);
+    const uint8_t requests_left = state->node[process].requests_left;
+    state->node[process] = (struct model_node){.requests_left = requests_left};
+    for (unsigned i = state->packets; i-- > 0;) {
+        state->packet[i].mask = (uint8_t)(state->packet[i].mask & ~(1u << process));
+        if (!state->packet[i].mask)
+            packet_remove(doing, i);
+    }
+    state->crashes_left--;
+    state->view++;
+    announce(doing, EVENT_DIED, process);
+}
+
+void messages_begin_node(const struct messages_model *model, struct model_state *state,
+                         unsigned process)
+{
+    uint64_t members = 0;
+    for (unsigned i = 0; i < model->options.nodes; i++)
+        members |= (uint64_t)state->node[i].up << i;
+    model->options.variant->protocol->begin(
+        state->node[process].words,
+        &(struct beginning){.self = process,
+                            .nodes = model->options.nodes,
+                            .agreed = model->options.channels == CHANNELS_AGREED,
+                            .view = state->view,
+                            .members = &members,
+                            .without = model->options.variant->without});
+}
+
+static void join(struct doing *doing, unsigned process)
+{
+    struct model_state *state = doing->state;
+    say(doing, "joins anew");
+    state->joinings_left--;
+    state->view++;
+    state->node[process].up = 1;
+    messages_begin_node(doing->model, state, process);
+    announce(doing, EVENT_JOINED, process);
+}
+
+void messages_make(struct doing *doing, struct move move)
+{
+    switch ((enum move_kind)move.kind) {
+    case MOVE_START:
+        request(doing, move.process, move.choice);
+        break;
+    case MOVE_STEP:
+        release(doing, move.process);
+        break;
+    case MOVE_SYSTEM:
+        receive(doing, move.process, move.choice);
+        break;
+    case MOVE_DEATH:
+        die(doing, move.process);
+        break;
+    default:
+        join(doing, move.process);
+    }
+    if (!doing->model->options.requests)
+        messages_shift(doing->model, doing->state);
+}

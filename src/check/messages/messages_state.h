@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* One state of the message model, unpacked for work; messages_pack.c makes flat bytes of it and
+ * back. */
+#ifndef AFTERYOU_CHECK_MESSAGES_MESSAGES_STATE_H
+#define AFTERYOU_CHECK_MESSAGES_MESSAGES_STATE_H
+
+#include "check/messages/messages_model.h"
+
+/* What is on its way: a message, or the notice of a change of the group. */
+struct packet {
+    uint8_t event;          /* enum event_kind */
+    uint8_t mask;           /* who has yet to receive it */
+    uint8_t knows;          /* whose present request happened before this was sent */
+    uint8_t tally;          /* RELEASE: the messages of the passage it ends */
+    struct message message; /* notice: `whom` is who died or joined, `view` the change */
+    uint64_t body[3 * MODEL_NODES_MOST + 1];
+};
+
+struct model_node {
+    uint8_t up, requests_left;
+    uint8_t knows; /* whose present request is in this node's causal past */
+    uint8_t after; /* whose request, not yet served, happened before this node's own */
+    uint8_t tally; /* messages on behalf of its passage */
+    uint64_t words[MODEL_WORDS_MOST];
+};
+
+struct model_state {
+    uint8_t crashes_left, joinings_left, view, packets;
+    uint64_t highest_fence[MODES];
+    struct model_node node[MODEL_NODES_MOST];
+    struct packet packet[MODEL_PACKETS_MOST];
+};
+
+static inline struct node *model_head(struct model_node *node)
+{
+    return (struct node *)node->words;
+}
+
+/* What one move does, and what it says. */
+struct doing {
+    struct messages_model *model;
+    struct model_state *state;
+    const char *complaint;
+    bool overflow, entered;
+    char *line; /* NULL: nobody listens */
+    size_t room;
+};
+
+void messages_make(struct doing *doing, struct move move);
+void messages_begin_node(const struct messages_model *model, struct model_state *state,
+                         unsigned process);
+
+/* Requests without bound: the same state, with its numbers brought down. */
+void messages_shift(const struct messages_model *model, struct model_state *state);
+
+/* The bytes of the parts, for struct system. */
+void messages_layout(struct messages_model *model);
+void messages_unpack(const struct messages_model *model, const unsigned char *bytes,
+                     struct model_state *state);
+/* False: a number is too great for its field. Brings what is on its way into an order that does not
+ * depend on history.
+ */
+bool messages_pack(const struct messages_model *model, const struct model_state *state,
+                   unsigned char *bytes);
+
+#endif

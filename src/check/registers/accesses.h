@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Registers as the checker sees them: what READ, WRITE and the other words of
+ * protocols/language/registers.h do in a search.
+ *
+ * Include this, and then the protocol. One call of a passage makes one access, on the state that is
+ * being made. Where an access has several outcomes (a safe bit that flickers, the words of a
+ * malfunctioning process), the call takes outcome number `choice` and says in `outcomes` how many
+ * there were.
+ */
+#ifndef AFTERYOU_CHECK_REGISTERS_ACCESSES_H
+#define AFTERYOU_CHECK_REGISTERS_ACCESSES_H
+
+#define REGISTERS_STOP_AT_ACCESS
+#include "protocols/language/registers.h"
+
+#include <stddef.h>
+
+struct register_model;
+
+enum access_kind {
+    ACCESS_NONE,
+    ACCESS_READ,
+    ACCESS_WRITE,
+    ACCESS_BIT,
+    ACCESS_BEGIN,
+    ACCESS_SLEEP,
+    ACCESS_WAKE,
+    ACCESS_AWAKE,
+    ACCESS_ASK,
+    ACCESS_RECALL,
+    ACCESS_WHEN
+};
+
+/* What the last access was, for the narrator. */
+struct access {
+    uint8_t kind, place;
+    uint16_t index;
+    word value;
+    const char *label;
+};
+
+struct registers {
+    const struct register_model *model;
+    unsigned char *state;
+    const uint8_t *process_of; /* by place */
+    unsigned char *words;      /* of process 0; the next one's are `stride` bytes on */
+    size_t stride;
+    unsigned process; /* who moves */
+    unsigned self;    /* its place */
+    unsigned places;
+    unsigned request;    /* what this passage asks for: a mode, a priority (register_model.h) */
+    unsigned unreliable; /* processes that malfunction, a bit each */
+    bool buffered;       /* TSO: stores wait in a buffer */
+    bool overflow;       /* a number outgrew its field */
+    bool naps;           /* it slept for a time, and looks again */
+    bool checks_draws;
+    const char *complaint; /* a property that the access itself broke */
+    uint8_t choice;
+    uint8_t outcomes;
+    struct access access;
+};
+
+word registers_read_unreliable(struct registers *at, unsigned place, unsigned index);
+word registers_read_buffered(struct registers *at, unsigned index);
+void registers_write_buffered(struct registers *at, unsigned index, word value, bool late);
+bool registers_read_bit(struct registers *at, unsigned place, unsigned index);
+void registers_begin_bit(struct registers *at, unsigned index, bool value);
+void registers_end_bit(struct registers *at, unsigned index, bool value);
+bool registers_own_bit(const struct registers *at, unsigned index);
+bool registers_condition(struct registers *at);
+bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch,
+                      bool *woken);
+/* The model's settings, as the protocol asks for them. */
+bool registers_rival(const struct registers *at, unsigned place);
+int registers_precedence(const struct registers *at, unsigned place);
+unsigned registers_slots(const struct registers *at);
+unsigned registers_overtake(const struct registers *at);
+bool registers_conditional(const struct registers *at);
+bool registers_calm(struct registers *at);
+static inline unsigned registers_missed(const struct registers *at)
+{
+    (void)at;
+    return 0; /* every place is known from the beginning */
+}
+bool registers_retains(const struct registers *at);
+/* The steps of a keeper: registers 1 to 3 of its place are BUSY, RECALLED and the grant. */
+bool registers_recall_sees(struct registers *at, unsigned place, struct recall *memory);
+void registers_recall_says(struct registers *at, unsigned place, const struct recall *memory);
+void registers_recall_drains(struct registers *at, unsigned place);
+bool registers_recall_may(struct registers *at, unsigned place);
+bool registers_recall_takes(struct registers *at, unsigned place, const struct recall *memory);
+void registers_wake(struct registers *at);
+void registers_wake_one(struct registers *at, unsigned place);
+void registers_awake(struct registers *at, unsigned place);
+bool registers_asked(struct registers *at, struct asked *mine, unsigned place);
+void registers_answer(struct registers *at, struct asked *mine);
+
+static inline unsigned registers_self(const struct registers *at)
+{
+    return at->self;
+}
+
+static inline unsigned registers_places(const struct registers *at)
+{
+    return at->places;
+}
+
+static inline void registers_label(struct registers *at, const char *label)
+{
+    at->access.label = label;
+}
+
+static inline void registers_note(struct registers *at, enum access_kind kind, unsigned place,
+                                  unsigned index, word value)
+{
+    at->access.kind = (uint8_t)kind;
+    at->access.place = (uint8_t)place;
+    at->access.index = (uint16_t)index;
+    at->access.value = value;
+}
+
+/* The least live place from `place` on other than mine; registers_places() if there is none. */
+static inline unsigned registers_next(const struct registers *at, unsigned place)
+{
+    while (place < at->places && (place == at->self || at->process_of[place] == 0xff))
+        place++;
+    return place;
+}
+
+/* Nobody is left out: the fetch that tells is tried. */
+static inline unsigned registers_next_rival(const struct registers *at, unsigned place)
+{
+    return registers_next(at, place);
+}
+
+static inline word *registers_of_process(const struct registers *at, unsigned process)
+{
+    return (word *)(void *)(at->words + process * at->stride);
+}
+
+static inline word registers_read(struct registers *at, unsigned place, unsigned index)
+{
+    const unsigned process = at->process_of[place];
+    word value = registers_of_process(at, process)[index];
+    if (__builtin_expect(at->unreliable >> process & 1, 0))
+        value = registers_read_unreliable(at, place, index);
+    else if (at->buffered && place == at->self)
+        value = registers_read_buffered(at, index);
+    registers_note(at, ACCESS_READ, place, index, value);
+    return value;
+}
+
+static inline void registers_write(struct registers *at, unsigned index, word value)
+{
+    registers_note(at, ACCESS_WRITE, at->self, index, value);
+    if (at->buffered)
+        registers_write_buffered(at, index, value, false);
+    else
+        registers_of_process(at, at->process)[index] = value;
+}
+
+static inline void registers_write_late(struct registers *at, unsigned index, word value)
+{
+    registers_note(at, ACCESS_WRITE, at->self, index, value);
+    if (at->buffered)
+        registers_write_buffered(at, index, value, true);
+    else
+        registers_of_process(at, at->process)[index] = value;
+}
+
+static inline word registers_own(struct registers *at, unsigned index)
+{
+    return at->buffered ? registers_read_buffered(at, index)
+                        : registers_of_process(at, at->process)[index];
+}
+
+static inline void registers_keep(struct registers *at, unsigned index, word value)
+{
+    registers_of_process(at, at->process)[index] = value;
+}
+
+/* Requests: their first two bits are a mode (and, in the allocation problem, what is asked), the
+ * third a priority. */
+enum {
+    REQUEST_EXCLUSIVE = 0,
+    REQUEST_SHARED = 1,
+    REQUEST_RELEASE = 2,
+    /* for another resource: its place has passed to somebody who is no rival */
+    REQUEST_STRANGER = 3,
+    REQUEST_URGENT = 4
+};
+
+static inline bool request_conflict(unsigned a, unsigned b)
+{
+    return !((a & 3) == REQUEST_SHARED && (b & 3) == REQUEST_SHARED) &&
+           ((a & 3) == REQUEST_STRANGER) == ((b & 3) == REQUEST_STRANGER);
+}
+
+static inline unsigned registers_mode(const struct registers *at)
+{
+    return at->request & 3;
+}
+
+static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
+{
+    (void)place;
+    return request_conflict(at->request, mode);
+}
+
+static inline bool registers_conflict_between(const struct registers *at, unsigned j,
+                                              unsigned mode_j, unsigned k, unsigned mode_k)
+{
+    (void)at;
+    (void)j;
+    (void)k;
+    return request_conflict(mode_j, mode_k);
+}
+
+/* Where the protocol's numbers are to be bounded: whether `largest` was ever drawn by anybody. */
+void registers_check_draw(struct registers *at, word largest);
+
+/* The number after `largest`, in a field of `bits` bits. */
+static inline word registers_draw(struct registers *at, word largest, unsigned bits)
+{
+    if (at->checks_draws)
+        registers_check_draw(at, largest);
+    if (largest + 1u >= 1u << bits)
+        at->overflow = true;
+    return (word)(largest + 1);
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* A move of a register protocol, made and told in words. */
+#include "check/registers/narrate.h"
+
+#include <stdio.h>
+
+static void name_register(const struct register_model *model, unsigned place, unsigned index,
+                          char *text, size_t room)
+{
+    if (model->protocol->name_register)
+        model->protocol->name_register(model->places, place, index, text, room);
+    else
+        snprintf(text, room, "S%u", place);
+}
+
+static void write_value(const struct register_model *model, unsigned index, word value, char *text,
+                        size_t room)
+{
+    if (model->protocol->write_value)
+        model->protocol->write_value(index, value, text, room);
+    else
+        snprintf(text, room, "%u", value);
+}
+
+static void tell_access(const struct registers *at, char *line, size_t room)
+{
+    const struct register_model *model = at->model;
+    const struct access *access = &at->access;
+    char variable[48], value[64];
+    name_register(model, access->place, access->index, variable, sizeof variable);
+    write_value(model, access->index, access->value, value, sizeof value);
+    switch (access->kind) {
+    case ACCESS_READ:
+        snprintf(line, room, "%s: fetches %s = %s", access->label, variable, value);
+        break;
+    case ACCESS_WRITE:
+        snprintf(line, room, "%s: stores %s := %s", access->label, variable, value);
+        break;
+    case ACCESS_BIT:
+        snprintf(line, room, "%s: reads bit %s = %u%s", access->label, variable, access->value,
+                 at->outcomes > 1 ? " (it flickers)" : "");
+        break;
+    case ACCESS_BEGIN:
+        snprintf(line, room, "%s: begins to write bit %s := %u", access->label, variable,
+                 access->value);
+        break;
+    case ACCESS_SLEEP:
+        snprintf(line, room, "%s: goes to sleep", access->label);
+        break;
+    case ACCESS_WAKE:
+        snprintf(line, room, "%s: wakes who watches it", access->label);
+        break;
+    case ACCESS_ASK:
+        snprintf(line, room, "%s: asks for %s, which is in its doorway and defers the answer",
+                 access->label, variable);
+        break;
+    case ACCESS_RECALL:
+        snprintf(line, room, "%s: the keeper of place %u, at %s = %s", access->label, access->place,
+                 variable, value);
+        break;
+    case ACCESS_AWAKE:
+        snprintf(line, room, "%s: awakens place %u", access->label, access->place);
+        break;
+    case ACCESS_WHEN:
+        snprintf(line, room, "%s: finds its condition %s", access->label,
+                 access->value ? "true" : "false");
+        break;
+    default:
+        snprintf(line, room, "goes on");
+    }
+}
+
+static const char *request_name(unsigned request)
+{
+    switch (request & 3) {
+    case REQUEST_SHARED:
+        return " shared";
+    case REQUEST_RELEASE:
+        return " to release";
+    default:
+        return request & REQUEST_URGENT ? " with priority" : "";
+    }
+}
+
+void register_model_narrate(const struct system *system, unsigned char *state, struct move move,
+                            char *line, size_t room)
+{
+    const struct register_model *model = system->context;
+    const struct model_process *process = model_process(model, state, move.process);
+    const enum part part = process->part;
+    struct registers at;
+    const bool enters = register_model_make(model, state, move, &at);
+    char did[160];
+    tell_access(&at, did, sizeof did);
+    switch (move.kind) {
+    case MOVE_START:
+        snprintf(line, room, "begins%s; %s%s", request_name(move.choice), did,
+                 enters ? ", and is inside" : "");
+        return;
+    case MOVE_ABORT:
+        snprintf(line, room, "gives up; %s", did);
+        return;
+    case MOVE_DEATH:
+        snprintf(line, room, "dies%s", part == PART_INSIDE ? " inside" : "");
+        return;
+    case MOVE_SYSTEM:
+        if (part == PART_MALFUNCTION)
+            snprintf(line, room, "falls quiet");
+        else
+            snprintf(line, room, "its store buffer drains: %s", did);
+        return;
+    case MOVE_FAULT:
+        snprintf(line, room, "stops for ever, and nobody can tell");
+        return;
+    default:
+        snprintf(line, room, "%s%s%s",
+                 part == PART_INSIDE    ? "leaves; "
+                 : part == PART_HOLDING ? "gives its unit back; "
+                                        : "",
+                 did, enters ? ", and is inside" : "");
+    }
+}

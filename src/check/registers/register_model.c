@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/* A register protocol as a system to search: processes that begin, pass, leave, give up, die and
+ * return. */
+#include "check/registers/register_model.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "check/registers/narrate.h"
+
+static const struct register_model *model_of(const struct system *system)
+{
+    return system->context;
+}
+
+static struct registers registers_of(const struct register_model *model, unsigned char *state,
+                                     unsigned process)
+{
+    struct registers at = {
+        .model = model,
+        .state = state,
+        .process_of = model->process_of,
+        .words = state + model->words_at,
+        .stride = model->stride,
+        .process = process,
+        .self = model->place_of[process],
+        .places = model->places,
+        .request = model_process(model, state, process)->request,
+        .buffered = model->tso,
+        .checks_draws = model->protocol->checks_draws,
+        .outcomes = 1,
+    };
+    if (model->malfunction)
+        for (unsigned other = 0; other < model->system.processes; other++)
+            if (model_process(model, state, other)->part == PART_MALFUNCTION)
+                at.unreliable |= 1u << other;
+    return at;
+}
+
+/* One access of leaving, or of parting with the region while units are kept. Nobody enters by it.
+ */
+static bool depart(const struct register_model *model, struct registers *at)
+{
+    struct model_process *process = model_process(model, at->state, at->process);
+    struct passage_head *my = model_passage(model, at->state, at->process);
+    const bool parts = process->part == PART_PARTING;
+    enum passage_result (*const passage)(void *my, struct registers *at) =
+        parts ? model->protocol->hold : model->protocol->leave;
+    if ((my->point == 0 && passage(my, at) == PASSED) || passage(my, at) == PASSED) {
+        process->part = parts ? PART_HOLDING : PART_IDLE;
+        process->request = 0;
+    }
+    return false;
+}
+
+/* The process makes its next access and runs on to the one after. True if with it the process is
+ * inside. */
+static bool advance(const struct register_model *model, struct registers *at)
+{
+    const struct register_protocol *protocol = model->protocol;
+    struct model_process *process = model_process(model, at->state, at->process);
+    struct passage_head *my = model_passage(model, at->state, at->process);
+    switch (process->part) {
+    case PART_IDLE:
+        process->part = PART_ENTERING;
+        __attribute__((fallthrough));
+    case PART_ENTERING:
+        my->again = my->heeds = 0;
+        if (my->point == 0 && protocol->enter(my, at) == PASSED) {
+            process->part = PART_INSIDE; /* it entered without an access */
+            return true;
+        }
+        if (protocol->enter(my, at) == PASSED) {
+            process->part = PART_INSIDE;
+            my->queued = 0;
+            return true;
+        }
+        return false;
+    case PART_INSIDE:
+        if (model->problem == PROBLEM_ALLOCATION && (process->request & 3) != REQUEST_STRANGER)
+            process->held = (process->request & 3) == REQUEST_RELEASE ? 0 : 1;
+        process->part = protocol->hold && process->held ? PART_PARTING : PART_LEAVING;
+        return depart(model, at);
+    case PART_HOLDING:
+        process->held = 0;
+        process->part = PART_LEAVING;
+        return depart(model, at);
+    case PART_PARTING:
+    case PART_LEAVING:
+        return depart(model, at);
+    default:
+        return false;
+    }
+}
+
+/* Whether anything a process may ask for can be asked for now: the allocation problem's processes
+ * acquire, then release. */
+static bool may_request(const struct register_model *model, const struct model_process *process,
+                        unsigned request)
+{
+    if (!(model->requests >> request & 1) ||
+        (model->passages && process->begun == model->passages && !process->held))
+        return false; /* what was acquired may always be released */
+    if (model->problem == PROBLEM_ALLOCATION)
+        return process->held ? (request & 3) == REQUEST_RELEASE : (request & 3) != REQUEST_RELEASE;
+    return true;
+}
+
+/* What must hold at the very move that enters: its condition (D2), and its turn (D3). NULL if it
+ * does. */
+static const char *entered_wrongly(const struct register_model *model, const unsigned char *state,
+                                   unsigned who)
+{
+    /* With more slots than one, somebody else inside may have made it false meanwhile. */
+    if (model->problem == PROBLEM_ALLOCATION && model->slots == 1 &&
+        !model_condition(model, state, who))
+        return "condition";
+    if (model->protocol->in_turn)
+        for (unsigned other = 0; other < model->system.processes; other++) {
+            const struct model_process *process = model_process(model, state, other);
+            const struct passage_head *my = model_passage(model, state, other);
+            if (other != who && process->part == PART_ENTERING && my->queued && !process->halted &&
+                request_conflict(process->request, model_process(model, state, who)->request) &&
+                !model->protocol->in_turn(model, state, who, other))
+                return "turn";
+        }
+    return NULL;
+}
+
+/* Fences grow: whoever enters has a greater one than all before. */
+static const char *fenced_wrongly(const struct register_model *model, unsigned char *state,
+                                  unsigned who)
+{
+    const unsigned fence =
+        fence_of(model->protocol->fence(model_words(model, state, who)[0]), model->place_of[who]);
+    const char *complaint = fence > model_fence(model, state)->fence ? NULL : "fence";
+    model_fence(model, state)->fence = (uint16_t)fence;
+    return complaint;
+}
+
+/* A request that starts a passage shares the move's `choice` with the outcome of its first access.
+ */
+enum { CHOICE_SHIFT = 3 };
+
+bool register_model_make(const struct register_model *model, unsigned char *state, struct move move,
+                         struct registers *at)
+{
+    struct model_process *process = model_process(model, state, move.process);
+    if (move.kind == MOVE_START) {
+        process->request = move.choice & 7u;
+        if (model->passages && !process->held)
+            process->begun = (process->begun + 1u) & 31u;
+    }
+    *at = registers_of(model, state, move.process);
+    at->choice = move.kind == MOVE_START ? move.choice >> CHOICE_SHIFT : move.choice;
+    switch (move.kind) {
+    case MOVE_ABORT:
+        memset(model_passage(model, state, move.process), 0, model->protocol->passage_size);
+        process->part = PART_LEAVING;
+        __attribute__((fallthrough));
+    case MOVE_START:
+    case MOVE_STEP:
+        return advance(model, at);
+    case MOVE_DEATH:
+        registers_kill(at);
+        return false;
+    case MOVE_SYSTEM: /* one that malfunctions falls quiet; else a store leaves the buffer */
+        if (process->part == PART_MALFUNCTION)
+            process->part = PART_IDLE;
+        else
+            registers_drain(at);
+        return false;
+    default: /* MOVE_FAULT */
+        process->halted = 1;
+        return false;
+    }
+}
+
+static bool same(const struct register_model *model, const unsigned char *a, const unsigned char *b)
+{
+    return memcmp(a, b, model->system.size) == 0;
+}
+
+/* Where the process stood before the step that `at` has made. What the keeper of another does in
+ * its name it need not await. */
+static enum waits waits_before(const struct register_model *model, const unsigned char *state,
+                               unsigned who, const struct registers *at)
+{
+    const struct passage_head *my = model_passage(model, state, who);
+    if (my->again || at->naps)
+        return WAITS_NAPS;
+    return my->heeds || at->access.kind == ACCESS_RECALL ? WAITS_HEEDS : WAITS_NOT;
+}
+
+/* All outcomes of one move. */
+static void add(const struct register_model *model, const unsigned char *state,
+                struct successors *out, unsigned who, enum move_kind kind, unsigned request)
+{
+    uint8_t outcomes = 1;
+    for (unsigned choice = 0; choice < outcomes; choice++) {
+        struct move move = {.process = (uint8_t)who, .kind = (uint8_t)kind};
+        move.choice = (uint8_t)(kind == MOVE_START ? choice << CHOICE_SHIFT | request : choice);
+        unsigned char *next = successors_add(out, move);
+        memcpy(next, state, model->system.size);
+        struct registers at;
+        const char *complaint = NULL;
+        if (register_model_make(model, next, move, &at)) {
+            out->move[out->count - 1].enters = 1;
+            complaint = entered_wrongly(model, next, who);
+            if (model->fences && !complaint)
+                complaint = fenced_wrongly(model, next, who);
+        }
+        if (at.complaint)
+            complaint = at.complaint;
+        if (complaint && !out->complaint) {
+            out->complaint = complaint;
+            out->complaining = out->count - 1;
+        }
+        if (kind == MOVE_STEP)
+            out->move[out->count - 1].waits = waits_before(model, state, who, &at) & 3u;
+        outcomes = at.outcomes;
+        out->overflow |= at.overflow;
+        if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) &&
+            same(model, state, next)) {
+            out->stays[out->count - 1] = true;
+            out->move[out->count - 1].waits = WAITS_NAPS;
+        } else if (model->protocol->normalise && !model->unreduced)
+            model->protocol->normalise(model, next);
+    }
+}
+
+static void add_starts(const struct register_model *model, const unsigned char *state,
+                       struct successors *out, unsigned who)
+{
+    const struct model_process *process = model_process(model, state, who);
+    for (unsigned request = 0; request < REQUESTS_MOST; request++)
+        if (may_request(model, process, request))
+            add(model, state, out, who, MOVE_START, request);
+}
+
+/* A process in its passage: it goes on, or gives up where it waits. */
+static void add_steps(const struct register_model *model, const unsigned char *state,
+                      struct successors *out, unsigned who)
+{
+    const struct passage_head *my = model_passage(model, state, who);
+    bool waits = my->watched != 0 || my->again || my->heeds;
+    if (!my->watched) {
+        const unsigned first = out->count;
+        add(model, state, out, who, MOVE_STEP, 0);
+        waits |= out->stays[first];
+    }
+    if (model->aborts && waits && model_process(model, state, who)->part == PART_ENTERING)
+        add(model, state, out, who, MOVE_ABORT, 0);
+}
+
+static void model_successors(const struct system *system, const unsigned char *state,
+                             struct successors *out)
+{
+    const struct register_model *model = model_of(system);
+    unsigned halted = 0;
+    if (model->halts)
+        for (unsigned who = 0; who < model->system.processes; who++)
+            halted += model_process(model, state, who)->halted;
+    for (unsigned who = 0; who < model->system.processes; who++) {
+        const struct model_process *process = model_process(model, state, who);
+        if (process->halted)
+            continue;
+        if (process->part == PART_MALFUNCTION) {
+            add(model, state, out, who, MOVE_SYSTEM, 0);
+            continue;
+        }
+        if (model->tso && model_buffer(model, state, who)->count)
+            add(model, state, out, who, MOVE_SYSTEM, 0);
+        if (process->part == PART_IDLE) {
+            add_starts(model, state, out, who);
+            /* it dies between two passages, and what it holds is free */
+            if (model->deaths && process->held)
+                add(model, state, out, who, MOVE_DEATH, 0);
+            continue;
+        }
+        add_steps(model, state, out, who);
+        if (model->deaths)
+            add(model, state, out, who, MOVE_DEATH, 0);
+        if (halted < model->halts)
+            add(model, state, out, who, MOVE_FAULT, 0);
+    }
+}
+
+/* The process begins, and goes on past its doorway, alone. */
+static void pass_doorway(const struct register_model *model, unsigned char *state, unsigned who)
+{
+    const struct passage_head *my = model_passage(model, state, who);
+    struct move move = {.process = (uint8_t)who, .kind = MOVE_START};
+    struct registers at;
+    move.choice = (uint8_t)__builtin_ctz(model->requests);
+    while (!my->queued && !register_model_make(model, state, move, &at))
+        move = (struct move){.process = (uint8_t)who, .kind = MOVE_STEP};
+}
+
+static void model_begin(const struct system *system, unsigned char *state)
+{
+    const struct register_model *model = model_of(system);
+    memset(state, 0, system->size);
+    if (model->stopped && model->stopped_late)
+        for (unsigned who = 0; who < system->processes; who++)
+            if (!(model->stopped >> model->place_of[who] & 1))
+                pass_doorway(model, state, who);
+    for (unsigned who = 0; who < system->processes; who++)
+        if (model->stopped >> model->place_of[who] & 1) {
+            struct model_process *process = model_process(model, state, who);
+            process->part = PART_ENTERING;
+            process->halted = 1;
+            model->protocol->stop(model, state, who, model->stopped_how[model->place_of[who]]);
+        }
+}
+
+static enum status model_status(const struct system *system, const unsigned char *state,
+                                unsigned who)
+{
+    const struct register_model *model = model_of(system);
+    const struct model_process *process = model_process(model, state, who);
+    if (process->halted)
+        return STATUS_HALTED;
+    switch (process->part) {
+    case PART_ENTERING: {
+        const struct passage_head *my = model_passage(model, state, who);
+        if (my->queued)
+            return STATUS_QUEUED;
+        const word first = model->words ? model_words(model, state, who)[0] : 0;
+        const bool active = model->protocol->active ? model->protocol->active(first) : first != 0;
+        return active ? STATUS_ACTIVE : STATUS_DOORWAY;
+    }
+    case PART_INSIDE:
+        return STATUS_INSIDE;
+    case PART_PARTING:
+    case PART_HOLDING:
+    case PART_LEAVING:
+        return STATUS_LEAVING;
+    case PART_MALFUNCTION:
+        return STATUS_MALFUNCTION;
+    default:
+        return STATUS_IDLE;
+    }
+}
+
+static bool model_conflict(const struct system *system, const unsigned char *state, unsigned i,
+                           unsigned j)
+{
+    const struct register_model *model = model_of(system);
+    return request_conflict(model_process(model, state, i)->request,
+                            model_process(model, state, j)->request);
+}
+
+/* Exclusion: no two inside that conflict, and never more than the slots. Those stopped for ever
+ * count as inside. */
+static const char *model_judge(const struct system *system, const unsigned char *state)
+{
+    const struct register_model *model = model_of(system);
+    unsigned inside = 0, count = 0;
+    for (unsigned i = 0; i < model->system.processes; i++)
+        if (model_process(model, state, i)->part == PART_INSIDE) {
+            inside |= 1u << i;
+            count++;
+        }
+    if (count > 1) {
+        if (model->slots > 1) {
+            if (count > model->slots)
+                return "exclusion";
+        } else {
+            for (unsigned i = 0; i < model->system.processes; i++)
+                for (unsigned j = i + 1; j < model->system.processes; j++)
+                    if (inside >> i & inside >> j & 1 && model_conflict(system, state, i, j))
+                        return "exclusion";
+        }
+    }
+    if (model->problem == PROBLEM_ALLOCATION && model->slots == 1) {
+        unsigned held = 0;
+        for (unsigned who = 0; who < model->system.processes; who++)
+            held += model_process(model, state, who)->held;
+        if (held > model->units)
+            return "units";
+    }
+    return model->protocol->invariant ? model->protocol->invariant(model, state) : NULL;
+}
+
+static void lay_out(struct register_model *model)
+{
+    const struct register_protocol *protocol = model->protocol;
+    model->words = protocol->words ? protocol->words(model->places) : 1;
+    model->bits = protocol->bits ? protocol->bits(model->places) : 0;
+    model->words_at = (sizeof(struct model_process) + protocol->passage_size + 1) & ~(size_t)1;
+    model->bits_at = model->words_at + sizeof(word) * model->words;
+    model->buffer_at = (model->bits_at + (model->bits + 7) / 8 + 1) & ~(size_t)1;
+    model->stride = (model->buffer_at + (model->tso ? sizeof(struct buffer) : 0) + 7) & ~(size_t)7;
+}
+
+int register_model_open(struct register_model *model)
+{
+    const struct register_protocol *protocol = model->protocol;
+    if (model->places < protocol->places_least || model->places > protocol->places_most)
+        return -EINVAL;
+    if (model->stopped && !protocol->stop)
+        return -EINVAL;
+    lay_out(model);
+    if (!model->slots)
+        model->slots = 1;
+    if (!model->requests)
+        model->requests =
+            protocol->default_requests ? protocol->default_requests : 1u << REQUEST_EXCLUSIVE;
+    if (model->strangers)
+        model->requests |= 1u << REQUEST_STRANGER;
+    if (!model->alive)
+        model->alive = (1u << model->places) - 1;
+    if (model->places > PROCESSES_MOST)
+        return -EINVAL;
+    unsigned processes = 0;
+    memset(model->process_of, PLACE_UNUSED, sizeof model->process_of);
+    for (unsigned place = 0; place < model->places; place++)
+        if (model->alive >> place & 1) {
+            model->place_of[processes] = (uint8_t)place;
+            model->process_of[place] = (uint8_t)processes++;
+        }
+    model->system = (struct system){
+        .name = protocol->name,
+        .size = model->stride * processes,
+        .part_size = model->stride,
+        .processes = processes,
+        .all_conflict =
+            !(model->requests & (1u << REQUEST_SHARED | 1u << (REQUEST_SHARED | REQUEST_URGENT) |
+                                 1u << REQUEST_STRANGER)),
+        .context = model,
+        .begin = model_begin,
+        .successors = model_successors,
+        .judge = model_judge,
+        .status = model_status,
+        .conflict = model_conflict,
+        .narrate = register_model_narrate,
+    };
+    return 0;
+}

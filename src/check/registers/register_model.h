@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* A register protocol as a system to search: processes that begin, pass, leave, give up, die and
+ * return.
+ *
+ * A state is a part for each live place: where its process is, the passage's own struct, and what
+ * the place has public: its words, its safe bits and, under TSO, the stores that others do not see
+ * yet. Places that nobody ever uses are not in the state: their words read as dead. A live place's
+ * number in the search is its `process`.
+ */
+#ifndef AFTERYOU_CHECK_REGISTERS_REGISTER_MODEL_H
+#define AFTERYOU_CHECK_REGISTERS_REGISTER_MODEL_H
+
+#include "check/registers/accesses.h"
+#include "check/search/system.h"
+
+enum { BUFFER_MOST = 4, REQUESTS_MOST = 8 };
+
+/* The record of a process, in front of its passage's struct. */
+struct model_process {
+    uint8_t part : 4;    /* enum part */
+    uint8_t held : 3;    /* what it acquired and keeps between passages: the allocation problem */
+    uint8_t halted : 1;  /* stopped for ever, undetectably */
+    uint8_t request : 3; /* which request it serves */
+    uint8_t begun : 5;   /* passages begun, where they are limited */
+    union {
+        uint16_t writing; /* a safe bit is being written: its index + 1 */
+        /* where fences are judged, process 0 keeps the greatest so far: see model_fence */
+        uint16_t fence;
+    };
+};
+
+enum part {
+    PART_IDLE,
+    PART_ENTERING,
+    PART_INSIDE,
+    PART_PARTING, /* leaves, but keeps the units it chose inside */
+    PART_HOLDING,
+    PART_LEAVING,
+    PART_MALFUNCTION
+};
+
+/* A store that others do not see yet. */
+struct buffered {
+    uint16_t index;
+    word value;
+};
+
+struct buffer {
+    uint16_t count;
+    struct buffered store[BUFFER_MOST];
+};
+
+/* What a protocol is to the checker; one constant per protocol and per mutant, in models/. */
+struct register_protocol {
+    const char *name;
+    const char *summary;
+    unsigned places_least, places_most;
+    size_t passage_size;
+    unsigned (*words)(unsigned places); /* registers of a place; NULL: one */
+    unsigned (*bits)(unsigned places);  /* safe bits of a place; NULL: none */
+    enum passage_result (*enter)(void *my, struct registers *at);
+    enum passage_result (*leave)(void *my, struct registers *at);
+
+    /* All below may be NULL. */
+    enum passage_result (*hold)(void *my,
+                                /* leaves, but keeps its units; then `leave` gives them back */
+                                struct registers *at);
+    /* what a register becomes when its owner dies; NULL: 0 */
+    word (*dead)(unsigned index, word value);
+    bool (*dead_bit)(unsigned index, bool value); /* likewise a safe bit; NULL: false */
+    /* register 0 shows that its owner takes part; NULL: not 0 */
+    bool (*active)(word first);
+    unsigned (*domain)(const struct registers *at, unsigned index, unsigned value, word *out);
+    /* malfunction: how many values register `index` may read as, and the value-th of them */
+    void (*reborn)(struct registers *at); /* a process returns after it died */
+    void (*normalise)(const struct register_model *model, unsigned char *state);
+    const char *(*invariant)(const struct register_model *model, const unsigned char *state);
+    /* D3: false if `i` may not enter while `j` is queued */
+    bool (*in_turn)(const struct register_model *model, const unsigned char *state, unsigned i,
+                    unsigned j);
+    word (*fence)(word first); /* the fence, place aside, of one that has entered with this word */
+    /* a word, for people */
+    void (*write_value)(unsigned index, word value, char *text, size_t room);
+    const char *(*name_register)(unsigned places, unsigned place, unsigned index, char *text,
+                                 size_t room);
+    unsigned default_requests; /* a bit each; 0: only request 0 */
+    unsigned default_places;   /* for the command line; 0: 3 */
+    unsigned promises;         /* a bit for each enum property, beyond safety and progress */
+    /* in how many ways a process may have stopped */
+    uint64_t (*stops)(const struct register_model *model);
+    void (*stop)(const struct register_model *model, unsigned char *state, unsigned who,
+                 uint64_t how);
+    bool slots, modes, conditions, priorities;
+    /* uses RECALL: register 0 once the permission that it shows is taken back; the same if it shows
+     * none */
+    word (*withdrawn)(word first);
+    bool sleeps;     /* uses SLEEP and WAKE */
+    bool alarms;     /* uses AWAKE: one that dies sets everybody's alarm */
+    size_t asked_at; /* uses ASK: where its passage keeps `asked`; 0: it does not */
+    /* its last register notes the greatest number it drew: numbers are checked against them */
+    bool checks_draws;
+    /* the property that must be found broken: a mutant, or a published error */
+    const char *refutes;
+};
+
+enum problem { PROBLEM_EXCLUSION, PROBLEM_ALLOCATION };
+
+struct register_model {
+    struct system system;
+    const struct register_protocol *protocol;
+    unsigned places;
+    unsigned words, bits; /* per place */
+    /* bytes of a live place: record, passage, words, bits, buffer, in this order */
+    size_t stride;
+    size_t words_at, bits_at, buffer_at;
+    uint8_t process_of[PROCESSES_MOST]; /* by place; PLACE_UNUSED where nobody lives */
+    uint8_t place_of[PROCESSES_MOST];   /* by process */
+
+    bool deaths, aborts, malfunction, tso;
+    unsigned halts; /* how many may stop for ever, undetectably */
+    /* a bit each: places whose processes stopped so before the beginning */
+    unsigned stopped;
+    uint64_t stopped_how[PROCESSES_MOST]; /* by place: which of the protocol's ways to stop */
+    bool stopped_late;                    /* and the others had passed their doorways by then */
+    unsigned slots;                       /* how many may be inside */
+    unsigned alive;                       /* a bit each: the places that take part; 0: all */
+    unsigned requests;                    /* a bit each: what a process may ask for */
+    enum problem problem;
+    unsigned units;     /* the allocation problem's |T| */
+    unsigned overtake;  /* the bound B */
+    unsigned padding;   /* `clock` */
+    unsigned room;      /* how many places a sleeper may watch */
+    bool strangers;     /* a place may pass to one who is no rival, and back */
+    unsigned passages;  /* how many each place may begin; 0: no limit */
+    bool unreduced;     /* states as they are: without the protocol's normalise */
+    bool writers_first; /* `should precede` */
+    bool by_priority;
+    bool express; /* `courtesy`: its express lane is tried as well */
+    bool fences;  /* judge that fences grow */
+};
+
+enum { PLACE_UNUSED = 0xff };
+
+/* 0, or -EINVAL if the settings do not fit the protocol; fills in the sizes and the system. */
+int register_model_open(struct register_model *model);
+
+static inline struct model_process *model_process(const struct register_model *model,
+                                                  const unsigned char *state, unsigned process)
+{
+    return (struct model_process *)(uintptr_t)(state + process * model->stride);
+}
+
+static inline void *model_passage(const struct register_model *model, const unsigned char *state,
+                                  unsigned process)
+{
+    return (void *)(uintptr_t)(state + process * model->stride + sizeof(struct model_process));
+}
+
+static inline word *model_words(const struct register_model *model, const unsigned char *state,
+                                unsigned process)
+{
+    return (word *)(uintptr_t)(state + process * model->stride + model->words_at);
+}
+
+static inline struct buffer *model_buffer(const struct register_model *model,
+                                          const unsigned char *state, unsigned process)
+{
+    return (struct buffer *)(uintptr_t)(state + process * model->stride + model->buffer_at);
+}
+
+static inline bool model_bit(const struct register_model *model, const unsigned char *state,
+                             unsigned process, unsigned index)
+{
+    return state[process * model->stride + model->bits_at + index / 8] >> index % 8 & 1;
+}
+
+static inline void model_set_bit(const struct register_model *model, unsigned char *state,
+                                 unsigned process, unsigned index, bool value)
+{
+    unsigned char *byte = state + process * model->stride + model->bits_at + index / 8;
+    *byte = (unsigned char)((*byte & ~(1u << index % 8)) | (unsigned)value << index % 8);
+}
+
+/* The greatest fence so far: one above its number, and the place, of whoever entered last. 0:
+ * nobody has. */
+enum { FENCE_PLACE_BITS = 3 };
+
+static inline unsigned fence_of(word number, unsigned place)
+{
+    return (number + 1u) << FENCE_PLACE_BITS | place;
+}
+
+static inline word fence_number(unsigned fence)
+{
+    return (word)((fence >> FENCE_PLACE_BITS) - 1);
+}
+
+static inline struct model_process *model_fence(const struct register_model *model,
+                                                const unsigned char *state)
+{
+    return model_process(model, state, 0);
+}
+
+/* Makes the move in place; `at` tells what access it was. True if with it the process is inside. */
+bool register_model_make(const struct register_model *model, unsigned char *state, struct move move,
+                         struct registers *at);
+
+/* registers.c: what is done to registers from outside a passage. */
+void registers_kill(struct registers *at);
+void registers_drain(struct registers *at);
+bool model_condition(const struct register_model *model, const unsigned char *state,
+                     unsigned process);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* The search: every reachable state of a system, breadth first, so that the first violation found
+ * is a shortest one. */
+#include "check/search/search.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { STATES_BETWEEN_LOOKS = 1 << 14 };
+
+double search_clock(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+double search_seconds(const struct search *search)
+{
+    return (search->ended > 0 ? search->ended : search_clock()) - search->started;
+}
+
+static bool put(struct search *search, const unsigned char *state, const struct key *key,
+                uint32_t parent, struct move move, uint32_t *number)
+{
+    switch (store_put(&search->store, key, parent, move, number)) {
+    case STORE_FULL:
+        search->end = SEARCH_MEMORY;
+        return false;
+    case STORE_NEW:
+        search->violated = search->system->judge(search->system, state);
+        if (search->violated) {
+            search->end = SEARCH_VIOLATED;
+            search->culprit = *number;
+            return false;
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+static bool begin_edges(struct search *search)
+{
+    struct graph *graph = &search->graph;
+    const uint64_t first = graph->labels.used;
+    if (!store_grow(&search->store, &graph->firsts, sizeof first)) {
+        search->end = SEARCH_MEMORY;
+        return false;
+    }
+    memcpy(graph->firsts.bytes + graph->firsts.used, &first, sizeof first);
+    graph->firsts.used += sizeof first;
+    return true;
+}
+
+static bool add_edge(struct search *search, uint32_t target, struct move move)
+{
+    struct graph *graph = &search->graph;
+    if (!store_grow(&search->store, &graph->targets, sizeof target) ||
+        !store_grow(&search->store, &graph->labels, sizeof(edge_label))) {
+        search->end = SEARCH_MEMORY;
+        return false;
+    }
+    memcpy(graph->targets.bytes + graph->targets.used, &target, sizeof target);
+    graph->targets.used += sizeof target;
+    graph->labels.bytes[graph->labels.used++] = label_of(move);
+    return true;
+}
+
+/* The moves out of one state, on their way into the store. Memory answers slowly, and a search asks
+ * it at random: so a state's successors are made and their table entries asked for (gather) while
+ * those of the state before it are put. */
+struct batch {
+    uint32_t number;  /* the state they come from */
+    bool full;        /* there was no memory for all of them */
+    struct key *keys; /* one for each successor */
+    struct successors out;
+};
+
+static void gather(struct search *search, uint32_t number, struct batch *batch)
+{
+    unsigned char state[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    struct successors *out = &batch->out;
+    struct key key;
+    store_get(&search->store, number, state);
+    store_get_key(&search->store, number, &key);
+    batch->number = number;
+    out->count = 0;
+    out->complaint = NULL;
+    search->system->successors(search->system, state, out);
+    for (unsigned at = 0; at < out->count && !batch->full; at++)
+        if (!out->stays[at])
+            batch->full = !store_key(&search->store, out->states + at * out->size, state, &key,
+                                     &batch->keys[at]);
+}
+
+static void look(const struct search *search, const struct batch *batch)
+{
+    for (unsigned at = 0; at < batch->out.count; at++)
+        if (!batch->out.stays[at])
+            store_look(&search->store, &batch->keys[at]);
+}
+
+/* Puts what was gathered. False if the search is over. */
+static bool settle(struct search *search, const struct batch *batch)
+{
+    const struct successors *out = &batch->out;
+    const uint32_t number = batch->number;
+    search->moves += out->count;
+    if (out->overflow) {
+        search->end = SEARCH_OVERFLOW;
+        search->culprit = number;
+        return false;
+    }
+    if (batch->full) {
+        search->end = SEARCH_MEMORY;
+        return false;
+    }
+    if (search->keep_graph && !begin_edges(search))
+        return false;
+    for (unsigned at = 0; at < out->count; at++) {
+        uint32_t target = number;
+        if (!out->stays[at] && !put(search, out->states + at * out->size, &batch->keys[at], number,
+                                    out->move[at], &target))
+            return false;
+        if (out->complaint && out->complaining == at) {
+            search->violated = out->complaint;
+            search->end = SEARCH_VIOLATED;
+            search->culprit = number;
+            search->by_move = true;
+            search->last = out->move[at];
+            return false;
+        }
+        if (search->keep_graph && !add_edge(search, target, out->move[at]))
+            return false;
+    }
+    return true;
+}
+
+static bool within_limits(struct search *search)
+{
+    if (search->limits.states && search->store.count > search->limits.states) {
+        search->end = SEARCH_STATES;
+        return false;
+    }
+    if (search->expanded % STATES_BETWEEN_LOOKS)
+        return true;
+    if (search->progress)
+        search->progress(search);
+    if (search->limits.seconds > 0 && search_clock() - search->started > search->limits.seconds) {
+        search->end = SEARCH_SECONDS;
+        return false;
+    }
+    return true;
+}
+
+static void explore(struct search *search, struct batch *batches)
+{
+    struct batch *now = &batches[0], *next = &batches[1];
+    uint32_t number;
+    search->system->begin(search->system, now->out.states);
+    if (!store_key(&search->store, now->out.states, NULL, NULL, now->keys)) {
+        search->end = SEARCH_MEMORY;
+        return;
+    }
+    if (!put(search, now->out.states, now->keys, STATE_NONE, (struct move){0}, &number))
+        return;
+    uint32_t depth_ends = 0;
+    gather(search, number, now);
+    for (; search->expanded < search->store.count; search->expanded++) {
+        const uint32_t following = search->expanded + 1;
+        const bool ahead = following < search->store.count;
+        if (!within_limits(search))
+            return;
+        look(search, now);
+        if (ahead)
+            gather(search, following, next);
+        if (!settle(search, now))
+            return;
+        if (!ahead && following < search->store.count)
+            gather(search, following, next);
+        if (search->expanded == depth_ends) {
+            search->depth++;
+            depth_ends = search->store.count - 1;
+        }
+        struct batch *const settled = now;
+        now = next;
+        next = settled;
+    }
+    search->end = SEARCH_EXHAUSTED;
+}
+
+static bool batch_open(struct batch *batch, size_t state_size)
+{
+    batch->keys = calloc(SUCCESSORS_MOST, sizeof *batch->keys);
+    batch->out.states = calloc(SUCCESSORS_MOST, state_size);
+    batch->out.size = state_size;
+    return batch->keys && batch->out.states;
+}
+
+static void batch_close(struct batch *batch)
+{
+    free(batch->keys);
+    free(batch->out.states);
+}
+
+int search_run(struct search *search)
+{
+    const struct system *system = search->system;
+    if (system->size > STATE_SIZE_MOST)
+        return -ENOMEM;
+    search->started = search_clock();
+    int error = store_open(&search->store, system->size, system->part_size, search->limits.memory);
+    if (error)
+        return error;
+    struct batch *batches = calloc(2, sizeof *batches);
+    if (!batches)
+        return -ENOMEM;
+    if (batch_open(&batches[0], system->size) && batch_open(&batches[1], system->size))
+        explore(search, batches);
+    else
+        error = -ENOMEM;
+    batch_close(&batches[0]);
+    batch_close(&batches[1]);
+    free(batches);
+    search->ended = search_clock();
+    return error;
+}
+
+void search_close(struct search *search)
+{
+    store_release(&search->store, &search->graph.firsts);
+    store_release(&search->store, &search->graph.targets);
+    store_release(&search->store, &search->graph.labels);
+    store_close(&search->store);
+}

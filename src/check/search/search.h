@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The search: every reachable state of a system, breadth first, so that the first violation found
+ * is a shortest one. */
+#ifndef AFTERYOU_CHECK_SEARCH_SEARCH_H
+#define AFTERYOU_CHECK_SEARCH_SEARCH_H
+
+#include "check/search/graph.h"
+#include "check/search/store.h"
+#include "check/search/system.h"
+
+struct search_limits {
+    size_t memory;   /* bytes */
+    uint32_t states; /* 0: no limit */
+    double seconds;  /* 0: no limit */
+};
+
+enum search_end {
+    SEARCH_EXHAUSTED, /* every reachable state was seen */
+    SEARCH_VIOLATED,  /* a state or a move breaks a safety property */
+    SEARCH_OVERFLOW,  /* a number outgrew its field: what lies beyond was not seen */
+    SEARCH_STATES,
+    SEARCH_MEMORY,
+    SEARCH_SECONDS
+};
+
+struct search {
+    const struct system *system;
+    struct search_limits limits;
+    bool keep_graph;                               /* the analyses of progress and order need it */
+    void (*progress)(const struct search *search); /* called now and then; may be NULL */
+
+    struct store store;
+    struct graph graph;
+    uint32_t expanded; /* states whose successors were taken */
+    uint32_t depth;    /* of the state last expanded */
+    uint64_t moves;    /* moves made */
+    size_t peak;       /* the most memory that was used, in bytes */
+    double started, ended;
+    enum search_end end;
+    const char *violated; /* which property */
+    /* the state that shows it, or from which the move that shows it was made */
+    uint32_t culprit;
+    bool by_move;
+    struct move last; /* that move */
+};
+
+/* 0, or -ENOMEM. Afterwards search->end tells. Close it in either case. */
+int search_run(struct search *search);
+void search_close(struct search *search);
+
+double search_seconds(const struct search *search);
+/* Seconds, from some moment on. */
+double search_clock(void);
+
+#endif

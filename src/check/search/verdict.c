@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* The verdict on a system: each property, whether it holds, and a run that shows it where it does
+ * not. */
+#include "check/search/verdict.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "check/search/analyses.h"
+
+static const char *const names[] = {
+#define PROPERTY_NAME(identifier, name, meaning) name,
+    PROPERTIES(PROPERTY_NAME)
+#undef PROPERTY_NAME
+};
+
+static const char *const meanings[] = {
+#define PROPERTY_MEANING(identifier, name, meaning) meaning,
+    PROPERTIES(PROPERTY_MEANING)
+#undef PROPERTY_MEANING
+};
+
+const char *property_name(enum property property)
+{
+    return names[property];
+}
+
+const char *property_meaning(enum property property)
+{
+    return meanings[property];
+}
+
+static bool wanted(const struct verdict *verdict, enum property property)
+{
+    return verdict->properties >> property & 1;
+}
+
+/* Turns what an analysis answers (0, 1 with a way, or a negative errno) into a finding. */
+static int conclude(const struct search *search, struct finding *finding, int answer,
+                    const struct way *way, bool closes)
+{
+    if (answer < 0)
+        return answer;
+    finding->answer = answer ? ANSWER_BROKEN : ANSWER_HOLDS;
+    if (!answer)
+        return 0;
+    const struct hop *hops = (const struct hop *)(const void *)way->hops.bytes;
+    int error = run_to(search, way->start, &finding->run);
+    if (!error)
+        error = run_along(search, hops, way_length(way), closes, &finding->run);
+    return error ? error : run_tell(search->system, &finding->run);
+}
+
+static int judge_progress(struct search *search, const struct statuses *statuses,
+                          struct verdict *verdict)
+{
+    struct finding *finding = &verdict->finding[PROPERTY_PROGRESS];
+    uint32_t stuck = 0;
+    const int answer = progress_find_stuck(search, statuses, verdict->newcomers, &stuck);
+    if (answer < 0)
+        return answer;
+    finding->answer = answer ? ANSWER_BROKEN : ANSWER_HOLDS;
+    if (!answer)
+        return 0;
+    const int error = run_to(search, stuck, &finding->run);
+    return error ? error : run_tell(search->system, &finding->run);
+}
+
+static int judge_starvation(struct search *search, const struct statuses *statuses,
+                            struct finding *finding, unsigned kinds)
+{
+    struct way cycle = {0};
+    const int answer = starvation_find(search, statuses, kinds, &cycle);
+    const int error = conclude(search, finding, answer, &cycle, true);
+    if (answer == 1)
+        snprintf(finding->detail, sizeof finding->detail, "process %u waits for ever",
+                 cycle.victim);
+    store_release(&search->store, &cycle.hops);
+    return error;
+}
+
+static int judge_order(struct search *search, const struct statuses *statuses,
+                       struct finding *finding)
+{
+    struct way inversion = {0};
+    const int answer = order_find_inversion(search, statuses, &inversion);
+    const int error = conclude(search, finding, answer, &inversion, false);
+    if (answer == 1)
+        snprintf(finding->detail, sizeof finding->detail, "process %u was queued first",
+                 inversion.victim);
+    store_release(&search->store, &inversion.hops);
+    return error;
+}
+
+static int judge_patience(struct search *search, const struct statuses *statuses,
+                          struct finding *finding,
+                          int find(struct search *, const struct statuses *, struct way *),
+                          const char *what)
+{
+    struct way cycle = {0};
+    const int answer = find(search, statuses, &cycle);
+    const int error = conclude(search, finding, answer, &cycle, true);
+    if (answer == 1)
+        snprintf(finding->detail, sizeof finding->detail, "process %u %s", cycle.victim, what);
+    store_release(&search->store, &cycle.hops);
+    return error;
+}
+
+static int judge_overtaking(struct search *search, const struct statuses *statuses,
+                            struct verdict *verdict)
+{
+    struct finding *finding = &verdict->finding[PROPERTY_OVERTAKING];
+    struct overtaking queued, active;
+    int error = overtaking_measure(search, statuses, 1u << STATUS_QUEUED, &queued);
+    if (!error)
+        error = overtaking_measure(search, statuses, 1u << STATUS_ACTIVE | 1u << STATUS_QUEUED,
+                                   &active);
+    if (error)
+        return error;
+    verdict->overtakes_queued = queued.worst == OVERTAKES_UNBOUNDED ? -1 : queued.worst;
+    verdict->overtakes_active = active.worst == OVERTAKES_UNBOUNDED ? -1 : active.worst;
+    finding->answer = ANSWER_HOLDS;
+    if (active.worst != OVERTAKES_UNBOUNDED)
+        return 0;
+    snprintf(finding->detail, sizeof finding->detail, "process %u passes process %u without bound",
+             active.overtaker, active.victim);
+    /* Round: the move that overtakes, and the way back to where it was made. */
+    const struct walk walk = {.process = active.victim,
+                              .statuses = 1u << STATUS_ACTIVE | 1u << STATUS_QUEUED,
+                              .kinds = KINDS_ALL};
+    const struct hop overtakes = active.overtakes;
+    const uint32_t beyond = graph_edges(&search->graph, overtakes.state).targets[overtakes.edge];
+    struct way round = {.start = overtakes.state};
+    error = way_append(search, &round, overtakes.state, overtakes.edge) ? 0 : -ENOMEM;
+    if (!error)
+        error = way_find(search, statuses, &walk, beyond, overtakes.state, &round);
+    if (!error)
+        error = conclude(search, finding, 1, &round, true);
+    store_release(&search->store, &round.hops);
+    return error;
+}
+
+static int judge_graph(struct search *search, struct verdict *verdict)
+{
+    struct statuses statuses;
+    int error = statuses_read(search, &statuses);
+    if (!error && wanted(verdict, PROPERTY_PROGRESS))
+        error = judge_progress(search, &statuses, verdict);
+    if (!error && wanted(verdict, PROPERTY_RELIABILITY))
+        error =
+            judge_starvation(search, &statuses, &verdict->finding[PROPERTY_RELIABILITY], KINDS_ALL);
+    /* A cycle without deaths is a cycle with deaths: if there is none of these, there is none of
+     * those. */
+    if (verdict->finding[PROPERTY_RELIABILITY].answer == ANSWER_HOLDS)
+        verdict->finding[PROPERTY_LOCKOUT].answer = ANSWER_HOLDS;
+    else if (!error && wanted(verdict, PROPERTY_LOCKOUT))
+        error = judge_starvation(search, &statuses, &verdict->finding[PROPERTY_LOCKOUT],
+                                 1u << MOVE_STEP | 1u << MOVE_START | 1u << MOVE_SYSTEM);
+    if (!error && wanted(verdict, PROPERTY_ORDER))
+        error = judge_order(search, &statuses, &verdict->finding[PROPERTY_ORDER]);
+    if (!error && wanted(verdict, PROPERTY_OVERTAKING))
+        error = judge_overtaking(search, &statuses, verdict);
+    if (!error && wanted(verdict, PROPERTY_QUIET))
+        error = judge_patience(search, &statuses, &verdict->finding[PROPERTY_QUIET],
+                               patience_find_spin, "spins while nobody else moves");
+    if (!error && wanted(verdict, PROPERTY_GIVING_UP))
+        error =
+            judge_patience(search, &statuses, &verdict->finding[PROPERTY_GIVING_UP],
+                           patience_find_heedless, "goes on and on without a look at its deadline");
+    store_release(&search->store, &statuses.packed);
+    return error;
+}
+
+int verdict_reach(struct search *search, struct verdict *verdict)
+{
+    verdict->overtakes_active = verdict->overtakes_queued = -2;
+    for (unsigned property = 0; property < PROPERTY_COUNT; property++)
+        verdict->finding[property].answer =
+            wanted(verdict, property) ? ANSWER_UNKNOWN : ANSWER_SKIPPED;
+    search->keep_graph = (verdict->properties & ~(1u << PROPERTY_SAFETY)) != 0;
+    int error = search_run(search);
+    if (error)
+        return error;
+    search->peak = search->store.peak;
+    struct finding *safety = &verdict->finding[PROPERTY_SAFETY];
+    if (search->end == SEARCH_VIOLATED) {
+        safety->answer = ANSWER_BROKEN;
+        safety->broken = search->violated;
+        error = run_to(search, search->culprit, &safety->run);
+        if (!error && search->by_move && !run_append(&safety->run, search->last))
+            error = -ENOMEM;
+        safety->run.loop = safety->run.count;
+        return error ? error : run_tell(search->system, &safety->run);
+    }
+    if (search->end != SEARCH_EXHAUSTED)
+        return 0;
+    safety->answer = ANSWER_HOLDS;
+    store_forget_table(&search->store);
+    error = search->keep_graph ? judge_graph(search, verdict) : 0;
+    if (error) { /* the analyses did not fit: a limit, like the search's own */
+        search->end = SEARCH_MEMORY;
+        error = 0;
+    }
+    search->peak = search->store.peak;
+    return error;
+}
+
+void verdict_close(struct verdict *verdict)
+{
+    for (unsigned property = 0; property < PROPERTY_COUNT; property++)
+        run_close(&verdict->finding[property].run);
+}

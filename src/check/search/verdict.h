@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The verdict on a system: each property, whether it holds, and a run that shows it where it does
+ * not. */
+#ifndef AFTERYOU_CHECK_SEARCH_VERDICT_H
+#define AFTERYOU_CHECK_SEARCH_VERDICT_H
+
+#include "check/search/run.h"
+#include "check/search/search.h"
+
+/* One list for names, command line, documents: identifier, name, meaning. */
+/* clang-format off */
+#define PROPERTIES(property)                                                                    \
+    property(SAFETY, "exclusion", "none that conflict are inside at once, nor more than the slots")\
+    property(PROGRESS, "progress", "from wherever somebody waits, somebody can still enter")    \
+    property(LOCKOUT, "lockout", "nobody waits for ever on a weakly fair cycle")                \
+    property(RELIABILITY, "reliability", "nor while others die and return, or give up, for ever")\
+    property(ORDER, "order", "who was queued before a rival began is inside before it")         \
+    property(OVERTAKING, "overtaking", "the times another enters while one waits are bounded")  \
+    property(QUIET, "quiet", "if others stand still, one is inside or asleep after some steps") \
+    property(GIVING_UP, "giving-up", "who gives up is outside after some steps of its own")
+/* clang-format on */
+
+enum property {
+#define PROPERTY_IDENTIFIER(identifier, name, meaning) PROPERTY_##identifier,
+    PROPERTIES(PROPERTY_IDENTIFIER)
+#undef PROPERTY_IDENTIFIER
+        PROPERTY_COUNT
+};
+
+const char *property_name(enum property property);
+const char *property_meaning(enum property property);
+
+enum answer { ANSWER_UNKNOWN, ANSWER_HOLDS, ANSWER_BROKEN, ANSWER_SKIPPED };
+
+struct finding {
+    enum answer answer;
+    const char *broken; /* which safety property, if one is broken */
+    char detail[96];
+    struct check_run run; /* how it is broken */
+};
+
+struct verdict {
+    unsigned properties; /* in: which to judge, a bit each */
+    bool newcomers;      /* in: progress may need them, since conditions do */
+    struct finding finding[PROPERTY_COUNT];
+    /* exact greatest numbers; -1: unbounded, -2: not measured */
+    int overtakes_active, overtakes_queued;
+};
+
+/* Runs the search and judges. 0, or a negative errno if there was not even memory to begin. If the
+ * search met a limit, what was not decided is ANSWER_UNKNOWN. */
+int verdict_reach(struct search *search, struct verdict *verdict);
+void verdict_close(struct verdict *verdict);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou check`: every interleaving of a protocol, or many random ones; what holds, and how it
+ * breaks. */
+#include "cli/check/check.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/check/check_messages.h"
+#include "cli/commands.h"
+
+/* What is asked of every protocol that sleeps. */
+#define PROMISES_PATIENT (1u << PROPERTY_QUIET | 1u << PROPERTY_GIVING_UP)
+
+unsigned check_promises(const struct register_model *model)
+{
+    unsigned promised = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | model->protocol->promises;
+    if (model->protocol->sleeps || model->protocol->alarms)
+        promised |= PROMISES_PATIENT;
+    /* Who should precede decides, not who came first; and who never should may wait for ever. */
+    if (model->writers_first || model->by_priority || model->problem == PROBLEM_ALLOCATION)
+        promised &= 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | PROMISES_PATIENT;
+    /* Two that may both be inside enter in either order. */
+    if (model->slots > 1)
+        promised &= ~(1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING);
+    if (model->overtake)
+        promised &= ~(1u << PROPERTY_ORDER);
+    /* Lamport 1976, D4 (b): while somebody malfunctions, nothing need move. */
+    if (model->malfunction)
+        promised &= ~(1u << PROPERTY_RELIABILITY);
+    return promised;
+}
+
+/* A line on the terminal, now and then: "12,345,678 states, 1.2 M/s, 34,567 to go, depth 45, 678
+ * MB". */
+static void show_progress(const struct search *search)
+{
+    const double seconds = search_seconds(search);
+    fprintf(stderr, "\r\033[K%u states, %.2f M/s, %u to go, depth %u, %zu MB ", search->store.count,
+            seconds > 0 ? search->store.count / seconds / 1e6 : 0,
+            search->store.count - search->expanded, search->depth, search->store.spent >> 20);
+    fflush(stderr);
+}
+
+static int check_all(struct check_words *asked)
+{
+    const unsigned promised = check_promises(&asked->model);
+    struct verdict verdict = {.properties = asked->properties ? asked->properties : promised,
+                              .newcomers = asked->model.problem == PROBLEM_ALLOCATION};
+    const bool terminal = isatty(STDERR_FILENO) && !asked->json;
+    struct search search = {.system = &asked->model.system,
+                            .limits = asked->limits,
+                            .progress = terminal ? show_progress : NULL};
+    const int error = verdict_reach(&search, &verdict);
+    if (terminal)
+        fputs("\r\033[K", stderr);
+    int status = EXIT_HOLDS;
+    if (error) {
+        status = usage_error("check", "%s to begin with: give it more with --memory, or free some",
+                             strerror(-error));
+    } else if (search.end == SEARCH_MEMORY && search.store.refused) {
+        status = usage_error(
+            "check",
+            "the machine has no memory left after %u states (%zu MB): free some, or ask for less "
+            "with -n",
+            search.store.count, search.peak >> 20);
+    } else {
+        for (unsigned property = 0; property < PROPERTY_COUNT; property++)
+            if (verdict.finding[property].answer == ANSWER_BROKEN &&
+                ((asked->properties ? asked->properties : promised) >> property & 1))
+                status = EXIT_VIOLATED;
+        if (status == EXIT_HOLDS && search.end != SEARCH_EXHAUSTED)
+            status = EXIT_LIMIT;
+        (asked->json ? check_report_json : check_report_text)(stdout, asked, &search, &verdict,
+                                                              promised);
+        const int drawn = asked->svg ? check_report_svg(asked->svg, asked, &verdict) : 0;
+        if (drawn)
+            status = usage_error("check", "%s: %s", asked->svg, strerror(-drawn));
+    }
+    verdict_close(&verdict);
+    search_close(&search);
+    return status;
+}
+
+static int check_some(struct check_words *asked)
+{
+    struct sample_result result;
+    const int error = sample_run(&asked->model.system, &asked->sample, &result);
+    if (error)
+        return usage_error("check", "%s", strerror(-error));
+    check_report_sample(stdout, asked, &result);
+    if (asked->svg && result.violated) {
+        const int drawn = check_report_svg_run(asked->svg, asked, &result.run, result.violated);
+        if (drawn)
+            return usage_error("check", "%s: %s", asked->svg, strerror(-drawn));
+    }
+    run_close(&result.run);
+    return result.violated                         ? EXIT_VIOLATED
+           : result.overflow || result.out_of_time ? EXIT_LIMIT
+                                                   : EXIT_HOLDS;
+}
+
+int command_check(int count, char **words)
+{
+    if (check_messages_wanted(count, words))
+        return check_messages(count, words);
+    struct check_words asked;
+    const int status = check_words_parse(count, words, &asked);
+    if (status)
+        return status < 0 ? 0 : status;
+    return asked.sample.runs ? check_some(&asked) : check_all(&asked);
+}

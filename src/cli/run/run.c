@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou run`: the wrapper, which is what the shell sees. It stands between the shell and the
+ * guardian, and owns nothing. */
+#include "cli/run/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+
+struct wrapper {
+    pid_t guardian;
+    pid_t group;       /* as in struct inheritance */
+    bool had_children; /* of the program that this one was executed in: not ours to end */
+    struct between *between;
+};
+
+/* R2. What a guardian leaves is its deputy; or a tester of --when, if it was still in the queue and
+ * died of what we passed on, or of its own; or, if both guards were killed, everything. */
+static int guardian_died(const struct wrapper *self, int number)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    if (atomic_load(&self->between->inside) && !self->had_children)
+        tree_end();
+    else
+        tree_end_guards();
+    if (number == SIGKILL || atomic_load(&self->between->inside))
+        say("run", "the guardian (pid %d) was ended by signal %d (%s), and the command with it",
+            (int)self->guardian, number, strsignal(number));
+    return EXIT_SIGNAL + number;
+}
+
+/* A guardian in the queue is stopped by Ctrl-Z, and we with it. When it goes on, it tells us. One
+ * that was stopped with SIGSTOP was meant alone. */
+static bool has_ended(const struct wrapper *self, int *code)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
+        if (pid == self->guardian && WIFSTOPPED(status)) {
+            if (WSTOPSIG(status) != SIGSTOP)
+                raise(SIGSTOP);
+        } else if (pid == self->guardian) {
+            *code =
+                WIFSIGNALED(status) ? guardian_died(self, WTERMSIG(status)) : WEXITSTATUS(status);
+            return true;
+        }
+    return false;
+}
+
+/* If it was sent to the whole group, the deputy must have it before it hears from us. Who sends to
+ * a group keeps others from changing one: after a change that changes nothing, all have got it. */
+static void pass_on(const struct wrapper *self, int number)
+{
+    if (self->group > 0)
+        setpgid(0, self->group);
+    kill(self->guardian, number);
+}
+
+static int wait_for_guardian(const struct wrapper *self)
+{
+    sigset_t all;
+    siginfo_t info = {0};
+    int code;
+    sigfillset(&all);
+    for (;;) {
+        const int number = sigwaitinfo(&all, &info);
+        if (number == SIGCHLD && has_ended(self, &code))
+            return code;
+        if (number == SIGNAL_BELL && atomic_load(&self->between->stays)) {
+            atomic_store(&self->between->heard, true);
+            return atomic_load(&self->between->code);
+        }
+        const bool from_us =
+            info.si_code <= 0 && (info.si_pid == getpid() || info.si_pid == self->guardian);
+        if (number > 0 && number != SIGCHLD && number != SIGNAL_BELL && !from_us)
+            pass_on(self, number);
+    }
+}
+
+int run_command(const struct run_words *asked)
+{
+    struct inheritance inherited = {.group = getpgrp()};
+    struct wrapper self = {.group = inherited.group, .had_children = tree_is_there()};
+    const pid_t pid = getpid();
+    signals_take(&inherited);
+    self.between =
+        mmap(NULL, sizeof *self.between, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (self.between == MAP_FAILED)
+        return usage_error("run", "cannot map a page: %s", strerror(errno));
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return usage_error("run", "cannot become the parent of orphans: %s", strerror(errno));
+    self.guardian = fork();
+    if (self.guardian < 0)
+        return usage_error("run", "cannot fork: %s", strerror(errno));
+    if (self.guardian == 0)
+        guardian(asked, pid, &inherited, self.between);
+    return wait_for_guardian(&self);
+}
+
+int command_run(int count, char **words)
+{
+    struct run_words asked;
+    const int status = run_words_parse(count, words, &asked);
+    if (status)
+        return status < 0 ? 0 : status;
+    return run_command(&asked);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* The deputy: the guardian's child and the command's parent, which holds the region too.
+ *
+ * It is in the process group of the job, so it gets what is sent to the whole group. That is how it
+ * knows that a signal which the wrapper got and passed on has reached the command already.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/run/run.h"
+#include "cli/text.h"
+
+/* How long the wrapper may take to pass on what the group got: what it has not by then was sent to
+ * the deputy alone. */
+#define GROUP_NS INT64_C(1000000000)
+/* How long to wait until the files of a dead guardian are closed. */
+enum { BURY_TIMES = 50, BURY_AGAIN_NS = 2 * 1000 * 1000 };
+
+struct deputy {
+    const struct run_words *asked;
+    struct between *between;
+    pid_t guardian;
+    int share;
+    pid_t command; /* 0: it has ended */
+    /* R5: what is there has been told to end */
+    bool lost;
+    uint32_t passed_on[SIGNALS], sent_to_guardian[SIGNALS]; /* as far as they were heeded */
+    /* when it got that signal itself, and has not heard of it from the wrapper; or 0 */
+    int64_t got_ns[SIGNALS];
+    int64_t give_at; /* when to look whether that was too long ago; INT64_MAX: never */
+};
+
+void let_go_of_files(void)
+{
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        dup2(nothing, fd);
+    DIR *files = opendir("/proc/self/fd");
+    for (const struct dirent *entry; files && (entry = readdir(files));) {
+        const int fd = atoi(entry->d_name);
+        const int flags = fcntl(fd, F_GETFD);
+        if (fd > STDERR_FILENO && flags >= 0 && !(flags & FD_CLOEXEC))
+            close(fd);
+    }
+    if (files)
+        closedir(files);
+}
+
+/* R1, R2. If the guardian is dead, the region is then left as by one who died inside: at once, if
+ * the guardian's files are closed. Should it fail, whoever waits finds out by himself. */
+static noreturn void end_all(const struct deputy *self)
+{
+    ay_space *space;
+    tree_end();
+    close(self->share);
+    if (getppid() != self->guardian && ay_open(self->asked->space, NULL, &space) == 0)
+        for (int times = 0; times < BURY_TIMES && ay_repair(space) == 0; times++)
+            nanosleep(&(struct timespec){.tv_nsec = BURY_AGAIN_NS}, NULL);
+    _exit(EXIT_SIGNAL + SIGKILL);
+}
+
+static void ring_guardian(const struct deputy *self)
+{
+    if (getppid() == self->guardian)
+        kill(self->guardian, SIGNAL_BELL);
+}
+
+/* The command is ours to reap, so its pid is its own. What it left is sent the same, once it has
+ * ended. */
+static void give(const struct deputy *self, int number)
+{
+    if (self->command > 0)
+        kill(self->command, number);
+    else
+        tree_signal(number);
+}
+
+/* So often as it came, if it is one that queues. */
+static void give_times(const struct deputy *self, int number, uint32_t times)
+{
+    for (uint32_t time = 0; time < (number < SIGRTMIN ? 1 : times); time++)
+        give(self, number);
+}
+
+/* Whether the command got it with the group. */
+static bool was_for_the_group(struct deputy *self, int number)
+{
+    const int64_t got_ns = self->got_ns[number];
+    self->got_ns[number] = 0;
+    return got_ns && self->command > 0 && getpgid(self->command) == getpgrp();
+}
+
+static void heed_bell(struct deputy *self)
+{
+    struct between *between = self->between;
+    if (getppid() != self->guardian || atomic_load(&between->end))
+        end_all(self);
+    for (int number = 1; number < SIGNALS; number++) {
+        const uint32_t passed_on = atomic_load(&between->passed_on[number]);
+        const uint32_t sent = atomic_load(&between->sent_to_guardian[number]);
+        if (passed_on != self->passed_on[number] && !was_for_the_group(self, number))
+            give_times(self, number, passed_on - self->passed_on[number]);
+        if (sent != self->sent_to_guardian[number])
+            give_times(self, number, sent - self->sent_to_guardian[number]);
+        self->passed_on[number] = passed_on;
+        self->sent_to_guardian[number] = sent;
+    }
+    if (atomic_load(&between->lost) && !self->lost) {
+        self->lost = true;
+        tree_signal(SIGTERM);
+        tree_signal(SIGCONT);
+    }
+}
+
+/* A signal for the deputy itself. If the group got it, and the command with it, the wrapper will
+ * tell. */
+static void note_signal(struct deputy *self, int number)
+{
+    if (self->command == 0 || getppid() != self->guardian) {
+        give(self, number);
+    } else {
+        self->got_ns[number] = text_now();
+        if (self->give_at == INT64_MAX)
+            self->give_at = self->got_ns[number] + GROUP_NS;
+    }
+}
+
+static void give_what_was_not_for_the_group(struct deputy *self)
+{
+    const int64_t now = text_now();
+    self->give_at = INT64_MAX;
+    for (int number = 1; number < SIGNALS; number++) {
+        const int64_t give_at = self->got_ns[number] ? self->got_ns[number] + GROUP_NS : INT64_MAX;
+        if (give_at <= now) {
+            self->got_ns[number] = 0;
+            give(self, number);
+        } else if (give_at < self->give_at) {
+            self->give_at = give_at;
+        }
+    }
+}
+
+static void note_command(struct deputy *self, int status)
+{
+    if (WIFSTOPPED(status)) {
+        atomic_store(&self->between->state, COMMAND_STOPPED);
+    } else if (WIFCONTINUED(status)) {
+        atomic_store(&self->between->state, COMMAND_RUNS);
+    } else {
+        self->command = 0;
+        atomic_store(&self->between->status, status);
+    }
+}
+
+/* SIGCHLD. Without -o it stays for the others that the command started. */
+static void reap(struct deputy *self)
+{
+    const bool was_running = self->command > 0;
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
+        if (pid == self->command)
+            note_command(self, status);
+    const bool over = (pid < 0 && errno == ECHILD) || (self->command == 0 && self->asked->close);
+    const bool ended = was_running && self->command == 0;
+    if (ended && !over) {
+        if (self->lost)
+            tree_signal(SIGTERM);
+        atomic_store(&self->between->left, tree_signal(0));
+        let_go_of_files();
+    }
+    if (ended)
+        atomic_store(&self->between->state, COMMAND_ENDED);
+    if (over)
+        _exit(0);
+    if (was_running)
+        ring_guardian(self);
+}
+
+static noreturn void look_after_command(struct deputy *self)
+{
+    sigset_t all;
+    siginfo_t info;
+    sigfillset(&all);
+    for (;;) {
+        const int number = signal_next(&all, &info, self->give_at);
+        if (number == 0)
+            give_what_was_not_for_the_group(self);
+        else if (number == SIGCHLD)
+            reap(self);
+        else if (number == SIGNAL_BELL)
+            heed_bell(self);
+        else if (number > 0 && number < SIGNALS && !signal_is_own(&info))
+            note_signal(self, number);
+    }
+}
+
+static noreturn void deputy(struct deputy *self, const struct inheritance *inherited)
+{
+    int error = guard_begin(self->guardian);
+    if (!error && inherited->group > 0 && setpgid(0, inherited->group) != 0)
+        error = -ESRCH; /* the job is gone, and the wrapper with it */
+    self->command = error ? error : child_start(self->asked->command, inherited, false);
+    if (self->command < 0) {
+        atomic_store(&self->between->error, -self->command);
+        _exit(EXIT_FAILED);
+    }
+    look_after_command(self);
+}
+
+pid_t deputy_start(const struct run_words *asked, const struct inheritance *inherited,
+                   struct between *between, int share)
+{
+    struct deputy self = {.asked = asked,
+                          .between = between,
+                          .guardian = getpid(),
+                          .share = share,
+                          .give_at = INT64_MAX};
+    const pid_t child = fork();
+    if (child == 0)
+        deputy(&self, inherited);
+    return child < 0 ? -errno : child;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* The guardian: waits in the queue, holds the region, and stays until the last of what the command
+ * started is gone.
+ *
+ * Two phases. In the queue, signals act on it as on any program, and it dies with the wrapper:
+ * leaving is failing. Inside, all signals are blocked and fetched one by one; the wrapper's death
+ * is one of them.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/run/run.h"
+#include "cli/text.h"
+
+struct guardian {
+    const struct run_words *asked;
+    const struct inheritance *inherited;
+    struct between *between;
+    pid_t wrapper;
+    ay_space *space;
+    ay_region *region;
+    bool after_death;
+    int64_t asked_ns, entered_ns;
+    pid_t deputy;             /* 0: it has ended, and was reaped */
+    enum command_state state; /* of the command, as last heard */
+    int code;                 /* of the command, once it has ended */
+    bool killed;              /* R4, or everything was */
+    /* R5: what is still there then is killed; INT64_MAX: the region is not lost */
+    int64_t kill_at;
+};
+
+static noreturn void fail(const char *format, ...)
+{
+    va_list arguments;
+    char line[PIPE_BUF];
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    say("run", "%s", line);
+    _exit(EXIT_FAILED);
+}
+
+static void tell(const struct guardian *self, const char *format, ...)
+{
+    if (!self->asked->verbose)
+        return;
+    va_list arguments;
+    char line[PIPE_BUF];
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    say("run", "%s: %s", self->asked->spec.name, line);
+}
+
+static pid_t continued_with; /* the wrapper; set before the handler */
+
+/* The job goes on as one: if this did not come from the wrapper, it may be stopped. */
+static void continue_wrapper(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    if (info->si_pid != continued_with && getppid() == continued_with)
+        kill(continued_with, SIGCONT);
+}
+
+/* A group of its own: what the terminal, or somebody with kill -9 -GROUP, sends to the job does not
+ * reach the guardian. */
+static void begin(const struct guardian *self)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
+        (self->inherited->group > 0 && setpgid(0, 0) != 0))
+        fail("cannot prepare: %s", strerror(errno));
+    if (getppid() != self->wrapper)
+        _exit(EXIT_FAILED);
+    struct sigaction ignored;
+    const struct sigaction action = {.sa_sigaction = continue_wrapper,
+                                     .sa_flags = SA_SIGINFO | SA_RESTART};
+    continued_with = self->wrapper;
+    if (sigaction(SIGCONT, NULL, &ignored) == 0 && ignored.sa_handler != SIG_IGN)
+        sigaction(SIGCONT, &action, NULL);
+    sigset_t mask = self->inherited->mask;
+    sigaddset(&mask, SIGTTOU); /* may write to the terminal from the background */
+    sigaddset(&mask, SIGPIPE); /* and to nobody */
+    /* a space that is too large for `ulimit -f` is an error with words */
+    sigaddset(&mask, SIGXFSZ);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void open_region(struct guardian *self)
+{
+    int error = ay_open(self->asked->space, &self->asked->options, &self->space);
+    if (error == 0)
+        error = ay_region_open(self->space, &self->asked->spec, &self->region);
+    if (error == -EFBIG)
+        fail("%s: a space has some megabytes, most of which are never used; 'ulimit -f' must allow "
+             "it",
+             ay_message());
+    if (error < 0)
+        fail("%s", ay_message());
+}
+
+/* A run within another. Who has set a limit is refused, which it reckons with; else it is an error.
+ */
+static void look_outside(const struct guardian *self)
+{
+    const struct run_words *asked = self->asked;
+    struct nested nested;
+    nested_find(asked, &nested);
+    if (nested.holder && (asked->timeout_ms < 0 || !asked->quiet))
+        say("run", "'%s' %s: inside is pid %d (%s), which waits for this command to end",
+            asked->spec.name, asked->timeout_ms < 0 ? "would never be obtained" : "not obtained",
+            (int)nested.holder, nested.command);
+    if (nested.holder)
+        _exit(asked->timeout_ms < 0 ? EXIT_FAILED : asked->refused);
+    if (nested.thread)
+        ay_on_behalf(self->region, nested.thread);
+}
+
+static int enter(struct guardian *self, struct condition *condition)
+{
+    const struct run_words *asked = self->asked;
+    if (condition)
+        return ay_enter_when(self->region, condition_holds, condition, asked->timeout_ms);
+    if (asked->timeout_ms == 0)
+        return ay_try(self->region);
+    if (asked->verbose) {
+        const int result = ay_try(self->region);
+        if (result != -EBUSY)
+            return result;
+        char holders[TEXT_ROOM];
+        holders_describe(asked, holders, sizeof holders);
+        tell(self, "waiting: %s", holders);
+    }
+    return ay_enter_for(self->region, asked->timeout_ms);
+}
+
+static noreturn void refuse(const struct guardian *self, int result)
+{
+    char holders[TEXT_ROOM], within[64] = "";
+    if (self->asked->quiet)
+        _exit(self->asked->refused);
+    holders_describe(self->asked, holders, sizeof holders);
+    if (self->asked->timeout_ms > 0)
+        snprintf(within, sizeof within, " within %g s", self->asked->seconds);
+    say("run", "'%s' not obtained%s: %s%s", self->asked->spec.name, within,
+        result == -EDEADLK ? "to wait would close a cycle of waiting; " : "", holders);
+    _exit(self->asked->refused);
+}
+
+/* Enters, or does not return. */
+static void pass_the_queue(struct guardian *self)
+{
+    const struct run_words *asked = self->asked;
+    struct condition *condition = NULL;
+    if (asked->when && !(condition = condition_start(asked, self->space, self->inherited)))
+        fail("cannot watch for --when: %s", ay_message());
+    struct queue_display *display = queue_display_start(asked, self->inherited->group);
+    const int result = enter(self, condition);
+    const char *why = result < 0 ? ay_message() : "";
+    queue_display_stop(display);
+    if (condition && condition_trouble(condition))
+        fail("--when '%s': %s", asked->when, condition_trouble(condition));
+    self->after_death = condition && condition_stop(condition, result >= 0);
+    if (result == -EBUSY || result == -ETIMEDOUT || (result == -EDEADLK && asked->timeout_ms >= 0))
+        refuse(self, result);
+    if (result < 0)
+        fail("%s: %s", asked->spec.name, why);
+    self->after_death |= result == AY_AFTER_DEATH;
+    self->entered_ns = text_now();
+}
+
+/* Nothing was begun, so nothing is half done. But a death that we were told of would be forgotten;
+ * so the next one is told of ours. */
+static noreturn void give_up(const struct guardian *self, int code)
+{
+    if (!self->after_death)
+        ay_leave(self->region);
+    ay_unshare(self->region);
+    _exit(code);
+}
+
+/* From the first phase to the second. What came before the command was there is meant for us. */
+static void take_signals(const struct guardian *self)
+{
+    sigset_t set;
+    siginfo_t info;
+    sigfillset(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    const int error = guard_begin(self->wrapper);
+    if (error && error != -ESRCH)
+        say("run", "cannot prepare: %s", strerror(-error));
+    if (error)
+        give_up(self, EXIT_FAILED);
+    static const int not_ours[] = {SIGCHLD /* a test of --when */, SIGCONT, SIGWINCH, SIGPIPE,
+                                   SIGXFSZ};
+    for (size_t at = 0; at < sizeof not_ours / sizeof *not_ours; at++)
+        sigdelset(&set, not_ours[at]);
+    const int number = signal_next(&set, &info, 0);
+    if (number > 0)
+        give_up(self, EXIT_SIGNAL + number);
+    atomic_store(&self->between->inside, true);
+}
+
+static void set(const char *name, const char *value)
+{
+    if (setenv(name, value, 1) != 0)
+        fail("cannot set %s: %s", name, strerror(errno));
+}
+
+/* A comma list, as CUDA_VISIBLE_DEVICES wants it. */
+static void set_units(const struct guardian *self)
+{
+    static unsigned units[AY_UNITS_MOST];
+    static char list[AY_UNITS_MOST * 5 + 1];
+    size_t length = 0;
+    const size_t count = ay_units(self->region, units, AY_UNITS_MOST);
+    for (size_t at = 0; at < count; at++)
+        length +=
+            (size_t)snprintf(list + length, sizeof list - length, "%s%u", at ? "," : "", units[at]);
+    set("AFTERYOU_UNITS", list);
+}
+
+static void set_environment(const struct guardian *self)
+{
+    char fence[24];
+    snprintf(fence, sizeof fence, "%llu", (unsigned long long)ay_fence(self->region));
+    set("AFTERYOU_FENCE", fence);
+    set("AFTERYOU_AFTER_DEATH", self->after_death ? "1" : "0");
+    if (!self->asked->close && nested_announce() != 0)
+        fail("cannot set AFTERYOU_GUARDIANS: %s", strerror(errno));
+    if (self->asked->spec.take)
+        set_units(self);
+    else
+        unsetenv("AFTERYOU_UNITS"); /* an outer run's */
+    char waited[32];
+    text_duration(self->entered_ns - self->asked_ns, waited, sizeof waited);
+    tell(self, "inside after %s, fence %s%s%s%s", waited, fence,
+         self->asked->spec.take ? ", units " : "",
+         self->asked->spec.take ? getenv("AFTERYOU_UNITS") : "",
+         self->after_death ? ", after a death" : "");
+}
+
+static void start(struct guardian *self)
+{
+    const int share = ay_share(self->region);
+    if (share < 0) {
+        say("run", "cannot share '%s' with a deputy: %s", self->asked->spec.name, ay_message());
+        give_up(self, EXIT_FAILED);
+    }
+    self->deputy = deputy_start(self->asked, self->inherited, self->between, share);
+    if (self->deputy < 0) {
+        say("run", "cannot fork: %s", strerror(-self->deputy));
+        give_up(self, EXIT_FAILED);
+    }
+    close(share);
+}
+
+/* Everything has gone: the end of the passage. Who died inside does not leave. */
+static noreturn void leave(const struct guardian *self)
+{
+    const bool lost = self->kill_at != INT64_MAX;
+    char held[32];
+    text_duration(text_now() - self->entered_ns, held, sizeof held);
+    tell(self, "%s after %s, exit code %d", self->killed || lost ? "died inside" : "left", held,
+         self->code);
+    if (!self->killed && !lost)
+        ay_leave(self->region);
+    ay_unshare(self->region);
+    _exit(lost ? EXIT_LOST : self->code);
+}
+
+/* R1, R3, R5. The deputy, if it is there, does the same: so one of us may still be killed. */
+static noreturn void end_all(struct guardian *self)
+{
+    atomic_store(&self->between->end, true);
+    tree_end();
+    self->killed = true;
+    self->code = EXIT_SIGNAL + SIGKILL;
+    leave(self);
+}
+
+static noreturn void could_not_run(const struct guardian *self, int error)
+{
+    const char *command = self->asked->command[0];
+    if (error == ESRCH) /* the wrapper has died */
+        give_up(self, EXIT_FAILED);
+    say("run", "cannot run '%s': %s", command, strerror(error));
+    give_up(self, error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
+}
+
+/* The command has ended, and others that it started go on: the shell need not wait for them. Until
+ * the wrapper has heard this, its end is a death (R1). */
+static void stay(const struct guardian *self)
+{
+    tell(self, "exit code %d; held until what it left running (%d or more) is gone", self->code,
+         atomic_load(&self->between->left));
+    let_go_of_files();
+    atomic_store(&self->between->code, self->code);
+    atomic_store(&self->between->stays, true);
+    if (getppid() == self->wrapper)
+        kill(self->wrapper, SIGNAL_BELL);
+}
+
+/* A job is stopped and continued as one. */
+static void follow_command(struct guardian *self)
+{
+    const enum command_state state = (enum command_state)atomic_load(&self->between->state);
+    if (state == self->state)
+        return;
+    self->state = state;
+    if (state == COMMAND_ENDED) {
+        const int status = atomic_load(&self->between->status);
+        self->code = child_code(status);
+        self->killed = WIFSIGNALED(status);
+    } else if (getppid() == self->wrapper) {
+        kill(self->wrapper, state == COMMAND_STOPPED ? SIGSTOP : SIGCONT);
+    }
+}
+
+/* SIGCHLD. */
+static void reap(struct guardian *self)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != self->deputy)
+            continue;
+        self->deputy = 0;
+        follow_command(self);
+        if (WIFEXITED(status) && atomic_load(&self->between->error))
+            could_not_run(self, atomic_load(&self->between->error));
+        if (WIFEXITED(status) && self->state == COMMAND_ENDED)
+            leave(self);
+        say("run", "the deputy (pid %d) was ended by a signal, and the command with it", (int)pid);
+        end_all(self);
+    }
+}
+
+static void ring_deputy(const struct guardian *self)
+{
+    if (self->deputy > 0)
+        kill(self->deputy, SIGNAL_BELL);
+}
+
+/* R5. What is still there when half of the time that is left has passed is killed. */
+static void lose(struct guardian *self)
+{
+    if (self->kill_at != INT64_MAX || ay_valid(self->region))
+        return;
+    self->kill_at = text_now() + (int64_t)ay_grace(self->space) * 1000000 / 2;
+    say("run",
+        "'%s' was lost: this machine is cut off from the cluster '%s', or its agent has died; "
+        "ending '%s'",
+        self->asked->spec.name, self->asked->cluster, self->asked->command[0]);
+    atomic_store(&self->between->lost, true);
+    ring_deputy(self);
+}
+
+static void heed_bell(struct guardian *self, const siginfo_t *info)
+{
+    const bool heard = atomic_load(&self->between->heard);
+    if (getppid() != self->wrapper && (!heard || info->si_pid == getppid()))
+        end_all(self); /* R1; or an outer guard says so: R6 */
+    if (self->asked->cluster)
+        lose(self);
+    const bool had_ended = self->state == COMMAND_ENDED;
+    follow_command(self);
+    if (self->state == COMMAND_ENDED && !had_ended && self->kill_at == INT64_MAX)
+        stay(self);
+}
+
+/* To the deputy, which knows what the command got already. */
+static void pass_on(struct guardian *self, const siginfo_t *info)
+{
+    if (info->si_code > 0 || signal_is_own(info))
+        return;
+    struct between *between = self->between;
+    atomic_fetch_add(info->si_pid == self->wrapper ? &between->passed_on[info->si_signo]
+                                                   : &between->sent_to_guardian[info->si_signo],
+                     1);
+    ring_deputy(self);
+}
+
+static noreturn void look_after_command(struct guardian *self)
+{
+    sigset_t all;
+    siginfo_t info;
+    sigfillset(&all);
+    for (;;) {
+        const int number = signal_next(&all, &info, self->kill_at);
+        if (number == 0)
+            end_all(self);
+        else if (number == SIGCHLD)
+            reap(self);
+        else if (number == SIGNAL_BELL)
+            heed_bell(self, &info);
+        else if (number > 0)
+            pass_on(self, &info);
+    }
+}
+
+noreturn void guardian(const struct run_words *asked, pid_t wrapper,
+                       const struct inheritance *inherited, struct between *between)
+{
+    struct guardian self = {.asked = asked,
+                            .inherited = inherited,
+                            .between = between,
+                            .wrapper = wrapper,
+                            .asked_ns = text_now(),
+                            .kill_at = INT64_MAX};
+    begin(&self);
+    open_region(&self);
+    look_outside(&self);
+    pass_the_queue(&self);
+    if (asked->lock >= 0 && (self.code = lock_obtain(asked, self.asked_ns)))
+        give_up(&self, self.code);
+    take_signals(&self);
+    set_environment(&self);
+    if (asked->cluster && lost_watch(self.region) < 0)
+        fail("cannot watch for the loss of '%s': %s", asked->spec.name, ay_message());
+    start(&self);
+    look_after_command(&self);
+}

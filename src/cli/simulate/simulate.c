@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou simulate`: runs a message protocol on a network that exists only in numbers, and
+ * reports. */
+#include "cli/simulate/simulate.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+
+static const char help[] =
+    "usage: afteryou simulate PROTOCOL [OPTION…]        one run, or --seeds many\n"
+    "       afteryou simulate --table [-n N,…]          the authors' Table I, measured again\n"
+    "       afteryou simulate [PROTOCOL] --sweep N,…    messages and delays over the number of "
+    "nodes\n"
+    "\n"
+    "PROTOCOL is lamport, ricart-agrawala, carvalho-roucairol or token; --list names the broken "
+    "variants too.\n"
+    "\n"
+    "  -n, --nodes N          how many nodes (default 5); a list such as 2-10,20,50 with --table "
+    "and --sweep\n"
+    "      --passages K       after K requests nobody asks again, and all comes to rest (default "
+    "10000)\n"
+    "      --events K         cut the run short after K events\n"
+    "      --seed S           one seed is one run (default 1)\n"
+    "      --seeds K          K runs with the seeds S, S+1, …; stops at the first violation\n"
+    "      --network ORDER    any, fifo or agreed (default: what the protocol needs; agreed if "
+    "anything may fail)\n"
+    "      --delay TIME       of a message; TIME is 5us, exp:5us (mean) or 2us-8us (default "
+    "exp:500us)\n"
+    "      --think TIME       between passages (default exp:5ms)\n"
+    "      --section TIME     inside (default exp:300us)\n"
+    "      --hot SHARE        node 0 makes this share of the requests\n"
+    "      --skew S           node i asks in proportion to 1/(i+1)^S\n"
+    "      --shared SHARE     this share of the passages is in shared mode\n"
+    "      --crash P          a node dies, at each of its events, with this probability\n"
+    "      --restart P        a dead node comes back with this probability (default 1)\n"
+    "      --slow P           a message takes twenty times as long with this probability\n"
+    "      --partition P      fewer than half are cut off, at each event, with this probability\n"
+    "      --detector WHICH   right (default): those cut off stop in time; wrong: they do not "
+    "know\n"
+    "      --trace FILE       write the run as JSON lines, for afteryou audit\n"
+    "      --csv FILE         where --sweep writes its numbers (default: standard output)\n"
+    "      --svg FILE         where --sweep draws them\n"
+    "      --json             the report as JSON\n"
+    "\n"
+    "Exit status: 0 all holds, 1 a property was violated, 125 the command itself failed.\n";
+
+static int list_variants(void)
+{
+    for (unsigned i = 0; variant_at(i); i++) {
+        const struct variant *variant = variant_at(i);
+        printf("%-38s%s%s\n", variant->name, variant->left_out ? "  without " : "",
+               variant->left_out ? variant->left_out : "");
+    }
+    return EXIT_HOLDS;
+}
+
+/* In the order they are drawn; one stays on its line. */
+void simulate_progress(void *request, const struct measure *so_far)
+{
+    const struct simulation *how = &((const struct simulate_request *)request)->how;
+    const double by_passages = how->passages ? (double)so_far->entries / (double)how->passages : 0;
+    const double by_events = how->events ? (double)so_far->events / (double)how->events : 0;
+    const double part = by_passages > by_events ? by_passages : by_events;
+    enum { WIDTH = 30 };
+    const int full = (int)((part < 1 ? part : 1) * WIDTH);
+    fprintf(stderr, "\rsimulate [%.*s%*s] %3.0f %%  %.1f million events", full,
+            "##############################", WIDTH - full, "", 100 * (part < 1 ? part : 1),
+            (double)so_far->events / 1e6);
+}
+
+void simulate_progress_end(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Adds one run to the sum over seeds. Extremes are kept; what has no sum (percentiles) is the
+ * histograms'. */
+static void add_up(struct outcome *sum, const struct outcome *one)
+{
+    struct measure *to = &sum->measure;
+    const struct measure *from = &one->measure;
+    to->events += from->events;
+    to->entries += from->entries;
+    to->crashes += from->crashes;
+    to->joins += from->joins;
+    to->partitions += from->partitions;
+    to->now += from->now;
+    to->out_of_turn += from->out_of_turn;
+    to->evenness += from->evenness;
+    sum->overlaps += one->overlaps;
+    sum->refused += one->refused;
+    for (unsigned kind = 0; kind < MESSAGE_KINDS; kind++)
+        to->sent[kind] += from->sent[kind];
+    to->fewest = from->fewest < to->fewest ? from->fewest : to->fewest;
+    to->greatest = from->greatest > to->greatest ? from->greatest : to->greatest;
+    to->most_overtaken =
+        from->most_overtaken > to->most_overtaken ? from->most_overtaken : to->most_overtaken;
+    histogram_join(&to->waits, &from->waits);
+    histogram_join(&to->handovers, &from->handovers);
+}
+
+static int open_trace(struct simulate_request *request)
+{
+    if (!request->trace)
+        return 0;
+    request->how.trace = fopen(request->trace, "w");
+    if (!request->how.trace)
+        return usage_error("simulate", "cannot write the trace %s: %s", request->trace,
+                           strerror(errno));
+    return 0;
+}
+
+int simulate_runs(struct simulate_request *request)
+{
+    int status = open_trace(request);
+    if (status)
+        return status;
+    const double started = clock_seconds();
+    static struct outcome sum, one; /* large: histograms */
+    sum = (struct outcome){.measure = {.fewest = UINT64_MAX}};
+    const uint64_t first = request->how.seed;
+    uint64_t runs = 0;
+    int error = 0;
+    while (runs < request->seeds && !error && sum.verdict == VERDICT_HOLDS) {
+        request->how.seed = first + runs++;
+        error = simulate(&request->how, &one);
+        add_up(&sum, &one);
+        sum.verdict = one.verdict;
+        sum.cut_short |= one.cut_short;
+        memcpy(sum.words, one.words, sizeof sum.words);
+        measure_close(&one.measure);
+    }
+    simulate_progress_end();
+    sum.measure.evenness /= (double)runs;
+    if (request->how.trace && fclose(request->how.trace) != 0 && !error)
+        error = -errno;
+    if (error)
+        return usage_error("simulate", "the run could not be made: %s%s",
+                           error == -EOVERFLOW ? "simulated time ran over" : strerror(-error),
+                           error == -ENOMEM ? "; fewer nodes need less"
+                           : error == -EOVERFLOW
+                               ? " (292 years); shorten --think, --delay or --section"
+                               : "");
+    simulate_report(request, &sum, clock_seconds() - started, stdout);
+    return sum.verdict == VERDICT_HOLDS ? EXIT_HOLDS : EXIT_VIOLATED;
+}
+
+int command_simulate(int count, char **words)
+{
+    for (int i = 1; i < count; i++) {
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) {
+            fputs(help, stdout);
+            return EXIT_HOLDS;
+        }
+        if (strcmp(words[i], "--list") == 0)
+            return list_variants();
+    }
+    static struct simulate_request request;
+    int status = simulate_parse(count, words, &request);
+    if (status)
+        return status;
+    if (request.table)
+        return simulate_table(&request);
+    if (request.sweep)
+        return simulate_sweep(&request);
+    status = simulate_settle(&request);
+    if (status)
+        return status;
+    if (isatty(STDERR_FILENO)) {
+        request.how.progress = simulate_progress;
+        request.how.progress_context = &request;
+    }
+    return simulate_runs(&request);
+}

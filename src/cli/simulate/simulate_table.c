@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou simulate --table`: the authors' Table I, entry by entry, with the paper's figure beside
+ * ours. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/simulate/simulate.h"
+#include "simulate/table.h"
+
+static const struct message_protocol *const rows[] = {
+    &lamport_protocol, &ricart_agrawala_protocol, &carvalho_roucairol_protocol, &token_protocol};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static bool agrees(const struct message_protocol *protocol, unsigned note, uint32_t nodes,
+                   const struct table_row *row)
+{
+    const double printed = table_printed_figure(protocol, note, nodes);
+    return printed < 0 || fabs(row->delay[note - 1] - printed) < 0.001;
+}
+
+static void print_text(uint32_t nodes, const struct table_row *measured)
+{
+    printf("N = %u                 messages                 delays in round trips, measured (as "
+           "printed)\n",
+           nodes);
+    printf("                       measured   (as printed)  %-16s%-16s%-16s%s\n", "Note 1",
+           "Note 2", "Note 3", "Note 4");
+    for (unsigned i = 0; i < ROWS; i++) {
+        const struct table_row *row = &measured[i];
+        char messages[48], cell[48];
+        if (row->fewest == row->greatest)
+            snprintf(messages, sizeof messages, "%" PRIu64, row->fewest);
+        else
+            snprintf(messages, sizeof messages, "%" PRIu64 "%s%" PRIu64, row->fewest,
+                     row->only_those ? " or " : "..", row->greatest);
+        printf("  %-20s %-10s (%s)%*s", rows[i]->name, messages, table_printed(rows[i], 0),
+               (int)(12 - strlen(table_printed(rows[i], 0))), "");
+        for (unsigned note = 1; note <= TABLE_NOTES; note++) {
+            snprintf(cell, sizeof cell, "%.2f (%s)%s", row->delay[note - 1],
+                     table_printed(rows[i], note), agrees(rows[i], note, nodes, row) ? "" : " *");
+            printf("%-16s", cell);
+        }
+        putchar('\n');
+    }
+    for (unsigned i = 0; i < ROWS; i++)
+        for (unsigned note = 1; note <= TABLE_NOTES; note++)
+            if (!agrees(rows[i], note, nodes, &measured[i])) {
+                const char *why = table_difference(rows[i], note);
+                printf("  * %s, note %u: %s\n", rows[i]->name, note,
+                       why ? why : "differs, and we do not know why");
+            }
+}
+
+static void print_json(uint32_t nodes, const struct table_row *measured)
+{
+    for (unsigned i = 0; i < ROWS; i++) {
+        const struct table_row *row = &measured[i];
+        printf("{\"nodes\":%u,\"protocol\":\"%s\",\"fewest\":%" PRIu64 ",\"greatest\":%" PRIu64
+               ",\"nothing_between\":%s,\"notes\":[",
+               nodes, rows[i]->name, row->fewest, row->greatest,
+               row->only_those ? "true" : "false");
+        for (unsigned note = 1; note <= TABLE_NOTES; note++)
+            printf("%s{\"measured\":%.6f,\"printed\":\"%s\",\"agrees\":%s}", note > 1 ? "," : "",
+                   row->delay[note - 1], table_printed(rows[i], note),
+                   agrees(rows[i], note, nodes, row) ? "true" : "false");
+        puts("]}");
+    }
+}
+
+int simulate_table(struct simulate_request *request)
+{
+    if (request->sizes_count == 0) {
+        static const uint32_t usual[] = {3, 10, 100};
+        memcpy(request->sizes, usual, sizeof usual);
+        request->sizes_count = sizeof usual / sizeof *usual;
+    }
+    for (unsigned size = 0; size < request->sizes_count; size++) {
+        struct table_row measured[ROWS];
+        for (unsigned i = 0; i < ROWS; i++) {
+            const int error = table_measure(rows[i], request->sizes[size], &measured[i]);
+            if (error)
+                return usage_error("simulate", "the table could not be measured: %s",
+                                   strerror(-error));
+        }
+        (request->json ? print_json : print_text)(request->sizes[size], measured);
+        if (!request->json && size + 1 < request->sizes_count)
+            putchar('\n');
+    }
+    return EXIT_HOLDS;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* What an observer saw of spaces: a copy that can be sorted and followed. */
+#include "cli/status/sightings.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text.h"
+
+static bool copy_names(const ay_place *place, struct sighting *item)
+{
+    size_t count = 0, length = 1;
+    for (; place->names[count]; count++)
+        length += strlen(place->names[count]) + strlen(" + ");
+    item->name = calloc(count + 1, sizeof *item->name);
+    item->names = calloc(1, length);
+    if (!item->name || !item->names)
+        return false;
+    for (size_t at = 0; at < count; at++) {
+        if (!(item->name[at] = strdup(place->names[at])))
+            return false;
+        strcat(strcat(item->names, at ? " + " : ""), place->names[at]);
+    }
+    return true;
+}
+
+static bool copy(const ay_place *place, struct sighting *item)
+{
+    *item = (struct sighting){.seen = *place};
+    item->seen.names = NULL;
+    text_command(place, item->command, sizeof item->command);
+    item->seen.command = NULL;
+    item->seen.units = NULL;
+    if (place->unit_count > 0) {
+        if (!(item->units = calloc(place->unit_count, sizeof *item->units)))
+            return false;
+        memcpy(item->units, place->units, place->unit_count * sizeof *item->units);
+    }
+    return copy_names(place, item);
+}
+
+int sightings_add(struct sightings *sightings, const ay_place *place)
+{
+    if (sightings->count == sightings->room) {
+        const size_t room = sightings->room ? 2 * sightings->room : 64;
+        struct sighting *item = realloc(sightings->item, room * sizeof *item);
+        if (!item)
+            return -ENOMEM;
+        sightings->item = item;
+        sightings->room = room;
+    }
+    return copy(place, &sightings->item[sightings->count++]) ? 0 : -ENOMEM;
+}
+
+static int keep(const ay_place *place, void *arg)
+{
+    return sightings_add(arg, place);
+}
+
+int sightings_take(const char *space, struct sightings *sightings)
+{
+    *sightings = (struct sightings){0};
+    snprintf(sightings->name, sizeof sightings->name, "%s", space && *space ? space : "default");
+    const int error = ay_look(space, &sightings->view, keep, sightings);
+    if (error) {
+        sightings_drop(sightings);
+        return error;
+    }
+    snprintf(sightings->path, sizeof sightings->path, "%s", sightings->view.path);
+    sightings->view.path = NULL;
+    return 0;
+}
+
+void sightings_drop(struct sightings *sightings)
+{
+    for (size_t at = 0; at < sightings->count; at++) {
+        struct sighting *item = &sightings->item[at];
+        for (char **name = item->name; name && *name; name++)
+            free(*name);
+        free(item->name);
+        free(item->names);
+        free(item->units);
+    }
+    free(sightings->item);
+    sightings->item = NULL;
+    sightings->count = sightings->room = 0;
+}
+
+static int rank(ay_state state)
+{
+    return state == AY_DEAD_INSIDE ? 0 : state == AY_INSIDE ? 1 : state == AY_WAITING ? 2 : 3;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct sighting *a = left, *b = right;
+    const int names = strcmp(a->names, b->names);
+    if (names)
+        return names;
+    if (rank(a->seen.state) != rank(b->seen.state))
+        return rank(a->seen.state) - rank(b->seen.state);
+    if (a->seen.order != b->seen.order)
+        return a->seen.order < b->seen.order ? -1 : 1;
+    return a->seen.since_ns < b->seen.since_ns ? -1 : a->seen.since_ns > b->seen.since_ns;
+}
+
+void sightings_sort(struct sightings *sightings)
+{
+    if (sightings->count > 0)
+        qsort(sightings->item, sightings->count, sizeof *sightings->item, compare);
+}
+
+static bool same_thread(const ay_place *a, const ay_place *b)
+{
+    return a->thread != 0 && a->thread == b->thread;
+}
+
+/* Whom the one at `at` waits for, if that one waits too: its waiting place. `count` if there is
+ * none. */
+static size_t next_waiting(const struct sightings *sightings, size_t at)
+{
+    const ay_place *self = &sightings->item[at].seen, *holder = NULL;
+    for (size_t other = 0;
+         other < sightings->count && self->state == AY_WAITING && self->waits_for >= 0; other++)
+        if (sightings->item[other].seen.place == (unsigned)self->waits_for)
+            holder = &sightings->item[other].seen;
+    for (size_t other = 0; holder && other < sightings->count; other++) {
+        const ay_place *place = &sightings->item[other].seen;
+        if (place->state == AY_WAITING && same_thread(place, holder))
+            return other;
+    }
+    return sightings->count;
+}
+
+size_t sightings_cycle(const struct sightings *sightings, size_t *from, size_t *cycle, size_t room)
+{
+    for (; *from < sightings->count; (*from)++) {
+        size_t length = 0, at = *from, least = *from;
+        do {
+            if (length < room)
+                cycle[length] = at;
+            length++;
+            at = next_waiting(sightings, at);
+            if (at < least)
+                least = at;
+        } while (at < sightings->count && at != *from && length <= sightings->count);
+        if (at == *from && least == *from) { /* told once, by its first member */
+            (*from)++;
+            return length < room ? length : room;
+        }
+    }
+    return 0;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+int spaces_each(int (*each)(const char *space, void *arg), void *arg)
+{
+    char path[PATH_MAX];
+    const int error = ay_path("default", path, sizeof path);
+    if (error)
+        return error;
+    *strrchr(path, '/') = '\0';
+    struct dirent **entries;
+    const int count = scandir(path, &entries, is_visible, alphasort);
+    if (count < 0)
+        return errno == ENOENT ? 0 : -errno;
+    int result = 0;
+    for (int at = 0; at < count; at++) {
+        if (!result)
+            result = each(entries[at]->d_name, arg);
+        free(entries[at]);
+    }
+    free(entries);
+    return result;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What an observer saw of spaces: a copy that can be sorted and followed. Only ay_look() is asked;
+ * nothing is disturbed. */
+#ifndef AFTERYOU_CLI_STATUS_SIGHTINGS_H
+#define AFTERYOU_CLI_STATUS_SIGHTINGS_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "afteryou.h"
+
+struct sighting {
+    ay_place seen;   /* its pointers are the fields below, or NULL */
+    char *names;     /* "a + b" */
+    char **name;     /* NULL-ended */
+    unsigned *units; /* seen.unit_count */
+    char command[256];
+};
+
+struct sightings {
+    char name[AY_NAME_MOST + 1]; /* of the space; its path, if that is how it was asked for */
+    char path[PATH_MAX];
+    ay_view view; /* .path is the field above */
+    struct sighting *item;
+    size_t count, room;
+};
+
+/* All places of a space: 0, or a negative errno (ay_message() says what). */
+int sightings_take(const char *space, struct sightings *sightings);
+void sightings_drop(struct sightings *sightings);
+/* A copy of one more place: 0, or -ENOMEM. */
+int sightings_add(struct sightings *sightings, const ay_place *place);
+/* By region, then inside before waiting, then in the order of the queue. */
+void sightings_sort(struct sightings *sightings);
+
+/* Calls `each` for the name of every space of this user's, in alphabetical order, until it returns
+ * non-zero. -errno, if the directory cannot be read; none is no error. */
+int spaces_each(int (*each)(const char *space, void *arg), void *arg);
+
+/* A cycle of places that wait for each other: its length, and the places as indices into `item`; 0:
+ * there is no further one. `*from` is 0 to begin with, and kept by the caller in between. */
+size_t sightings_cycle(const struct sightings *sightings, size_t *from, size_t *cycle, size_t room);
+
+#endif

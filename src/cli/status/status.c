@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou status`: who is inside, who waits for whom, since when, with which fence. */
+#include "cli/status/status.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "common/printable.h"
+#include "common/waitv.h"
+
+enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER, WORD_SORT, EXIT_UNSEEN = 1 };
+
+static const struct option options[] = {
+    {"space", required_argument, NULL, 'S'},
+    {"json", no_argument, NULL, WORD_JSON},
+    {"watch", no_argument, NULL, WORD_WATCH},
+    {"sort", required_argument, NULL, WORD_SORT},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {"cluster", required_argument, NULL, WORD_CLUSTER},
+    {NULL, 0, NULL, 0},
+};
+
+static void print_help(void)
+{
+    puts("usage: afteryou status [NAME…] [OPTION…]\n"
+         "Shows who is inside which region, who waits for whom, since when; who died inside; and "
+         "cycles of waiting.\n"
+         "Reads only: nobody is disturbed. Without -S: all spaces of this user.\n\n"
+         "  -S, --space SPACE    this space: a name, or a path\n"
+         "      --cluster NAME   all machines of this cluster, by its agent on this one\n"
+         "      --json           one JSON object, on one line; \"schema\" is its version\n"
+         "      --sort WHAT      by region (default), since, pid or user\n"
+         "      --watch          again every second, until q or Ctrl-C; arrows and space move, s "
+         "sorts\n"
+         "  -v, --verbose        also how processes wait on this machine\n"
+         "  -h, --help           this\n"
+         "  -V, --version        the version\n\n"
+         "NO_COLOR in the environment: without colours.\n"
+         "Exit code: 0; 1 if nobody has a NAME open; 125 afteryou failed.");
+}
+
+const char *status_order_name(enum status_order order)
+{
+    static const char *const names[STATUS_ORDERS] = {"region", "since", "pid", "user"};
+    return names[order];
+}
+
+static int parse_order(const char *text, enum status_order *order)
+{
+    for (*order = 0; *order < STATUS_ORDERS; (*order)++)
+        if (strcmp(text, status_order_name(*order)) == 0)
+            return 0;
+    return usage_error("status", "--sort is region, since, pid or user, not '%s'", text);
+}
+
+static bool has_name(const struct sighting *item, const char *wanted)
+{
+    for (char **name = item->name; *name; name++)
+        if (strcmp(wanted, *name) == 0)
+            return true;
+    return false;
+}
+
+bool status_is_asked(const struct status_words *asked, const struct sighting *item)
+{
+    if (!asked->names || !*asked->names)
+        return true;
+    for (char **wanted = asked->names; *wanted; wanted++)
+        if (has_name(item, *wanted))
+            return true;
+    return false;
+}
+
+static bool was_seen(const struct status_view *view, const char *name)
+{
+    for (size_t at = 0; at < view->count; at++)
+        for (size_t which = 0; which < view->space[at].count; which++) {
+            const struct sighting *item = &view->space[at].item[which];
+            if ((item->seen.alive || item->seen.state == AY_DEAD_INSIDE) && has_name(item, name))
+                return true;
+        }
+    return false;
+}
+
+/* A name that was asked for and that nobody uses may be a slip of the pen. The exit code. */
+static int tell_of_unseen(const struct status_view *view)
+{
+    int code = 0;
+    for (char **name = view->asked->names; *name; name++)
+        if (!was_seen(view, *name)) {
+            say("status", "nobody has '%s' open: nobody is inside, nobody waits", *name);
+            code = EXIT_UNSEEN;
+        }
+    return code;
+}
+
+static int look_at(const char *space, void *arg)
+{
+    struct status_view *view = arg;
+    if (view->count == view->room) {
+        const size_t room = view->room ? 2 * view->room : 8;
+        struct sightings *spaces = realloc(view->space, room * sizeof *spaces);
+        if (!spaces)
+            return -ENOMEM;
+        view->space = spaces;
+        view->room = room;
+    }
+    const int error = sightings_take(space, &view->space[view->count]);
+    if (error == 0)
+        sightings_sort(&view->space[view->count++]);
+    return error;
+}
+
+/* One of many may be removed meanwhile, or be no space at all: it is passed over. */
+static int look_at_one_of_many(const char *space, void *arg)
+{
+    const int error = look_at(space, arg);
+    return error == -ENOMEM ? error : 0;
+}
+
+int status_look(const struct status_words *asked, struct status_view *view, char *trouble,
+                size_t room)
+{
+    *view = (struct status_view){.asked = asked};
+    if (asked->cluster) {
+        const int failed = status_look_cluster(asked, view, trouble, room);
+        if (failed)
+            status_drop(view);
+        return failed;
+    }
+    const int error =
+        asked->space ? look_at(asked->space, view) : spaces_each(look_at_one_of_many, view);
+    if (error)
+        snprintf(trouble, room, "%s", *ay_message() ? ay_message() : strerror(-error));
+    if (error)
+        status_drop(view);
+    return error;
+}
+
+void status_drop(struct status_view *view)
+{
+    for (size_t at = 0; at < view->count; at++)
+        sightings_drop(&view->space[at]);
+    free(view->space);
+    *view = (struct status_view){0};
+}
+
+static int parse(int count, char **words, struct status_words *asked)
+{
+    *asked = (struct status_words){0};
+    optind = 1;
+    for (int option; (option = getopt_long(count, words, ":S:vhV", options, NULL)) != -1;)
+        switch (option) {
+        case 'S':
+            asked->space = optarg;
+            break;
+        case WORD_CLUSTER:
+            asked->cluster = optarg;
+            break;
+        case WORD_JSON:
+            asked->json = true;
+            break;
+        case WORD_WATCH:
+            asked->watch = true;
+            break;
+        case WORD_SORT:
+            if (parse_order(optarg, &asked->order) != 0)
+                return EXIT_USAGE;
+            break;
+        case 'v':
+            asked->verbose = true;
+            break;
+        default:
+            return common_option("status", option, words, print_help);
+        }
+    if (asked->cluster && asked->space)
+        return usage_error(
+            "status", "-S and --cluster exclude each other: a space of one machine, or of many");
+    asked->names = words + optind;
+    const char *no_colour = getenv("NO_COLOR");
+    asked->colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
+    return 0;
+}
+
+static void print_waiting(void)
+{
+    const int refusal = waitv_refusal();
+    if (refusal)
+        printf("waits: on one word at a time, for futex_waitv(2) is refused here (%s): a death may "
+               "be noticed "
+               "some tens of milliseconds late, in a crowd a second, and permissions are not "
+               "retained\n",
+               strerror(refusal));
+    else
+        puts("waits: by futex_waitv(2)");
+}
+
+static void print_removed(const char *path, int pid, void *unused)
+{
+    (void)unused;
+    char safe[PATH_MAX];
+    snprintf(safe, sizeof safe, "%s", path);
+    make_printable(safe);
+    printf(
+        "removed while in use: pid %d still has the file that was %s; it gets ESTALE when it next "
+        "enters\n",
+        pid, safe);
+}
+
+int command_status(int count, char **words)
+{
+    struct status_words asked;
+    struct status_view view;
+    char trouble[512];
+    const int status = parse(count, words, &asked);
+    if (status)
+        return status < 0 ? 0 : status;
+    if (asked.watch)
+        return status_watch(&asked);
+    if (status_look(&asked, &view, trouble, sizeof trouble) != 0) {
+        if (!asked.json)
+            status_removed(&asked, print_removed, NULL);
+        fflush(stdout);
+        return usage_error("status", "%s", trouble);
+    }
+    if (asked.json)
+        status_print_json(stdout, &view);
+    else
+        status_print_table(stdout, &view, asked.order, 0);
+    if (!asked.json)
+        status_removed(&asked, print_removed, NULL);
+    if (asked.verbose && !asked.json)
+        print_waiting();
+    const bool written = fflush(stdout) == 0;
+    const int code = written ? tell_of_unseen(&view) : 0;
+    status_drop(&view);
+    return written ? code : usage_error("status", "cannot write: %s", strerror(errno));
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou status`: what its parts share. */
+#ifndef AFTERYOU_CLI_STATUS_STATUS_H
+#define AFTERYOU_CLI_STATUS_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/status/sightings.h"
+
+/* What the rows are sorted by. */
+enum status_order {
+    STATUS_BY_REGION,
+    STATUS_BY_SINCE,
+    STATUS_BY_PID,
+    STATUS_BY_USER,
+    STATUS_ORDERS
+};
+
+struct status_words {
+    const char *space; /* NULL: all of the user's */
+    /* NULL: of one machine; else each sightings is a machine, and its path the state of the agent
+     * there */
+    const char *cluster;
+    bool json, watch, colour, verbose;
+    enum status_order order;
+    char **names; /* of regions, NULL-ended; none: all */
+};
+
+struct status_view {
+    struct sightings *space;
+    size_t count, room;
+    const struct status_words *asked;
+};
+
+/* status.c: looks at all spaces asked for. 0, or a negative errno; what is wrong is in `trouble`.
+ */
+int status_look(const struct status_words *asked, struct status_view *view, char *trouble,
+                size_t room);
+void status_drop(struct status_view *view);
+/* Whether the region is one of those asked for. */
+bool status_is_asked(const struct status_words *asked, const struct sighting *item);
+
+/* status_cluster.c: the same, of all machines of a cluster. */
+int status_look_cluster(const struct status_words *asked, struct status_view *view, char *trouble,
+                        size_t room);
+
+/* "region", "since", "pid", "user". */
+const char *status_order_name(enum status_order order);
+
+/* status_removed.c: for each process that has the file of a removed space open, of those asked for.
+ */
+typedef void status_each_removed(const char *path, int pid, void *arg);
+void status_removed(const struct status_words *asked, status_each_removed *each, void *arg);
+
+/* status_table.c: lines of at most `columns` (0: no limit). The first one has the titles. */
+void status_print_table(FILE *out, const struct status_view *view, enum status_order order,
+                        size_t columns);
+
+/* status_json.c: one line. */
+void status_print_json(FILE *out, const struct status_view *view);
+
+/* status_watch.c: until it is told to end. An exit code. */
+int status_watch(const struct status_words *asked);
+
+#endif

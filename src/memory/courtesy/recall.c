@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Recall: how a retained permission is taken back, by the keeper of its owner
+ * (protocols/registers/courtesy/courtesy_retain.h).
+ *
+ * A rival wakes the keeper by the `recalled` of the owner's place, a word that only the keeper
+ * writes. Should the keeper not be asleep on it just then, the rival tries again: either the keeper
+ * is at work, and will see that the word is RETAINED, or it is on its way to sleep. The keeper
+ * takes back all that its process retains: which of it was meant it need not know.
+ */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/passage/region.h"
+
+#include "protocols/registers/courtesy/courtesy.h"
+
+static bool is_retained(word w)
+{
+    return courtesy_state(w) == COURTESY_RETAINED;
+}
+
+static bool is_settled(const struct registers *at, unsigned place, word seen)
+{
+    return atomic_load(&registers_hot(at, place)->word) != seen ||
+           !ay__vital(at->space, place).alive;
+}
+
+/* Calls until the keeper has heard it, or it is of no use any more: a moment at most, for one that
+ * is stopped hears nothing. The processor is not given away meanwhile: it may be long until one
+ * gets it back. */
+static bool call(const struct registers *at, unsigned place, word seen)
+{
+    enum { CALLS = 50, PAUSES = 20 };
+    for (unsigned calls = 0; calls < CALLS && !is_settled(at, place, seen); calls++) {
+        if (ay__futex_wake(&registers_hot(at, place)->recalled) > 0)
+            return true;
+        for (unsigned pause = 0; pause < PAUSES; pause++)
+            spin_once();
+    }
+    return false;
+}
+
+/* Comes back soon, whatever the owner does: it never waits for one that does not run. If the word
+ * is the same then, the rival sleeps on it, or gives up. The keeper wakes it when it takes the
+ * permission back; so does the owner when it leaves. */
+void ay__recall(struct registers *at, unsigned place, word seen)
+{
+    enum { ANSWER_NS = 1000 * 1000 };
+    const struct hot *hot = registers_hot(at, place);
+    at->waited = true;
+    const bool heard = call(at, place, seen);
+    at->unheard = heard ? AT_NOBODY : place;
+    if (!heard || at->deadline != INT64_MIN || atomic_load(&hot->inside))
+        return;
+    /* A keeper that has heard is not stopped, and answers at once: who only tries waits for
+     * that. */
+    struct ay__waitv answer = {
+        .value = (uint32_t)seen, .address = (uintptr_t)&hot->word, .flags = WAITV_32_BITS};
+    ay__futex_sleep(&answer, 1, 0, ay__now() + ANSWER_NS);
+}
+
+int ay__recall_begin(void)
+{
+    const long can = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+    if (can < 0 || !(can & MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0)
+        return ay__fail(-ENOTSUP, "the kernel has no membarrier(2) that retained permissions need");
+    ay__futex_probe();
+    return 0;
+}
+
+struct recall_of {
+    struct registers *at;
+    word seen;
+};
+
+static unsigned say_recalled(struct recall_of *recalls)
+{
+    unsigned count = 0;
+    for (ay_space *space = ay__process.spaces; space; space = space->next)
+        for (ay_region *region = space->regions; region && count < RETAINED_MOST;
+             region = region->next) {
+            struct registers *at = &region->at;
+            const word seen = atomic_load(&at->own->word);
+            const uint32_t grant = atomic_load(&at->grant);
+            if (!at->may_retain || !is_retained(seen) || grant == 0)
+                continue;
+            atomic_store(&at->own->recalled, grant);
+            recalls[count++] = (struct recall_of){at, seen};
+        }
+    return count;
+}
+
+/* False: the owner was inside since its word was seen. */
+static bool take_back(struct recall_of *recall)
+{
+    struct hot *own = recall->at->own;
+    if (atomic_load(&own->inside) != 0)
+        return true; /* it will find the recall when it leaves */
+    word expected = recall->seen;
+    if (!atomic_compare_exchange_strong(&own->word, &expected,
+                                        courtesy_in(COURTESY_IDLE, recall->seen)))
+        return false;
+    ay__futex_wake(&own->word);
+    return true;
+}
+
+unsigned ay__recall_words(struct ay__waitv *words)
+{
+    unsigned count = 0;
+    for (const ay_space *space = ay__process.spaces; space; space = space->next)
+        for (const ay_region *region = space->regions; region && count < RETAINED_MOST;
+             region = region->next)
+            if (region->at.may_retain) {
+                const struct registers *at = &region->at;
+                words[count++] = (struct ay__waitv){.value = atomic_load(&at->own->recalled),
+                                                    .address = (uintptr_t)&at->own->recalled,
+                                                    .flags = WAITV_32_BITS};
+            }
+    return count;
+}
+
+void ay__recall_all(void)
+{
+    struct recall_of recalls[RETAINED_MOST];
+    bool again = true;
+    while (again) { /* a second time at most, unless a permission is given anew meanwhile */
+        const unsigned count = say_recalled(recalls);
+        again = false;
+        if (count > 0)
+            /* registered: it cannot fail */
+            syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+        for (unsigned which = 0; which < count; which++)
+            again |= !take_back(&recalls[which]);
+    }
+}

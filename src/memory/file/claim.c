@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* Claims: how a place gets its one writer, and how it is given back or taken from one who is gone.
+ *
+ * Nobody waits for anybody here. A claimer may be stopped or killed after any of its steps, and all
+ * others go on:
+ *   1  read-lock the place's byte, the witness that somebody is there (L7)
+ *   2  allocate the pages up to it (L3), and map its own
+ *   3  swap its life from one that is over to CLAIMED: now its one writer (L1)
+ *   4  keep an untold death of the last owner; rewrite registers, spec and identity (L4)
+ *   5  raise `used` above it (L2)
+ *   6  link it into the keeper's list (K1), and make it alive: it asks to be admitted
+ *   7  look whether all who are alive agree with its spec, and be admitted (spec.c)
+ *   8  add one to `claims` (L6)
+ * Killed before 3 it leaves nothing; before 6, a place that is not alive and that nobody locks: the
+ * next swaps it likewise. After 6 the kernel says that it is dead. Stopped, it keeps that one
+ * place: the others take another, for its life is not as they saw it, or its byte is locked.
+ *
+ * Which lives are over: 0 is the last store of an owner that closes its region. One that died may
+ * still run for a moment on another processor; its byte is locked until its process is gone. So
+ * is the byte of a claimer that works, and it is CLAIMED by compare-and-swap, so of two one wins.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/memory.h"
+#include "memory/passage/protocol.h"
+#include "memory/passage/region.h"
+
+unsigned ay__used(const ay_space *space)
+{
+    const unsigned used = atomic_load(&((const struct header *)space->base)->used);
+    /* another's word is believed within limits only */
+    return used < space->places ? used : space->places;
+}
+
+static off_t place_byte(const ay_space *space, unsigned place)
+{
+    return (off_t)place_offset(space->place_size, place);
+}
+
+static bool is_claimed(uint64_t life)
+{
+    return life & FUTEX_OWNER_DIED && (life & FUTEX_TID_MASK) != 0;
+}
+
+/* Being claimed: not alive, and another value than any before in this generation. */
+static uint64_t claimed_after(uint64_t life)
+{
+    const uint32_t claims = is_claimed(life) ? (uint32_t)(life & FUTEX_TID_MASK) : 0;
+    return life_make(life_generation(life), FUTEX_OWNER_DIED | (claims % FUTEX_TID_MASK + 1));
+}
+
+/* The program may have closed its descriptor, and the lock with it, and live on: the thread that
+ * was there last, or if none was yet, the process. In a copy of the file nobody lives; and who
+ * shares holds by the lock alone. Nor does a thread that another program was executed in, though
+ * nothing may have marked its pulse: if it was not the first of its process, the kernel takes it
+ * for that one before it looks at its list. */
+static bool lives_without_lock(const ay_space *space, unsigned place)
+{
+    const struct header *header = (const struct header *)space->base;
+    const struct cold *cold = ay__cold(space, place);
+    const struct vital vital = ay__vital(space, place);
+    if (!vital.alive || life_shared(vital.life) || header->device != space->file.device ||
+        header->inode != space->file.inode)
+        return false;
+    return vital.page ? ay__thread_is_running(&cold->owner, atomic_load(&cold->tid))
+                      : ay__is_running(&cold->owner);
+}
+
+/* Whether the last owner of a place, or a claimer, has made its last store there. A lock may be a
+ * stranger's: then a dead owner whose process is gone counts; a claimer is not known by name. */
+static bool is_over(const ay_space *space, unsigned place, uint64_t life)
+{
+    if (life_alive(life))
+        return false;
+    if (life_word(life) == 0)
+        return true;
+    if (!ay__file_locked(space->fd, place_byte(space, place)))
+        return !lives_without_lock(space, place);
+    return !is_claimed(life) && ay__is_gone(&ay__cold(space, place)->owner);
+}
+
+/* L3: all pages up to those of `place`. Some of them are being claimed by others; that does not
+ * matter. */
+static int allocate(const ay_space *space, unsigned place)
+{
+    const unsigned used = ay__used(space), from = place < used ? place : used;
+    const off_t begin = place_byte(space, from), end = place_byte(space, place + 1);
+    const int error = posix_fallocate(space->fd, begin, end - begin);
+    return error ? ay__fail(-error, "cannot allocate a place: %s", strerror(error)) : 0;
+}
+
+int ay__map_place(const ay_space *space, unsigned place, struct claim *claim)
+{
+    const size_t size = PAGE + space->place_size;
+    char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return ay__fail(-errno, "cannot map a place: %s", strerror(errno));
+    if (mmap(pages + PAGE, space->place_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             space->fd, place_byte(space, place)) == MAP_FAILED ||
+        madvise(pages, size, MADV_DONTFORK) != 0) {
+        const int error = errno;
+        munmap(pages, size);
+        return ay__fail(-error, "cannot map a place: %s", strerror(error));
+    }
+    *claim = (struct claim){.pages = pages, .place = place};
+    return 0;
+}
+
+void ay__unmap_place(const ay_space *space, const struct claim *claim)
+{
+    munmap(claim->pages, PAGE + space->place_size);
+}
+
+enum { TAKEN = 1 };
+
+/* Step 3. `seen`: the life that was over; a place never used is looked at only now (L3). */
+static int swap(const ay_space *space, const struct claim *claim, bool ever_used, uint64_t seen)
+{
+    struct hot *hot = ay__claim_hot(claim);
+    if (!ever_used) {
+        seen = atomic_load(&hot->life);
+        if (!is_over(space, claim->place, seen))
+            return TAKEN;
+    }
+    access_point();
+    return atomic_compare_exchange_strong(&hot->life, &seen, claimed_after(seen)) ? 0 : TAKEN;
+}
+
+/* Steps 1 to 3. TAKEN: somebody else is there; or so many untold deaths, unless it is the last
+ * resort, that one would be forgotten. */
+static int take(const ay_space *space, unsigned place, bool last_resort, struct claim *claim)
+{
+    const bool ever_used = place < ay__used(space);
+    const uint64_t seen = ever_used ? atomic_load(&ay__hot(space, place)->life) : 0;
+    if (ever_used && !is_over(space, place, seen))
+        return TAKEN;
+    if (ever_used && !last_resort && ay__deaths_full(ay__hot(space, place), ay__cold(space, place)))
+        return TAKEN;
+    access_point();
+    int error = ay__file_lock(space->fd, F_RDLCK, place_byte(space, place), 1);
+    if (error)
+        return error;
+    error = allocate(space, place);
+    if (!error)
+        error = ay__map_place(space, place, claim);
+    if (!error) {
+        error = swap(space, claim, ever_used, seen);
+        if (error)
+            ay__unmap_place(space, claim);
+    }
+    if (error)
+        ay__file_unlock(space->fd, place_byte(space, place));
+    return error;
+}
+
+/* The lowest place that nobody has. */
+static int take_any(const ay_space *space, struct claim *claim)
+{
+    for (unsigned tries = 0; tries < 2; tries++)
+        for (unsigned place = 0; place < space->places; place++) {
+            const int error = take(space, place, tries == 1, claim);
+            if (error != TAKEN)
+                return error;
+        }
+    return ay__fail(
+        -EUSERS,
+        "all %u places of the space are taken: each open region has one; make a space with more "
+        "(--places)",
+        space->places);
+}
+
+/* L4: life is claimed. The word keeps what its protocol keeps across death (L5). */
+static void reset(const ay_space *space, const struct claim *claim, const struct public_spec *spec)
+{
+    struct hot *hot = ay__claim_hot(claim);
+    struct cold *cold = ay__claim_cold(claim);
+    atomic_store(&hot->word, space->protocol->dead(0, atomic_load(&hot->word)));
+    atomic_store(&hot->pulse, 0);
+    atomic_store(&hot->asleep, 0);
+    if (space->place_size > 2 * PAGE) {
+        struct registers_page *page = ay__claim_registers(claim);
+        for (unsigned index = 0; index < WORDS_MOST; index++)
+            atomic_store(&page->word[index],
+                         space->protocol->dead(index + 1, atomic_load(&page->word[index])));
+        for (unsigned index = 0; index < BITS_MOST && space->protocol->dead_bit; index++)
+            atomic_store(&page->bit[index],
+                         space->protocol->dead_bit(index, atomic_load(&page->bit[index])));
+    }
+    atomic_store(&cold->thread, 0);
+    atomic_store(&cold->conditional, 0);
+    atomic_store(&cold->waiting, 0);
+    atomic_store(&cold->since_ns, ay__now());
+    for (unsigned at = 0; at < AY_UNITS_MOST / 64; at++)
+        atomic_store_explicit(&cold->units[at], 0, memory_order_relaxed);
+    access_point();
+    cold->spec = *spec;
+    ay__identify(&cold->owner);
+}
+
+static uint32_t next_generation(uint64_t life)
+{
+    const uint32_t generation = life_generation(life) + 1;
+    return generation ? generation : 1; /* 0 is for places never used */
+}
+
+/* Step 6. */
+static int come_alive(const struct claim *claim)
+{
+    struct hot *hot = ay__claim_hot(claim);
+    uint32_t tid;
+    const int error = ay__keeper_add(claim->pages + hot_offset(claim->place), &tid);
+    if (error)
+        return error;
+    const uint32_t generation = next_generation(atomic_load(&hot->life));
+    atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_ASKED));
+    access_point();
+    atomic_store(&hot->life, life_make(generation, tid | FUTEX_WAITERS));
+    return 0;
+}
+
+/* The header, writable for a moment. */
+static struct header *map_header(const ay_space *space)
+{
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
+    if (page != MAP_FAILED)
+        return page;
+    ay__fail(-errno, "cannot map the header: %s", strerror(errno));
+    return NULL;
+}
+
+static void raise_used(struct header *header, unsigned least)
+{
+    unsigned used = atomic_load(&header->used);
+    while (used < least && !atomic_compare_exchange_weak(&header->used, &used, least))
+        ;
+}
+
+static int check_named(const ay_space *space)
+{
+    struct stat status;
+    if (fstat(space->fd, &status) != 0 || status.st_nlink == 0)
+        return ay__fail(-ESTALE, "the space %s was removed", space->path);
+    return 0;
+}
+
+/* A life is over for all who look before it is so for the next claimer: until the node is unlinked,
+ * the kernel may still write there, should this process be killed. */
+static void give_back(ay_space *space, const struct claim *claim, bool alive)
+{
+    struct hot *hot = ay__claim_hot(claim);
+    const uint32_t generation = life_generation(atomic_load(&hot->life));
+    if (alive) {
+        access_point();
+        atomic_store(&hot->life, claimed_after(life_make(generation, 0)));
+        ay__futex_wake(&hot->life);
+        ay__keeper_remove(claim->pages + hot_offset(claim->place));
+    }
+    access_point();
+    atomic_store(&hot->pulse, 0);
+    atomic_store(&hot->life, life_make(generation, 0));
+    ay__unmap_place(space, claim);
+    if (descriptor_is(space->fd, &space->file)) /* or the lock has gone with it */
+        ay__file_unlock(space->fd, place_byte(space, claim->place));
+}
+
+/* Steps 4 to 8. */
+static int move_in(ay_space *space, struct header *header, const struct public_spec *spec,
+                   const struct claim *claim)
+{
+    int error = check_named(space);
+    if (!error) {
+        ay__deaths_inherit(ay__claim_hot(claim), ay__claim_cold(claim));
+        reset(space, claim, spec);
+        access_point();
+        raise_used(header, claim->place + 1);
+        error = come_alive(claim);
+    }
+    if (error) {
+        give_back(space, claim, false);
+        return error;
+    }
+    error = ay__spec_admit(space, claim);
+    if (error) {
+        give_back(space, claim, true);
+        return error;
+    }
+    access_point();
+    atomic_fetch_add(&header->claims, 1);
+    return 0;
+}
+
+int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim)
+{
+    int error = ay__file_again(space);
+    if (error)
+        return error;
+    struct header *header = map_header(space);
+    if (!header)
+        return -ENOMEM;
+    error = take_any(space, claim);
+    if (!error)
+        error = move_in(space, header, spec, claim);
+    munmap(header, PAGE);
+    return error;
+}
+
+/* Of a living process, whose thread ended there in the middle of a passage: steps 3 to 6, and 8.
+ * Its node stays linked (K1), and the others agreed with its spec. */
+int ay__renew(ay_space *space, const struct public_spec *spec, const struct claim *claim)
+{
+    struct hot *hot = ay__claim_hot(claim);
+    const int error = ay__file_again(space);
+    struct header *header = error ? NULL : map_header(space);
+    if (!header)
+        return error ? error : -ENOMEM;
+    const uint64_t life = atomic_load(&hot->life);
+    access_point();
+    atomic_store(&hot->life, claimed_after(life_make(life_generation(life), 0)));
+    ay__deaths_inherit(hot, ay__claim_cold(claim));
+    reset(space, claim, spec);
+    const uint32_t generation = next_generation(life);
+    atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_GIVEN));
+    access_point();
+    atomic_store(&hot->life, life_make(generation, life_word(life)));
+    access_point();
+    atomic_fetch_add(&header->claims, 1);
+    munmap(header, PAGE);
+    return 0;
+}
+
+void ay__release(ay_space *space, const struct claim *claim)
+{
+    give_back(space, claim, true);
+}
+
+static bool is_mine(const ay_space *space, unsigned place)
+{
+    for (const ay_region *region = space->regions; region; region = region->next)
+        if (region->claim.place == place)
+            return true;
+    return false;
+}
+
+bool ay__bury(ay_space *space, unsigned place)
+{
+    const struct vital vital = ay__vital(space, place);
+    uint64_t life = vital.life, pulse = vital.pulse;
+    if (!vital.alive || is_mine(space, place) || ay__file_again(space) != 0 ||
+        ay__file_locked(space->fd, place_byte(space, place)) || lives_without_lock(space, place))
+        return false;
+    struct claim claim;
+    if (ay__map_place(space, place, &claim) != 0)
+        return false;
+    struct hot *hot = ay__claim_hot(&claim);
+    bool buried =
+        !life_alive(life) ||
+        atomic_compare_exchange_strong(
+            &hot->life, &life, life_make(life_generation(life), FUTEX_WAITERS | FUTEX_OWNER_DIED));
+    buried = buried && atomic_compare_exchange_strong(&hot->pulse, &pulse, 0);
+    if (buried)
+        ay__futex_wake(vital.futex);
+    ay__unmap_place(space, &claim);
+    return buried;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of a space: what lies where, who writes it, and when.
+ *
+ *   0        header page. Written once, by the creator, before the file has a name; but for
+ *            `claims` and `used`, which only grow, by atomic steps of whoever claims a place
+ *   4096     place 0: place_size bytes, a hot page, a cold page, and a page of registers if the
+ *            protocol has more than one
+ *   …        place 1
+ *   …        pulses: a page each, as many as there are places, and PULSES_SPARE
+ *
+ *   One place. Each word has a writer, in brackets; others only read it.
+ *   +0       hot page. Two cache lines of it are used, at (place mod 60)·64: lines of places a page
+ *            apart would otherwise fall into the same sets of the cache. The second is seldom
+ *            written: to look at it costs little, however often its owner comes and goes.
+ *     +0       word [owner]: register 0
+ *     +8       asleep [owner]: place + 1 and index of the register slept on
+ *     +16      fence [owner]: of this passage or the last, if the protocol has no numbers
+ *     +24      inside [owner]: 1 from just before ay_enter() returns until ay_leave() begins
+ *     +28      inherited [claimer]: 1: earlier owners may have left deaths inside, untold
+ *     +32      seen [owner]: low half of what the register slept on was seen as
+ *     +36      sleeps [owner]: how often it has slept
+ *     +40      recalled [its keeper]: the grant that the keeper takes back, and sleeps on
+ *     +64      life [owner; the kernel at its death; a claimer, by compare-and-swap]
+ *                0: closed
+ *                keeper's TID | FUTEX_WAITERS: alive
+ *                LIFE_SHARED | FUTEX_WAITERS: alive while somebody holds its claim (share.c)
+ *                FUTEX_OWNER_DIED: dead; or being claimed, with a count of the claims begun since
+ *     +68      generation [claimer]: how often the place was claimed; 0: never
+ *     +72      pulse [owner; who buries it, by compare-and-swap]: of the thread that enters, or
+ *              entered last; 0: none did yet
+ *   +4096    cold page [owner; before it is alive, its claimer]: spec, identity, units
+ *     admission  [owner; who disagrees, by compare-and-swap] whether others agree (spec.c)
+ *     told, inherited[].state  [claimer; who is told, by compare-and-swap] deaths (deaths.c)
+ *   +8192    registers 1 … [owner], then safe bits [owner]
+ *
+ *   One pulse (pulse.c): the end of its page.
+ *   +4064    generation [by compare-and-swap]: how often it was taken, twice
+ *   +4072    a robust mutex [its thread; the kernel at that thread's end]. Its lock is
+ *            the TID of its thread | FUTEX_WAITERS; FUTEX_OWNER_DIED once that has ended; 0: free
+ *
+ * Who is dead. A place that is closed (life 0) is dead; one that is shared is alive. Else, if a
+ * thread has entered through it, that thread's pulse decides (P1): while it beats, the place is
+ * alive, though its keeper may be dead; once it does not, whatever that thread was about is over,
+ * though its process may live. If none has entered yet, life decides.
+ *
+ * A place's one writer is its owner while it lives; before that its claimer, who took it by a
+ * compare-and-swap of its life. Both hold a *read* lock (open file description) on the byte at
+ * which the place begins, the claimer from before that swap. It keeps nobody out: it is the witness
+ * that somebody is still there. So a lock of somebody who may only read the file stops nobody, but
+ * makes a place look as if its last owner were still dying. Who removes the space write-locks all
+ * these bytes, without waiting.
+ *
+ * No lock of the file is ever waited for: whoever is stopped, wherever, keeps nobody from claiming.
+ *
+ * Invariants:
+ *   L1  No word has two writers at once, but for those that are only swapped: life, pulse,
+ *       admission, told and state.
+ *   L2  Every place that was ever alive lies below `used`, which is raised before the place comes
+ *       alive. So a scan may end there.
+ *   L3  All pages of the places below `used` are allocated, and the header: no access ends in
+ *       SIGBUS on a full file system.
+ *   L4  Registers, spec and identity are rewritten only while life is 0 or dead, and the generation
+ *       changes in the same store that makes the place alive. So what was read between two equal
+ *       fetches of (life, generation) with life alive was written by that owner in that life.
+ *   L5  A fence, and what a protocol keeps of its word across death, never go back, whoever owns
+ *       the place.
+ *   L6  `claims` grows after a claimed place has come alive, and before its owner's first step in
+ *       the protocol. So who finds it as it was before gathering the rivals has them all: one that
+ *       is missing has not begun, and will see what was stored before this look.
+ *   L7  The read lock on a place's byte is held from before its claim until its owner has made its
+ *       last store there.
+ *   L8  A thread says by which pulse it lives before it makes a passage's first store. Another
+ *       thread of the process does so only while the word is idle; after the end of one that was
+ *       not outside, the place is renewed first: claimed by its own process, rewritten, and alive
+ *       in a new generation.
+ */
+#ifndef AFTERYOU_MEMORY_FILE_LAYOUT_H
+#define AFTERYOU_MEMORY_FILE_LAYOUT_H
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "afteryou.h"
+
+enum {
+    LAYOUT_VERSION = 5,
+    PAGE = 4096,
+    LINE = 64,
+    LINES_APART = 60, /* of the 64 in a page, with room for two; looks go by fours */
+    NAMES_MOST = 1 + AY_ALSO_MOST,
+    COMMAND_ROOM = 64,
+    PROTOCOL_ROOM = 16,
+    INHERITED_MOST = 8,
+    WORDS_MOST = 384, /* registers 1 … 384 of a place */
+    BITS_MOST = 1024,
+    PULSES_SPARE = 4096,
+    /* of the mutex: from its lock to its kind */
+    PULSE_SHARED = offsetof(pthread_mutex_t, __data.__list),
+    PULSE_INDEX_BITS = 16
+};
+
+#define LAYOUT_MAGIC "afteryou"
+
+/* A process, without mistaking one for another that has its pid now or in another namespace. */
+struct identity {
+    uint64_t start_time; /* clock ticks after boot */
+    uint64_t pid_namespace;
+    uint32_t pid;
+    uint32_t uid;
+    char command[COMMAND_ROOM];
+};
+
+struct header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_size, place_size;
+    uint32_t places;
+    uint32_t precedence;
+    uint32_t overtake;
+    uint32_t retain;
+    int64_t created_s;
+    char protocol[PROTOCOL_ROOM];
+    struct identity creator;
+    uint64_t device, inode;  /* of the file that it was made as: a copy is another */
+    _Atomic uint64_t claims; /* L6 */
+    _Atomic uint32_t used;   /* L2 */
+};
+
+struct hot {
+    _Alignas(LINE) _Atomic uint64_t word;
+    _Atomic uint64_t asleep;
+    _Atomic uint64_t fence;
+    _Atomic uint32_t inside;
+    _Atomic uint32_t inherited;
+    _Atomic uint32_t seen;
+    _Atomic uint32_t sleeps;
+    _Atomic uint32_t recalled;
+    /* life in the low half, generation in the high half: fetched as one */
+    _Alignas(LINE) _Atomic uint64_t life;
+    _Atomic uint64_t pulse;
+};
+
+struct name {
+    uint8_t length;
+    char bytes[AY_NAME_MOST];
+};
+
+struct public_spec {
+    uint32_t mode, slots, take, of;
+    int32_t priority;
+    uint32_t names;
+    struct name name[NAMES_MOST];
+};
+
+/* Whether a claimer may stay: spec.c. */
+enum admission { ADMISSION_ASKED = 1, ADMISSION_REFUSED, ADMISSION_GIVEN };
+
+/* What became of the death inside of one generation (deaths.c). */
+enum told { TOLD_SOMEBODY = 1, TOLD_KEPT };
+enum inherited_state { INHERITED_PERHAPS = 1, INHERITED_UNTOLD, INHERITED_TOLD };
+
+/* A death inside, kept by the place's next owners until somebody is told. */
+struct inherited_death {
+    _Atomic uint64_t state; /* of_generation(generation, enum inherited_state); 0: none */
+    uint64_t pid;
+    uint64_t names;
+    uint64_t name[NAMES_MOST]; /* hashes */
+};
+
+struct cold {
+    struct identity owner;
+    struct public_spec spec;
+    _Atomic uint64_t thread; /* who enters, or is inside: a number no two threads share */
+    _Atomic uint32_t tid;
+    _Atomic uint32_t conditional; /* asleep until its `when` may have changed */
+    _Atomic int64_t since_ns;
+    _Atomic uint64_t since_fence; /* of the passage that since_ns belongs to, for those inside */
+    _Atomic uint32_t waiting;     /* from the doorway until inside */
+    uint32_t unused;
+    _Atomic uint64_t units[AY_UNITS_MOST / 64];
+    _Atomic uint64_t admission; /* of_generation(generation, enum admission) */
+    /* of_generation(generation, enum told) of the last death inside that was told, or kept */
+    _Atomic uint64_t told;
+    struct inherited_death inherited[INHERITED_MOST];
+};
+
+struct registers_page {
+    _Atomic uint64_t word[WORDS_MOST];
+    _Atomic uint8_t bit[BITS_MOST];
+};
+
+_Static_assert(offsetof(struct hot, life) == LINE && sizeof(struct hot) == 2 * LINE, "two lines");
+_Static_assert(sizeof(struct header) <= PAGE && sizeof(struct cold) <= PAGE &&
+                   sizeof(struct registers_page) <= PAGE,
+               "a page each");
+_Static_assert(AY_PLACES_MOST + PULSES_SPARE < 1 << PULSE_INDEX_BITS, "every pulse has a name");
+_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
+                   PULSE_SHARED % _Alignof(pthread_mutex_t) == 0,
+               "the mutex lies across the end of a page, its list behind it");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "life is the low half, at the word's own address");
+
+/* The life of a place whose region several processes hold (ay_share): no thread's TID, so the
+ * kernel marks it at nobody's death. Its claim alone tells whether somebody holds it. */
+#define LIFE_SHARED ((uint32_t)FUTEX_TID_MASK)
+
+/* Where the lines of a place lie in its hot page. */
+static inline size_t hot_offset(unsigned place)
+{
+    return (size_t)(place % LINES_APART) * LINE;
+}
+
+static inline size_t place_offset(size_t place_size, unsigned place)
+{
+    return PAGE + place * place_size;
+}
+
+/* The pulses come after the last place. */
+static inline size_t space_size(size_t place_size, unsigned places)
+{
+    return place_offset(place_size, places) + ((size_t)places + PULSES_SPARE) * PAGE;
+}
+
+static inline uint32_t life_generation(uint64_t life)
+{
+    return (uint32_t)(life >> 32);
+}
+
+static inline uint32_t life_word(uint64_t life)
+{
+    return (uint32_t)life;
+}
+
+static inline bool life_alive(uint64_t life)
+{
+    return (life & FUTEX_TID_MASK) != 0 && !(life & FUTEX_OWNER_DIED);
+}
+
+/* The lock of the pulse that has this page; like a life, alive or not. */
+static inline const _Atomic uint32_t *pulse_lock(const char *page)
+{
+    return (const _Atomic uint32_t *)(page + PAGE - PULSE_SHARED);
+}
+
+static inline const _Atomic uint64_t *pulse_generation(const char *page)
+{
+    return (const _Atomic uint64_t *)(page + PAGE - PULSE_SHARED) - 1;
+}
+
+/* hot.pulse. */
+static inline uint64_t pulse_name(unsigned index, uint64_t generation)
+{
+    return generation << PULSE_INDEX_BITS | (index + 1);
+}
+
+static inline unsigned pulse_index(uint64_t name)
+{
+    return (unsigned)(name & ((1 << PULSE_INDEX_BITS) - 1)) - 1;
+}
+
+/* P1. */
+static inline bool pulse_beats(const char *page, uint64_t name)
+{
+    return life_alive(atomic_load(pulse_lock(page))) &&
+           atomic_load(pulse_generation(page)) == name >> PULSE_INDEX_BITS;
+}
+
+/* What is said of one owner of a place: like a life, with its generation in the high half. */
+static inline uint64_t of_generation(uint32_t generation, uint32_t what)
+{
+    return (uint64_t)generation << 32 | what;
+}
+
+static inline bool life_shared(uint64_t life)
+{
+    return (life & FUTEX_TID_MASK) == LIFE_SHARED && life_alive(life);
+}
+
+static inline uint64_t life_make(uint32_t generation, uint32_t life)
+{
+    return of_generation(generation, life);
+}
+
+#endif

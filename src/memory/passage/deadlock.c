@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Deadlock: a cycle of threads, each asleep on a place of the next. All waits are public, so
+ * whoever closes a cycle can see it.
+ *
+ * From the place slept on, the walk goes to its thread, from there to the place where that thread
+ * is asleep, and so on, until a thread is found awake (no deadlock) or it is the one that walks (a
+ * cycle). A sleep counts only while the register slept on is as the sleeper saw it: one that was
+ * woken but has not run yet still says that it sleeps.
+ *
+ * Who walks: a thread that is inside somewhere, when it falls asleep elsewhere. Each sleeps on one
+ * that goes before it in the queue, or is inside; so a cycle has somebody in it who is inside one
+ * region and asleep in another. Of these, the last to fall asleep sees the others asleep. Whoever
+ * waits and holds nothing does not walk, however many there are; but it may fall asleep later, or
+ * have been passed on to another word without looking again. So a walk that ends at one that waits
+ * is not over: the one asleep on an old word is woken, so that it says what it sleeps on now, and
+ * the walk is made again in a while. One that ends at a thread that is inside and awake is over:
+ * that thread walks itself, should it fall asleep.
+ *
+ * One walk is no proof, for others run meanwhile. But a sleep carries the number of its passage,
+ * and who is inside has a fence: if two walks find the same, then what they found lasted from the
+ * first to the second, and was a cycle at the moment between.
+ *
+ * A thread may wait for another process that enters on its behalf (ay_on_behalf): that one's places
+ * carry the former's number, so the walk goes from what it holds to where the other is asleep.
+ *
+ * One yields: the sleeper with the greatest place; the others only if it has not done so for some
+ * time (it may be stopped). A wait with an end yields last: it would come to its end.
+ */
+#include <errno.h>
+
+#include "memory/passage/region.h"
+
+enum { MS = 1000 * 1000 };
+/* How long a cycle must have lasted before I yield: if I have the greatest place; if I have not; if
+ * my wait has an end anyway. */
+enum { LEAST_NS = 30 * MS, MORE_NS = 300 * MS, MOST_NS = 1000 * MS };
+#define HASH_PRIME UINT64_C(0x100000001b3)
+
+struct deadlock_walk {
+    uint64_t signature;
+    unsigned greatest; /* place */
+};
+
+/* The place that `place` sleeps on, or at->places: none, or its register is not as it was seen.
+ * Then the sleeper is woken. */
+static unsigned slept_on(const struct registers *at, unsigned place)
+{
+    const struct hot *hot = registers_hot(at, place);
+    const uint64_t asleep = atomic_load(&hot->asleep);
+    const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
+    const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
+    if (on >= at->places || on == place || index > WORDS_MOST ||
+        (index && at->place_size <= 2 * PAGE) ||
+        atomic_load(&ay__cold(at->space, place)->conditional) ||
+        ay__cold(at->space, place)->spec.slots != 1)
+        return at->places; /* one of several may make room: no edge */
+    if ((uint32_t)atomic_load(registers_word(at, on, index)) == atomic_load(&hot->seen))
+        return on;
+    if (place != at->self)
+        ay__futex_wake(registers_word(at, on, index));
+    return at->places;
+}
+
+/* Where `thread`, which has the place `on`, is asleep; at->places: nowhere. Most are asleep where
+ * they were found: in the queue. */
+static unsigned find_sleep(const struct registers *at, unsigned on, uint64_t thread)
+{
+    if (atomic_load(&registers_hot(at, on)->asleep) != 0)
+        return on;
+    const unsigned used = ay__used(at->space);
+    for (unsigned place = 0; place < used; place++) {
+        const struct hot *hot = registers_hot(at, place);
+        if (atomic_load(&hot->asleep) != 0 && ay__vital(at->space, place).alive &&
+            atomic_load(&ay__cold(at->space, place)->thread) == thread)
+            return place;
+    }
+    return at->places;
+}
+
+static void note(struct deadlock_walk *found, uint64_t value)
+{
+    found->signature = (found->signature ^ value) * HASH_PRIME;
+}
+
+/* What one walk finds. DEADLOCK_UNCLEAR: it ended at one that waits. */
+static enum deadlock walk(const struct registers *at, struct deadlock_walk *found)
+{
+    const uint64_t me = atomic_load(&at->own_cold->thread);
+    unsigned sleeper = at->self;
+    enum deadlock end = DEADLOCK_NONE; /* should the next sleep be none */
+    *found = (struct deadlock_walk){0};
+    for (unsigned steps = 0; steps <= at->places; steps++) {
+        const unsigned on = slept_on(at, sleeper);
+        if (on >= at->places || !ay__vital(at->space, on).alive)
+            return end;
+        note(found, atomic_load(&registers_hot(at, sleeper)->asleep));
+        note(found, ay__fence(at->space, on) << 16 | on);
+        if (sleeper > found->greatest)
+            found->greatest = sleeper;
+        if (!atomic_load(&registers_hot(at, on)->inside) &&
+            atomic_load(&registers_hot(at, on)->asleep) == 0)
+            /* on its way; or it retains a permission, which its keeper will give back */
+            return DEADLOCK_UNCLEAR;
+        const uint64_t thread = atomic_load(&ay__cold(at->space, on)->thread);
+        if (thread == me)
+            return DEADLOCK_SEEN;
+        end = atomic_load(&registers_hot(at, on)->inside) ? DEADLOCK_NONE : DEADLOCK_UNCLEAR;
+        sleeper = find_sleep(at, on, thread);
+        if (sleeper >= at->places)
+            return end;
+    }
+    return DEADLOCK_UNCLEAR; /* a cycle that I am not part of, or one that changes as I walk */
+}
+
+/* Whether this thread is inside another region of the space. If somebody else has the mutex, or on
+ * behalf of another thread: perhaps. */
+static bool holds(const struct registers *at)
+{
+    const uint64_t me = atomic_load(&at->own_cold->thread);
+    bool found = false;
+    if (at->behalf)
+        return true;
+    if (pthread_mutex_trylock(&ay__process.mutex) != 0)
+        return true;
+    for (const ay_region *region = at->space->regions; region && !found; region = region->next)
+        found = &region->at != at && region_is_inside(region) &&
+                atomic_load(&region->at.own_cold->thread) == me;
+    pthread_mutex_unlock(&ay__process.mutex);
+    return found;
+}
+
+enum deadlock ay__deadlock(struct registers *at)
+{
+    struct deadlock_walk found;
+    const enum deadlock end = holds(at) ? walk(at, &found) : DEADLOCK_NONE;
+    if (end != DEADLOCK_SEEN) {
+        at->cycle = 0;
+        return end;
+    }
+    const int64_t now = ay__now();
+    if (at->cycle != (found.signature | 1)) {
+        at->cycle = found.signature | 1;
+        at->cycle_ns = now;
+    }
+    const int64_t patience = at->deadline != INT64_MAX    ? MOST_NS
+                             : found.greatest == at->self ? LEAST_NS
+                                                          : MORE_NS;
+    return now - at->cycle_ns >= patience ? DEADLOCK_YIELD : DEADLOCK_SEEN;
+}
+
+int ay_on_behalf(ay_region *region, uint64_t thread)
+{
+    if (region->mark != ay__process_mark())
+        return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
+    if (region_is_inside(region))
+        return ay__fail(-EPERM, "inside: on whose behalf is said before");
+    region->at.behalf = thread;
+    region->thread = 0; /* so that the next passage says who it is */
+    region->lane = LANE_CLOSED;
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Deaths inside: who is told of them, exactly once.
+ *
+ * A death inside is named by (place, generation): the place is dead, and `inside` is still set. Of
+ * those who enter a resource that the dead one had, one is told: who swaps `told`, in the dead
+ * one's place, to that generation. Whoever claims the place first keeps an untold death among
+ * `inherited`, and swaps `told` likewise; only then it rewrites the place. What is kept is told by
+ * a swap of its `state`. No lock is taken: who is stopped or killed in the middle keeps nobody
+ * waiting.
+ *
+ * N1  A death is told once. `told` reaches its generation by one swap: TOLD_SOMEBODY by who is
+ *     told, or TOLD_KEPT by the claimer. It cannot come to it again, for it changes with every
+ *     death inside, and who swaps has fetched it before all else. A kept death is written first, as
+ *     INHERITED_PERHAPS, which counts if `told` says TOLD_KEPT. So a claimer that is killed between
+ *     the two leaves either the death itself, or what it kept; the next makes it INHERITED_UNTOLD,
+ *     or drops it, before there is another generation.
+ * N2  A passage that is told is itself `inside` already: should it die before its caller hears of
+ *     it, the next one is told of that death instead.
+ * N3  One passage is told of one death: what happens twice is told twice.
+ *
+ * Nothing here is reached unless a life or a thread has ended with `inside` set (registers.c sets
+ * `news`).
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "memory/passage/region.h"
+
+bool ay__deaths_is_told(const struct cold *cold, uint32_t generation)
+{
+    return life_generation(atomic_load(&cold->told)) == generation;
+}
+
+static bool names_meet(const struct inherited_death *death, const struct public_spec *spec)
+{
+    for (unsigned i = 0; i < death->names && i < NAMES_MOST; i++)
+        for (unsigned j = 0; j < spec->names; j++)
+            if (death->name[i] == ay__name_hash(&spec->name[j]))
+                return true;
+    return false;
+}
+
+static bool is_untold(const struct cold *cold, uint64_t state)
+{
+    const uint32_t generation = life_generation(state);
+    return state == of_generation(generation, INHERITED_UNTOLD) ||
+           (state == of_generation(generation, INHERITED_PERHAPS) &&
+            atomic_load(&cold->told) == of_generation(generation, TOLD_KEPT));
+}
+
+/* Whether an untold death at a place, whose life was fetched, concerns who has this spec. */
+bool ay__deaths_concern(const struct public_spec *spec, const struct vital *vital,
+                        const struct hot *hot, const struct cold *cold)
+{
+    if (!vital->alive && atomic_load(&hot->inside) &&
+        !ay__deaths_is_told(cold, life_generation(vital->life)) &&
+        ay__spec_meets(spec, &cold->spec))
+        return true;
+    for (unsigned at = 0; at < INHERITED_MOST && atomic_load(&hot->inherited); at++)
+        if (is_untold(cold, atomic_load(&cold->inherited[at].state)) &&
+            names_meet(&cold->inherited[at], spec))
+            return true;
+    return false;
+}
+
+bool ay__deaths_full(const struct hot *hot, const struct cold *cold)
+{
+    if (!atomic_load(&hot->inherited))
+        return false;
+    for (unsigned at = 0; at < INHERITED_MOST; at++)
+        if (!is_untold(cold, atomic_load(&cold->inherited[at].state)))
+            return false;
+    return true;
+}
+
+/* One word of another's cold page, at `offset`, from what it was seen as. True: I am told. */
+static bool swap(const ay_space *space, unsigned place, size_t offset, uint64_t seen,
+                 uint64_t wanted)
+{
+    struct claim other;
+    if (ay__map_place(space, place, &other) != 0)
+        return false;
+    _Atomic uint64_t *target = (_Atomic uint64_t *)((char *)ay__claim_cold(&other) + offset);
+    const bool swapped = atomic_compare_exchange_strong(target, &seen, wanted);
+    ay__unmap_place(space, &other);
+    return swapped;
+}
+
+struct inquest {
+    ay_region *region;
+    bool told; /* of one: N3 */
+    bool more;
+};
+
+static void tell(struct inquest *search, unsigned place, uint32_t generation, uint64_t pid)
+{
+    search->told = true;
+    if (ay__trace_file >= 0)
+        ay__trace_death(search->region->at.space, (unsigned)pid, place, generation);
+}
+
+/* Once more if its life, or its thread, changes meanwhile: so what is read here belongs together,
+ * but for a claimer's rewriting, and by then the death is among those inherited. */
+static void consider_dead(struct inquest *search, unsigned place)
+{
+    const ay_space *space = search->region->at.space;
+    const struct cold *cold = ay__cold(space, place);
+    struct vital vital, after;
+    uint64_t told;
+    uint32_t pid;
+    bool concerns_me;
+    const struct hot *hot = ay__hot(space, place);
+    if (!atomic_load(&hot->inside) || ay__vital(space, place).alive)
+        return; /* most are so: their cold pages need not be touched */
+    do {
+        told = atomic_load(&cold->told); /* before all else: N1 */
+        vital = ay__vital(space, place);
+        if (vital.alive || !atomic_load(&hot->inside) ||
+            life_generation(told) == life_generation(vital.life))
+            return;
+        concerns_me = ay__spec_meets(&search->region->spec, &cold->spec);
+        pid = cold->owner.pid;
+        ay__order_loads();
+        after = ay__vital(space, place);
+    } while (!ay__same_vital(&vital, &after));
+    const uint32_t generation = life_generation(vital.life);
+    if (concerns_me && search->told)
+        search->more = true;
+    else if (concerns_me && swap(space, place, offsetof(struct cold, told), told,
+                                 of_generation(generation, TOLD_SOMEBODY)))
+        tell(search, place, generation, pid);
+}
+
+static void consider_inherited(struct inquest *search, unsigned place, unsigned which)
+{
+    const ay_space *space = search->region->at.space;
+    const struct cold *cold = ay__cold(space, place);
+    const struct inherited_death *death = &cold->inherited[which];
+    const uint64_t state = atomic_load(&death->state);
+    if (!is_untold(cold, state) || !names_meet(death, &search->region->spec))
+        return;
+    const uint64_t pid = death->pid;
+    const uint32_t generation = life_generation(state);
+    const size_t offset = offsetof(struct cold, inherited) + which * sizeof *death;
+    if (search->told)
+        search->more = true;
+    else if (swap(space, place, offset, state, of_generation(generation, INHERITED_TOLD)))
+        tell(search, place, generation, pid);
+}
+
+bool ay__deaths_tell(ay_region *region)
+{
+    ay_space *space = region->at.space;
+    struct inquest search = {.region = region};
+    pthread_mutex_lock(&ay__process.mutex);
+    if (ay__file_again(space) == 0) {
+        const unsigned used = ay__used(space);
+        for (unsigned place = 0; place < used; place++) {
+            consider_dead(&search, place);
+            for (unsigned at = 0;
+                 at < INHERITED_MOST && atomic_load(&ay__hot(space, place)->inherited); at++)
+                consider_inherited(&search, place, at);
+        }
+        region->at.news = search.more;
+    }
+    pthread_mutex_unlock(&ay__process.mutex);
+    return search.told;
+}
+
+/* Where this death is kept, or can be. With INHERITED_MOST untold ones the oldest is dropped. */
+static struct inherited_death *room_for(struct cold *cold, uint32_t generation)
+{
+    struct inherited_death *free = NULL, *oldest = &cold->inherited[0];
+    for (struct inherited_death *death = cold->inherited; death < cold->inherited + INHERITED_MOST;
+         death++) {
+        const uint64_t state = atomic_load(&death->state);
+        if (life_generation(state) == generation && (uint32_t)state == INHERITED_PERHAPS)
+            return death;
+        if (!is_untold(cold, state))
+            free = death;
+        if (state < atomic_load(&oldest->state))
+            oldest = death;
+    }
+    return free ? free : oldest;
+}
+
+static void keep(struct cold *cold, uint32_t generation)
+{
+    struct inherited_death *death = room_for(cold, generation);
+    atomic_store(&death->state, 0); /* who was about to tell of the one dropped here does not */
+    death->pid = cold->owner.pid;
+    death->names = cold->spec.names < NAMES_MOST ? cold->spec.names : NAMES_MOST;
+    for (unsigned at = 0; at < death->names; at++)
+        death->name[at] = ay__name_hash(&cold->spec.name[at]);
+    access_point();
+    atomic_store(&death->state, of_generation(generation, INHERITED_PERHAPS));
+}
+
+/* What was kept perhaps is kept, or told already. True: some are untold. */
+static bool settle(struct cold *cold)
+{
+    bool untold = false;
+    for (struct inherited_death *death = cold->inherited; death < cold->inherited + INHERITED_MOST;
+         death++) {
+        uint64_t state = atomic_load(&death->state);
+        untold |= is_untold(cold, state);
+        if ((uint32_t)state != INHERITED_PERHAPS)
+            continue;
+        const uint64_t settled =
+            is_untold(cold, state) ? of_generation(life_generation(state), INHERITED_UNTOLD) : 0;
+        access_point();
+        atomic_compare_exchange_strong(&death->state, &state, settled);
+    }
+    return untold;
+}
+
+/* The claimer, whose place is not alive. */
+void ay__deaths_inherit(struct hot *hot, struct cold *cold)
+{
+    const uint32_t generation = life_generation(atomic_load(&hot->life));
+    uint64_t told = atomic_load(&cold->told);
+    if (atomic_load(&hot->inside) && life_generation(told) != generation) {
+        keep(cold, generation);
+        atomic_store(&hot->inherited, 1);
+        access_point();
+        atomic_compare_exchange_strong(&cold->told, &told, of_generation(generation, TOLD_KEPT));
+    }
+    if (atomic_load(&hot->inherited))
+        atomic_store(&hot->inherited, settle(cold));
+    access_point();
+    atomic_store(&hot->inside, 0);
+}

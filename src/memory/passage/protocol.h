@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What the engine knows of each protocol: what it can do, and its passages. */
+#ifndef AFTERYOU_MEMORY_PASSAGE_PROTOCOL_H
+#define AFTERYOU_MEMORY_PASSAGE_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct registers;
+
+enum feature {
+    FEATURE_NAMES = 1 << 0, /* resources of different names, and several at once */
+    FEATURE_MODES = 1 << 1,
+    FEATURE_SLOTS = 1 << 2,
+    FEATURE_UNITS = 1 << 3,
+    FEATURE_WHEN = 1 << 4,
+    FEATURE_PRECEDENCE = 1 << 5,
+    FEATURE_OVERTAKE = 1 << 6,
+    /* a place that was never used must be met too: who comes there later reads how far I had come
+     */
+    FEATURE_EVERY_PLACE = 1 << 8,
+    /* says itself who sleeps on whom (SLEEP and WAKE); the others leave that to the engine */
+    FEATURE_SLEEP = 1 << 7
+};
+
+struct running_protocol {
+    const char *name;
+    unsigned places_most, places_default;
+    unsigned pages; /* a place */
+    unsigned features;
+    bool (*enter)(struct registers *at); /* false: given up */
+    void (*leave)(struct registers *at); /* from anywhere: leaving is failing */
+    /* what a register reads as, once its owner is gone */
+    uint64_t (*dead)(unsigned index, uint64_t value);
+    bool (*dead_bit)(unsigned index, bool value);
+    void (*hold)(struct registers *at); /* units: they are chosen, others may choose */
+    bool (*aside)(uint64_t word);       /* asleep until its condition may have changed */
+    bool (*inside)(uint64_t word);
+    /* in word 0, growing with every conflicting passage; NULL: it has none */
+    uint64_t (*number)(uint64_t word);
+    unsigned number_bits; /* of them */
+    bool express;         /* has an express lane (express.h) */
+};
+
+/* NULL: there is none of that name */
+const struct running_protocol *ay__protocol(const char *name);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* The protocols, built for this engine: each passage inlined over the registers of region.h. */
+#include <string.h>
+
+#include "memory/passage/region.h"
+
+#include "protocols/registers/bakery.h"
+#include "protocols/registers/clock.h"
+#include "protocols/registers/courtesy/courtesy.h"
+#include "protocols/registers/forks.h"
+#include "protocols/registers/pair.h"
+#include "protocols/registers/races.h"
+#include "protocols/registers/region.h"
+
+static uint64_t dead_is_zero(unsigned index, uint64_t value)
+{
+    (void)index;
+    (void)value;
+    return 0;
+}
+
+static uint64_t dead_bakery(unsigned index, uint64_t value)
+{
+    (void)index;
+    return bakery_dead(value);
+}
+
+static uint64_t dead_courtesy(unsigned index, uint64_t value)
+{
+    (void)index;
+    return courtesy_dead(value);
+}
+
+static uint64_t number_bakery(uint64_t value)
+{
+    return value >> BAKERY_NUMBER_SHIFT;
+}
+
+static uint64_t number_courtesy(uint64_t value)
+{
+    return courtesy_number(value);
+}
+
+static bool aside_courtesy(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_ASIDE;
+}
+
+static bool inside_courtesy(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_INSIDE;
+}
+
+/* The passage's struct is large: only what is read before it is written is set. */
+static inline void begin_courtesy(struct courtesy_passage *my)
+{
+    watch_clear(&my->watch);
+    my->slots.again = my->slots.returned = 0;
+    my->scan = (struct courtesy_scan){0};
+    my->claim.again = 0;
+    my->again.inside = 0;
+}
+
+static bool enter_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    begin_courtesy(&my);
+    return courtesy_enter(&my, at) == PASSED;
+}
+
+static void leave_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    if (at->spec->take > 0)
+        courtesy_give_back(&my, at);
+    else
+        courtesy_leave(&my, at);
+}
+
+static void hold_courtesy(struct registers *at)
+{
+    struct courtesy_passage my;
+    courtesy_hold(&my, at);
+}
+
+static uint64_t dead_region(unsigned index, uint64_t value)
+{
+    return index == 0 ? region_outside(value) : 0;
+}
+
+static struct region_rules region_rules(const struct registers *at)
+{
+    return (struct region_rules){.precedence =
+                                     at->space->precedence ? REGION_BY_CLASS : REGION_IN_ORDER};
+}
+
+static bool enter_region(struct registers *at)
+{
+    struct region_passage my = {0};
+    return region_run(&my, at, region_rules(at)) == PASSED;
+}
+
+static void leave_region(struct registers *at)
+{
+    struct region_passage my = {0};
+    region_withdraw(&my, at, region_rules(at));
+}
+
+/* One that died is one that stopped outside: x is clear, and its forks are where it left them. */
+static bool dead_bit_forks(unsigned index, bool value)
+{
+    return index != 0 && value;
+}
+
+_Static_assert(sizeof(struct fork_memory) <= sizeof((struct registers *)0)->kept,
+               "what is remembered has room");
+
+static bool enter_forks(struct registers *at)
+{
+    struct forks_passage my = {0};
+    memcpy(&my.memory, at->kept, sizeof my.memory);
+    const bool passed = forks_enter(&my, at) == PASSED;
+    memcpy(at->kept, &my.memory, sizeof my.memory);
+    return passed;
+}
+
+static void leave_forks(struct registers *at)
+{
+    struct forks_passage my = {0};
+    memcpy(&my.memory, at->kept, sizeof my.memory);
+    forks_leave(&my, at);
+    memcpy(at->kept, &my.memory, sizeof my.memory);
+}
+
+#define PASSAGES(name)                                                                             \
+    static bool enter_##name(struct registers *at)                                                 \
+    {                                                                                              \
+        struct name##_passage my = {0};                                                            \
+        return name##_enter(&my, at) == PASSED;                                                    \
+    }                                                                                              \
+    static void leave_##name(struct registers *at)                                                 \
+    {                                                                                              \
+        struct name##_passage my = {0};                                                            \
+        name##_leave(&my, at);                                                                     \
+    }
+
+PASSAGES(pair)
+PASSAGES(races)
+PASSAGES(clock)
+PASSAGES(bakery)
+
+static const struct running_protocol protocols[] = {
+    {.name = "courtesy",
+     .places_most = AY_PLACES_MOST,
+     .places_default = AY_PLACES_MOST,
+     .pages = 2,
+     .features = FEATURE_NAMES | FEATURE_MODES | FEATURE_SLOTS | FEATURE_UNITS | FEATURE_WHEN |
+                 FEATURE_PRECEDENCE | FEATURE_OVERTAKE | FEATURE_SLEEP,
+     .enter = enter_courtesy,
+     .leave = leave_courtesy,
+     .hold = hold_courtesy,
+     .aside = aside_courtesy,
+     .inside = inside_courtesy,
+     .number = number_courtesy,
+     .number_bits = COURTESY_NUMBER_BITS,
+     .express = true,
+     .dead = dead_courtesy},
+    {.name = "pair",
+     .places_most = 2,
+     .places_default = 2,
+     .pages = 2,
+     .enter = enter_pair,
+     .leave = leave_pair,
+     .dead = dead_is_zero},
+    {.name = "races",
+     .places_most = AY_PLACES_MOST,
+     .places_default = 64,
+     .pages = 2,
+     .features = FEATURE_EVERY_PLACE,
+     .enter = enter_races,
+     .leave = leave_races,
+     .dead = dead_is_zero},
+    {.name = "clock",
+     .places_most = AY_PLACES_MOST,
+     .places_default = 16, /* each passage goes round the whole clock: four ticks a place */
+     .pages = 2,
+     .features = FEATURE_EVERY_PLACE,
+     .enter = enter_clock,
+     .leave = leave_clock,
+     .dead = dead_is_zero},
+    {.name = "region",
+     .places_most = 64,
+     /* a two-process lock with every other place: cost and memory grow with them */
+     .places_default = 16,
+     .pages = 3,
+     .features =
+         FEATURE_NAMES | FEATURE_MODES | FEATURE_WHEN | FEATURE_PRECEDENCE | FEATURE_EVERY_PLACE,
+     .enter = enter_region,
+     .leave = leave_region,
+     .dead = dead_region},
+    {.name = "forks",
+     .places_most = FORKS_PLACES_MOST,
+     .places_default = 8,
+     .pages = 3,
+     .features = FEATURE_SLOTS | FEATURE_EVERY_PLACE,
+     .enter = enter_forks,
+     .leave = leave_forks,
+     .dead = dead_is_zero,
+     .dead_bit = dead_bit_forks},
+    {.name = "bakery",
+     .places_most = AY_PLACES_MOST,
+     .places_default = AY_PLACES_MOST,
+     .pages = 2,
+     .features = FEATURE_NAMES | FEATURE_MODES,
+     .enter = enter_bakery,
+     .leave = leave_bakery,
+     .number = number_bakery,
+     .number_bits = BAKERY_NUMBER_BITS,
+     .dead = dead_bakery},
+};
+
+const struct running_protocol *ay__protocol(const char *name)
+{
+    for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
+        if (strcmp(protocols[at].name, name) == 0)
+            return &protocols[at];
+    return NULL;
+}

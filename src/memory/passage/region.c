@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* ay_region_open and ay_region_close: a region gets its place in the space, and gives it up. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
+
+static void begin_registers(ay_region *region, ay_space *space)
+{
+    struct registers *at = &region->at;
+    at->first = space->base + PAGE;
+    at->place_size = space->place_size;
+    at->self = region->claim.place;
+    at->places = space->places;
+    at->own = ay__claim_hot(&region->claim);
+    at->word = atomic_load(&at->own->word);
+    at->own_cold = ay__claim_cold(&region->claim);
+    at->own_page = ay__claim_registers(&region->claim);
+    at->spec = &region->spec;
+    at->protocol = space->protocol;
+    at->space = space;
+    at->cluster = space->cluster != NULL;
+    at->news = atomic_load(&at->own->inherited) != 0;
+    at->claims = &((const struct header *)space->base)->claims;
+    at->used = &((const struct header *)space->base)->used;
+    at->every_place = space->protocol->features & FEATURE_EVERY_PLACE;
+    at->stride = space->place_size + LINE;
+    at->idle_shows = space->protocol->express;
+    at->gathered = NEVER_GATHERED;
+    region->lane = LANE_CLOSED;
+    /* What is slow because it is rare: it need not be asked for again and again on the express
+     * lane. */
+    region->plain = space->protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
+                    ay__trace_file < 0;
+}
+
+static int try_claim(ay_region *region, ay_space *space)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    uint64_t pulse;
+    ay__thread_begin(); /* before there is a keeper, which would find nobody */
+    int error = ay__claim(space, &region->spec, &region->claim);
+    if (!error) {
+        /* so that entering need not fail for want of one */
+        error = ay__pulse_take(space, region->claim.place, &pulse);
+        if (error)
+            ay__release(space, &region->claim);
+    }
+    if (!error) {
+        begin_registers(region, space);
+        region->next = space->regions;
+        space->regions = region;
+        if (space->retain && ay__futex_several() &&
+            atomic_load(&ay__process.retaining) < RETAINED_MOST) {
+            region->at.may_retain = true;
+            atomic_fetch_add(&ay__process.retaining, 1);
+            ay__keeper_tell();
+        }
+    }
+    pthread_mutex_unlock(&ay__process.mutex);
+    return error;
+}
+
+/* -EAGAIN: the space is being removed, which takes a moment; or else somebody who may write to it
+ * keeps it locked, and is not waited for any longer. */
+static int claim(ay_region *region, ay_space *space)
+{
+    enum { TRIES = 500, PAUSE_NS = 1000 * 1000 };
+    int error = try_claim(region, space);
+    for (int tries = 0; error == -EAGAIN && tries < TRIES; tries++) {
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        error = try_claim(region, space);
+    }
+    return error;
+}
+
+static void free_region(ay_region *region)
+{
+    if (!region)
+        return;
+    free(region->at.acquaintances);
+    free(region->at.runs);
+    free(region->at.company);
+    free(region);
+}
+
+int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
+{
+    AY__UNCANCELLED;
+    if (space->mark != ay__process_mark())
+        return ay__fail(-EPERM, "the space was opened by another process: a child opens its own");
+    void *room; /* aligned, for the short ways fetch few lines of it (region.h) */
+    if (posix_memalign(&room, LINE, sizeof(ay_region)) != 0)
+        return ay__fail(-ENOMEM, "out of memory");
+    ay_region *region = memset(room, 0, sizeof *region);
+    region->mark = space->mark;
+    int error = ay__spec_read(space, spec, &region->spec);
+    if (!error && space->cluster)
+        error = ay__cluster_region_open(region, space->cluster);
+    if (!error) {
+        region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
+        /* not zeroed: few of them are ever touched */
+        region->at.runs = malloc(space->places * sizeof *region->at.runs);
+        region->at.company = malloc(space->places * sizeof *region->at.company);
+        if (!region->at.acquaintances || !region->at.runs || !region->at.company)
+            error = ay__fail(-ENOMEM, "out of memory");
+    }
+    if (!error)
+        error = claim(region, space);
+    if (error) {
+        free_region(region);
+        return error;
+    }
+    *out = region;
+    return 0;
+}
+
+static void forget(ay_space *space, const ay_region *region)
+{
+    for (ay_region **link = &space->regions; *link; link = &(*link)->next)
+        if (*link == region) {
+            *link = region->next;
+            return;
+        }
+}
+
+void ay_region_close(ay_region *region)
+{
+    AY__UNCANCELLED;
+    if (!region)
+        return;
+    ay_space *space = region->at.space;
+    /* if not: a child, after fork; the place is the parent's */
+    const bool mine = region->mark == ay__process_mark();
+    if (mine && region_is_inside(region) && ay__vital(space, region->claim.place).alive)
+        ay_leave(region); /* else its thread ended inside, and that is told */
+    pthread_mutex_lock(&ay__process.mutex);
+    forget(space, region);
+    ay__cluster_region_close(region);
+    if (mine && region->at.may_retain)
+        atomic_fetch_sub(&ay__process.retaining, 1);
+    if (mine)
+        ay__release(space, &region->claim);
+    pthread_mutex_unlock(&ay__process.mutex);
+    free_region(region);
+}

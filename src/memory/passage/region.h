@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* An open region, and the registers as its protocol sees them: the hooks that
+ * protocols/language/registers.h asks for. */
+#ifndef AFTERYOU_MEMORY_PASSAGE_REGION_H
+#define AFTERYOU_MEMORY_PASSAGE_REGION_H
+
+#include <limits.h>
+
+#include "memory/memory.h"
+#include "memory/passage/access.h"
+#include "memory/passage/acquaintance.h"
+#include "memory/passage/protocol.h"
+#include "memory/passage/state.h"
+#include "protocols/language/registers.h"
+#include "protocols/modes.h"
+
+static inline bool region_is_inside(const ay_region *region)
+{
+    return atomic_load_explicit(&region->at.own->inside, memory_order_relaxed) != 0;
+}
+
+/* registers.c */
+bool ay__meet(struct registers *at,
+              /* its life has changed: see who it is now; false: nobody is there yet */
+              unsigned place);
+word ay__read_anew(struct registers *at, unsigned place, unsigned index);
+void ay__gather(struct registers *at);          /* finds out who the rivals are now */
+void ay__look_at_company(struct registers *at); /* see who has died of those in company */
+/* wait.c */
+bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
+bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
+bool ay__interrupted(struct registers *at); /* after a sleep: true to give up */
+bool ay__heed(struct registers *at);        /* the deadline: false if it has passed */
+bool ay__nap(struct registers *at);         /* a while, or until the deadline: false */
+/* those who sleep on register 0 of mine, which has changed */
+void ay__wake(struct registers *at);
+void ay__wake_one(struct registers *at, unsigned place); /* if it sleeps, on whatever */
+void ay__wake_next(struct registers *at);                /* likewise, but it has not changed yet */
+/* wakes those who say that they sleep on a register of mine */
+void ay__rouse(struct registers *at);
+/* spin.c */
+bool ay__spin(struct registers *at, struct watch *watch); /* true: a watched word has changed */
+/* whether whoever is next waits awake, by what was seen lately */
+bool ay__spins(const struct registers *at);
+void ay__spin_missed(struct registers *at); /* it had to sleep, and has woken up */
+void ay__hold_back(struct registers *at);   /* before it asks again, after others */
+/* recall.c */
+enum { RETAINED_MOST = 100 }; /* places of a process: the keeper sleeps on them all */
+/* calls the keeper of that place */
+void ay__recall(struct registers *at, unsigned place, word seen);
+/* share.c */
+/* rivals that were shared, and are no longer held: marked dead. True: one was */
+bool ay__bury_shared(ay_region *region);
+/* units.c */
+bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
+void ay__units_choose(struct registers *at); /* inside, and alone there */
+void ay__units_give_back(struct registers *at);
+/* deadlock.c */
+enum deadlock { DEADLOCK_NONE, DEADLOCK_UNCLEAR, DEADLOCK_SEEN, DEADLOCK_YIELD };
+enum deadlock ay__deadlock(struct registers *at); /* I say that I am asleep */
+
+enum { SPINS_MOST = 200 };
+
+static inline void spin_once(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* hot.asleep: place + 1, the index, whether it can sleep on one word only (futex.c), whether others
+ * are watched as well, and the number of the passage. 0: awake. */
+enum {
+    ASLEEP_INDEX_SHIFT = 16,
+    ASLEEP_INDEX_MASK = 0x3fff,
+    ASLEEP_DEAF_SHIFT = 30,
+    ASLEEP_SEVERAL_SHIFT = 31,
+    ASLEEP_PASSAGE_SHIFT = 32
+};
+
+static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
+{
+    return (const struct hot *)(at->first + place * at->place_size + hot_offset(place));
+}
+
+static inline const _Atomic uint64_t *registers_word(const struct registers *at, unsigned place,
+                                                     unsigned index)
+{
+    if (index == 0)
+        return &registers_hot(at, place)->word;
+    return &((const struct registers_page *)(at->first + place * at->place_size + 2 * PAGE))
+                ->word[index - 1];
+}
+
+static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigned index)
+{
+    return index == 0 ? &at->own->word : &at->own_page->word[index - 1];
+}
+
+static inline unsigned registers_self(const struct registers *at)
+{
+    return at->self;
+}
+
+static inline unsigned registers_places(const struct registers *at)
+{
+    return at->places;
+}
+
+/* L2: the scan ends at `used`, and passes over places that are being claimed for the first time.
+ * Whoever is found there is known: registers_rival may be asked without a read. Whoever comes alive
+ * later, there or beyond, comes after this look, and will see what I stored before it. */
+static inline unsigned registers_next(struct registers *at, unsigned place)
+{
+    const unsigned used = at->every_place ? at->places : atomic_load(at->used);
+    const unsigned end = used < at->places ? used : at->places;
+    for (; place < end; place++) {
+        const struct acquaintance *other = &at->acquaintances[place];
+        if (place == at->self)
+            continue;
+        if (__builtin_expect(other->known != 0 && atomic_load(&other->hot->life) == other->known,
+                             1) ||
+            ay__meet(at, place))
+            return place;
+    }
+    return at->places;
+}
+
+/* Whoever comes to a place has said so in `claims` before its first step there (L6): if that has
+ * not changed since the rivals were gathered, they are all that have begun. */
+static inline bool registers_gathered(const struct registers *at)
+{
+    return __builtin_expect(atomic_load(at->claims) == at->gathered, 1);
+}
+
+static inline unsigned registers_next_rival(struct registers *at, unsigned place)
+{
+    if (place == 0) {
+        if (!registers_gathered(at))
+            ay__gather(at);
+        at->run = 0;
+    }
+    for (; at->run < at->run_count; at->run++) {
+        const struct stretch *run = &at->runs[at->run];
+        if (place < run->end)
+            return place > run->place ? place : run->place;
+    }
+    return at->places;
+}
+
+/* Idle: whoever was here has left. */
+static inline bool registers_is_idle(const struct registers *at, unsigned index, word value)
+{
+    return index == 0 && at->idle_shows && !(value >> 63);
+}
+
+/* What a fetched value counts as. If its thread has ended, it does so as its protocol's dead value;
+ * but one that had left before is idle just so, and the process may go on from there by another
+ * thread. */
+static inline word registers_as(const struct registers *at, unsigned index, bool alive, bool open,
+                                word value)
+{
+    if (__builtin_expect(alive, 1) || (open && registers_is_idle(at, index, value)))
+        return value;
+    return at->protocol->dead(index, value);
+}
+
+/* Whether all who may be inside together with me live. They are in nobody's way, so no scan
+ * looks at them; but whoever dies inside is told of, in whatever mode. */
+static inline bool registers_company_lives(const struct registers *at)
+{
+    for (unsigned which = 0; which < at->company_count; which++)
+        if (__builtin_expect(!acquaintance_stands(at->company[which].other) ||
+                                 !acquaintance_beats(at->company[which].other),
+                             0))
+            return false;
+    return true;
+}
+
+static inline word registers_at_line(const char *line)
+{
+    access_point();
+    return atomic_load((const _Atomic uint64_t *)line);
+}
+
+/* The path alone: one comparison a rival. Whose life has ended may be taken at its word here, if
+ * that is quiet: what it reads as once dead is just as quiet. */
+__attribute__((always_inline)) static inline bool registers_none_above(struct registers *at,
+                                                                       word limit)
+{
+#define ABOVE(steps) __builtin_expect(registers_at_line(line + (steps)*stride) > limit, 0)
+    const size_t stride = at->stride;
+    if (!registers_gathered(at))
+        return false;
+    const struct stretch *const end = at->runs + at->run_count;
+    for (const struct stretch *run = at->runs; run < end; run++) {
+        const char *line = run->line;
+        unsigned count = run->end - run->place;
+        for (; count >= 4; count -= 4, line += 4 * stride)
+            if (ABOVE(0) || ABOVE(1) || ABOVE(2) || ABOVE(3))
+                return false;
+        for (; count > 0; count--, line += stride)
+            if (ABOVE(0))
+                return false;
+    }
+#undef ABOVE
+    return true;
+}
+
+/* Backwards, for the other look went forwards: of many pages, those looked at last are still at
+ * hand. */
+__attribute__((always_inline)) static inline bool registers_none_with(struct registers *at,
+                                                                      word mask)
+{
+#define WORD(steps) registers_at_line(line + (steps)*stride)
+    const size_t stride = at->stride;
+    if (!registers_gathered(at))
+        return false;
+    for (const struct stretch *run = at->runs + at->run_count; run-- > at->runs;) {
+        unsigned count = run->end - run->place;
+        const char *line = run->line + count * stride;
+        for (; count >= 4; count -= 4) {
+            line -= 4 * stride;
+            if (__builtin_expect(((WORD(3) | WORD(2) | WORD(1) | WORD(0)) & mask) != 0, 0))
+                return false;
+        }
+        for (; count > 0; count--) {
+            line -= stride;
+            if (__builtin_expect((WORD(0) & mask) != 0, 0))
+                return false;
+        }
+    }
+#undef WORD
+    return true;
+}
+
+/* L4. What is known of a place was its life at some time before; a (life, generation) that has
+ * passed never comes again; so if it still is its life after the fetch, it was so all the time
+ * between. Its thread is the one whose pulse it names: another comes only while the place is idle
+ * (L8), so what was fetched is that thread's, or of one that had left since. Of an idle place the
+ * thread need not be asked for. A place that is not alive reads as its protocol's dead value,
+ * whenever in its death it was fetched: the rewriting of a claimer does not change that value. */
+static inline word registers_read(struct registers *at, unsigned place, unsigned index)
+{
+    const struct acquaintance *other = &at->acquaintances[place];
+    access_point();
+    if (__builtin_expect(other->known != 0, 1)) {
+        const word value =
+            atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
+        if (__builtin_expect(acquaintance_stands(other), 1) &&
+            (registers_is_idle(at, index, value) || __builtin_expect(acquaintance_beats(other), 1)))
+            return registers_as(at, index, other->alive, other->open, value);
+    }
+    return ay__read_anew(at, place, index);
+}
+
+/* What registers_read makes of a word that was fetched in that life. */
+static inline word registers_as_read(const struct registers *at, unsigned index,
+                                     const struct vital *vital, word raw)
+{
+    return registers_as(at, index, vital->alive, life_alive(vital->life), raw);
+}
+
+static inline word registers_own(const struct registers *at, unsigned index)
+{
+    if (index == REGISTER_IN_LINE(2))
+        return atomic_load_explicit(&at->grant, memory_order_relaxed);
+    return index == 0 ? at->word
+                      : atomic_load_explicit(&at->own_page->word[index - 1], memory_order_relaxed);
+}
+
+static inline void registers_keep(struct registers *at, unsigned index, word value)
+{
+    (void)index; /* the grant is all that is kept */
+    atomic_store_explicit(&at->grant, (uint32_t)value, memory_order_relaxed);
+}
+
+/* Not before what was stored, as far as the compiler goes; the processor is held to it by the
+ * keeper's membarrier. */
+static inline word registers_read_own(const struct registers *at, unsigned index)
+{
+    (void)index; /* only RECALLED has another writer in this process */
+    atomic_signal_fence(memory_order_seq_cst);
+    access_point();
+    return atomic_load_explicit(&at->own->recalled, memory_order_acquire);
+}
+
+static inline bool registers_retains(const struct registers *at)
+{
+    return at->retains;
+}
+
+static inline void registers_recall(struct registers *at, unsigned place, word seen)
+{
+    ay__recall(at, place, seen);
+}
+
+static inline void registers_write(struct registers *at, unsigned index, word value)
+{
+    if (index == 0)
+        at->word = value;
+    access_point();
+    atomic_store(registers_own_word(at, index), value);
+}
+
+static inline void registers_write_late(struct registers *at, unsigned index, word value)
+{
+    if (index == 0)
+        at->word = value;
+    access_point();
+    if (index == REGISTER_IN_LINE(0)) { /* BUSY: it is inside */
+        atomic_store_explicit(&at->own->inside, (uint32_t)value, memory_order_release);
+        return;
+    }
+    atomic_store_explicit(registers_own_word(at, index), value, memory_order_release);
+}
+
+static inline bool registers_pause(struct registers *at, unsigned place, unsigned index, word seen)
+{
+    at->waited = true;
+    if (at->spins++ < SPINS_MOST && at->deadline != INT64_MIN) {
+        spin_once();
+        return true;
+    }
+    return ay__pause(at, place, index, seen);
+}
+
+/* A round of busy waiting was in vain. */
+static inline bool registers_again(struct registers *at)
+{
+    at->waited = true;
+    return ay__nap(at);
+}
+
+static inline bool registers_heed(struct registers *at)
+{
+    return at->deadline == INT64_MAX || ay__heed(at);
+}
+
+static inline const _Atomic uint8_t *registers_bit(const struct registers *at, unsigned place,
+                                                   unsigned index)
+{
+    return &((const struct registers_page *)(at->first + place * at->place_size + 2 * PAGE))
+                ->bit[index];
+}
+
+static inline bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
+{
+    access_point();
+    const bool value = atomic_load(registers_bit(at, place, index));
+    const struct vital vital = ay__vital(at->space, place);
+    if (vital.alive)
+        return value;
+    if (at->acquaintances[place].alive)
+        ay__meet(at, place); /* it may have died inside */
+    return at->protocol->dead_bit(index, value);
+}
+
+static inline void registers_write_bit(struct registers *at, unsigned index, bool value)
+{
+    access_point();
+    atomic_store(&at->own_page->bit[index], value);
+}
+
+static inline bool registers_own_bit(const struct registers *at, unsigned index)
+{
+    return atomic_load_explicit(&at->own_page->bit[index], memory_order_relaxed);
+}
+
+static inline bool registers_sleep(struct registers *at, struct watch *watch, bool *woken)
+{
+    at->waited = true;
+    return ay__sleep(at, watch, woken);
+}
+
+static inline void registers_wake(struct registers *at)
+{
+    ay__wake(at);
+}
+
+static inline void registers_wake_one(struct registers *at, unsigned place)
+{
+    ay__wake_one(at, place);
+}
+
+static inline uint64_t registers_missed(const struct registers *at)
+{
+    return at->missed;
+}
+
+#include "memory/passage/settings.h"
+
+#endif

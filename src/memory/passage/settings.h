@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The settings of an open region and its space, and what is known of its rivals, as a protocol asks
+ * for them. Included by region.h alone. */
+#ifndef AFTERYOU_MEMORY_PASSAGE_SETTINGS_H
+#define AFTERYOU_MEMORY_PASSAGE_SETTINGS_H
+
+static inline unsigned registers_mode(const struct registers *at)
+{
+    return at->spec->mode;
+}
+
+static inline unsigned registers_slots(const struct registers *at)
+{
+    return at->spec->slots;
+}
+
+static inline unsigned registers_overtake(const struct registers *at)
+{
+    return at->space->overtake;
+}
+
+/* Whether to try the express lane. */
+static inline bool registers_calm(const struct registers *at)
+{
+    return at->calm;
+}
+
+static inline bool registers_conditional(const struct registers *at)
+{
+    return at->conditional;
+}
+
+static inline bool registers_condition(struct registers *at)
+{
+    return ay__condition(at);
+}
+
+static inline bool registers_rival(const struct registers *at, unsigned place)
+{
+    return at->acquaintances[place].rival;
+}
+
+static inline int registers_precedence(const struct registers *at, unsigned place)
+{
+    return at->acquaintances[place].precedence;
+}
+
+/* Whether somebody at `place`, in `mode`, stands in my way. */
+static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
+{
+    return at->acquaintances[place].meets &&
+           (mode >= MODES || modes_conflict(at->spec->mode, mode));
+}
+
+/* The number after `largest`. A place may have passed from a rival to somebody who is none, and is
+ * not looked at: the floor has its number. */
+static inline word registers_draw(const struct registers *at, word largest, int bits)
+{
+    (void)bits; /* long before the field is full no passage begins: numbers_used_up */
+    return (largest > at->floor ? largest : at->floor) + 1;
+}
+
+#endif

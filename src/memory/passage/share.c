@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* A region held by more than one process: ay_share and ay_unshare.
+ *
+ * A life carries one TID, and the kernel marks it at that thread's death. While a region is shared
+ * its life carries LIFE_SHARED, which is nobody's: no death marks it. What then says that somebody
+ * holds the place is its claim, a lock of the open file description, which lasts until the last
+ * copy of the descriptor is closed. So the second witness (wait.c, ay__bury) is the only one, and
+ * whoever is last calls ay_repair() to tell at once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "memory/passage/region.h"
+
+static int check_owner(const ay_region *region)
+{
+    if (region->mark != ay__process_mark())
+        return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
+    return 0;
+}
+
+/* The place's one writer is this process, and its life alone is written by a kernel too: at a death
+ * that is not now. */
+static void change_life(ay_region *region, uint32_t from, uint32_t to)
+{
+    struct hot *hot = region->at.own;
+    const uint64_t life = atomic_load(&hot->life);
+    if ((life & FUTEX_TID_MASK) == from)
+        atomic_store(&hot->life, life_make(life_generation(life), to | FUTEX_WAITERS));
+}
+
+int ay_share(ay_region *region)
+{
+    AY__UNCANCELLED;
+    const int error = check_owner(region);
+    if (error)
+        return error;
+    if (!region_is_inside(region))
+        return ay__fail(-EPERM, "not inside");
+    pthread_mutex_lock(&ay__process.mutex);
+    const int lost = ay__file_again(region->at.space);
+    pthread_mutex_unlock(&ay__process.mutex);
+    if (lost)
+        return lost;
+    const int fd = fcntl(region->at.space->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (fd < 0)
+        return ay__fail(-errno, "cannot copy the descriptor of the space: %s", strerror(errno));
+    const uint32_t tid = life_word(atomic_load(&region->at.own->life)) & FUTEX_TID_MASK;
+    if (tid != LIFE_SHARED)
+        region->alone = tid;
+    change_life(region, region->alone, LIFE_SHARED);
+    return fd;
+}
+
+int ay_unshare(ay_region *region)
+{
+    const int error = check_owner(region);
+    if (!error)
+        change_life(region, LIFE_SHARED, region->alone);
+    return error;
+}
+
+bool ay__bury_shared(ay_region *region)
+{
+    struct registers *at = &region->at;
+    bool buried = false;
+    for (unsigned place = registers_next_rival(at, 0); place < at->places;
+         place = registers_next_rival(at, place + 1)) {
+        if (!life_shared(atomic_load(&registers_hot(at, place)->life)))
+            continue;
+        pthread_mutex_lock(&ay__process.mutex);
+        buried |= ay__bury(at->space, place);
+        pthread_mutex_unlock(&ay__process.mutex);
+    }
+    return buried;
+}

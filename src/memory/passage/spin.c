@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Spinning: how long to wait awake before going to sleep.
+ *
+ * To sleep and be woken takes longer than many a stay inside. So whoever is next waits awake for as
+ * long as such waits have taken lately, twice over; and if they take longer than a sleep costs, not
+ * at all. A wait that ended while it spun tells how long the stay inside was. One that ended in
+ * sleep tells more, by the time that waking up takes: so now and then it is tried out whether to
+ * spin would do, unless waits take much longer.
+ */
+#include <sched.h>
+
+#include "memory/passage/region.h"
+
+enum {
+    GLANCES = 50, /* without a clock: about a microsecond */
+    LOOKS_A_CLOCK = 8,
+    SPIN_LEAST_NS = 4 * 1000,
+    SPIN_MOST_NS = 50 * 1000, /* what a sleep costs */
+    LATELY_MOST_NS = 4 * SPIN_MOST_NS,
+    TRY_OUT = 8, /* of so many waits in sleep, one is spun */
+    LEARN = 4,   /* of what is new, such a part is learnt */
+    LEARN_IN_SLEEP = 8,
+    LOOKS_EAGER = 200,
+    LOOKS_PATIENT = 12,
+    PAUSES_PATIENT = 64,
+    YIELDS_MOST = 20,
+    YIELD_ROOM_NS = 100 * 1000 * 1000
+};
+
+/* Whether a watched word has changed so that it is worth while to look again. Where who is awake
+ * may pass me, one that is inside anew is not: it keeps me waiting just as well, and `seen` follows
+ * it. */
+static bool has_changed(const struct registers *at, struct watch *watch)
+{
+    for (unsigned which = 0; which < watch->count; which++) {
+        const struct hot *hot = registers_hot(at, watch->place[which]);
+        const uint64_t raw = atomic_load(&hot->word);
+        const struct vital vital = ay__vital(at->space, watch->place[which]);
+        const uint64_t value = registers_as_read(at, 0, &vital, raw);
+        if (value == watch->seen[which])
+            continue;
+        if (at->space->overtake == 0 || !at->protocol->inside(value))
+            return true;
+        watch->seen[which] = value;
+    }
+    return false;
+}
+
+/* As many go before me as there are processors, or more. They run sooner if I give mine away than
+ * if I sleep and have to be woken: for a while, so that whoever waits for long sleeps. On a busy
+ * machine it may be long until I get it back: so not if my time is short. */
+static bool yield(const struct registers *at, struct watch *watch)
+{
+    for (unsigned times = 0; times < YIELDS_MOST; times++) {
+        if (has_changed(at, watch))
+            return true;
+        if (at->deadline != INT64_MAX && at->deadline - ay__now() < YIELD_ROOM_NS)
+            return false;
+        sched_yield();
+    }
+    return false;
+}
+
+static bool look_for_a_while(const struct registers *at, struct watch *watch, unsigned looks,
+                             unsigned pauses)
+{
+    for (unsigned look = 0; look < looks; look++) {
+        for (unsigned pause = 0; pause < pauses; pause++)
+            spin_once();
+        if (has_changed(at, watch))
+            return true;
+    }
+    return false;
+}
+
+bool ay__spins(const struct registers *at)
+{
+    return at->lately_ns <= SPIN_MOST_NS;
+}
+
+static void learn(struct registers *at, int64_t lasted_ns)
+{
+    if (!ay__spins(at)) /* what it believed was wrong */
+        at->lately_ns = lasted_ns;
+    else
+        at->lately_ns += (lasted_ns - at->lately_ns) / LEARN;
+    at->in_vain = 0;
+}
+
+static int64_t longest_spin(struct registers *at)
+{
+    if (ay__spins(at))
+        return 2 * at->lately_ns + SPIN_LEAST_NS;
+    return at->lately_ns < LATELY_MOST_NS && ++at->in_vain % TRY_OUT == 0 ? SPIN_MOST_NS : 0;
+}
+
+/* I am next, and wait for one that is inside. */
+static bool spin_by_habit(struct registers *at, struct watch *watch)
+{
+    if (look_for_a_while(at, watch, GLANCES, 1)) {
+        learn(at, 0);
+        return true;
+    }
+    const int64_t began = ay__now(), most = longest_spin(at);
+    at->spun_ns = began;
+    for (int64_t lasted = 0; lasted < most; lasted = ay__now() - began)
+        if (look_for_a_while(at, watch, LOOKS_A_CLOCK, 1)) {
+            learn(at, lasted);
+            return true;
+        }
+    return false;
+}
+
+bool ay__spin(struct registers *at, struct watch *watch)
+{
+    at->spun_ns = 0;
+    if (watch->ahead >= ay__process.processors)
+        return yield(at, watch);
+    /* where others may pass, my haste would only take the line away from them */
+    if (at->space->overtake)
+        return look_for_a_while(at, watch, LOOKS_PATIENT, PAUSES_PATIENT);
+    if (watch->count == 1 && at->protocol->inside(watch->seen[0]))
+        return spin_by_habit(at, watch);
+    return look_for_a_while(at, watch, LOOKS_EAGER, 1);
+}
+
+void ay__spin_missed(struct registers *at)
+{
+    if (at->spun_ns == 0)
+        return;
+    const int64_t lasted = ay__now() - at->spun_ns;
+    at->lately_ns +=
+        ((lasted < LATELY_MOST_NS ? lasted : LATELY_MOST_NS) - at->lately_ns) / LEARN_IN_SLEEP;
+    at->spun_ns = 0;
+}
+
+/* In strict order: somebody waited when I left, and is now inside, or about to be. To ask again at
+ * once would have us hand over for every passage; a moment later, it may have been through many
+ * times. Nobody waits longer for it: I have not asked yet. With more waiting than there are
+ * processors, they are handed to anyway. */
+void ay__hold_back(struct registers *at)
+{
+    at->contended = false;
+    if (at->space->overtake == 0 && at->ahead < ay__process.processors && at->deadline != INT64_MIN)
+        for (unsigned pause = 0; pause < PAUSES_PATIENT; pause++)
+            spin_once();
+}

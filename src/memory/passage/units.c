@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Units, and conditions: what must be true before one may enter, and which units it then holds.
+ *
+ * Units are chosen while inside, and alone there: so two choices never overlap. The chosen ones
+ * stand in the chooser's own place, and count for as long as its owner lives: a death gives them
+ * back by itself.
+ */
+#include <string.h>
+
+#include "memory/passage/region.h"
+
+enum { UNIT_WORDS = AY_UNITS_MOST / 64 };
+
+/* Fills `taken` with the units that others hold. */
+static void collect(struct registers *at, uint64_t *taken)
+{
+    memset(taken, 0, UNIT_WORDS * sizeof *taken);
+    const unsigned words = (at->spec->of + 63) / 64;
+    for (unsigned place = registers_next(at, 0); place < at->places;
+         place = registers_next(at, place + 1)) {
+        if (!registers_rival(at, place) || !ay__vital(at->space, place).alive)
+            continue;
+        const struct cold *cold = ay__cold(at->space, place);
+        for (unsigned which = 0; which < words; which++) {
+            access_point();
+            taken[which] |= atomic_load(&cold->units[which]);
+        }
+    }
+}
+
+bool ay__condition(struct registers *at)
+{
+    if (at->spec->take > 0) {
+        uint64_t taken[UNIT_WORDS];
+        unsigned held = 0;
+        collect(at, taken);
+        for (unsigned which = 0; which < UNIT_WORDS; which++)
+            held += (unsigned)__builtin_popcountll(taken[which]);
+        if (held + at->spec->take > at->spec->of)
+            return false;
+    }
+    return !at->when || at->when(at->when_arg);
+}
+
+void ay__units_choose(struct registers *at)
+{
+    uint64_t taken[UNIT_WORDS];
+    unsigned left = at->spec->take;
+    collect(at, taken);
+    for (unsigned unit = 0; unit < at->spec->of && left > 0; unit++)
+        if (!(taken[unit / 64] >> unit % 64 & 1)) {
+            _Atomic uint64_t *own = &at->own_cold->units[unit / 64];
+            access_point();
+            atomic_store(own, atomic_load(own) | UINT64_C(1) << unit % 64);
+            left--;
+        }
+}
+
+void ay__units_give_back(struct registers *at)
+{
+    for (unsigned which = 0; which < (at->spec->of + 63) / 64; which++) {
+        access_point();
+        atomic_store_explicit(&at->own_cold->units[which], 0, memory_order_release);
+    }
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting: how a passage sleeps until another's register changes or its owner dies, and how it is
+ * woken.
+ *
+ * A sleeper sleeps, by futex, on the low half of each register it watches (the half in which every
+ * change of state shows) and on what the kernel changes when its owner dies: the pulse of the
+ * thread that makes the passage (pulse.c), or the life beside the register. Futexes need no right
+ * to write.
+ *
+ * No wake-up is lost (for AWAIT; protocols with FEATURE_SLEEP carry their own argument). The
+ * sleeper stores `asleep`, and then fetches the register again; the writer stores the register, and
+ * then fetches everybody's `asleep`. Both pairs are sequentially consistent. So either the sleeper
+ * sees the new value and does not sleep, or the writer sees the sleeper and wakes it; and if it
+ * does so before the sleeper is in the kernel, the kernel finds that the register differs from what
+ * was seen. The writer need not look at once: it looks before it sleeps itself, when it is inside,
+ * and when it has left, and between these it runs on.
+ *
+ * The kernel wakes one sleeper of a life that ends; that one wakes the others, before anything
+ * else. Should it be killed or stopped before it has, another looks up by itself. This is also when
+ * the second witness is asked: a place that says it is alive, whose claim nobody holds, is buried
+ * (claim.c). One is enough for this, so who has others before it in the queue, or asleep on the
+ * same place, looks up the less often the more they are (patience); and all do so less often with
+ * time. A thousand that wait look up a few times a second, all together.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/passage/region.h"
+
+enum {
+    MS = 1000 * 1000,
+    DOUBT_NS = 250 * MS,
+    DEAF_TO_SIGNALS_NS = 500 * MS,
+    DOUBTS_MOST = 3, /* the time between two doubts is doubled so often */
+    CYCLE_NS = 40 * MS,
+    UNCLEAR_MOST_NS = 1000 * MS,
+    NAP_LEAST_NS = MS / 20,
+    NAP_MOST_NS = 16 * MS,
+    DEAF_NS = 64 * MS,
+    DEAF_MOST_NS = 1000 * MS,
+    SPUN_ON_MOST = 8, /* words */
+    WIDE_MOST_NS = 1000 * MS,
+    ROUNDS_AWAKE = 20
+};
+
+static uint32_t low_half(uint64_t value)
+{
+    return (uint32_t)value;
+}
+
+static struct timespec timespec_at(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+/* Through the mapping that may be written: there the kernel finds it faster. */
+static long wake_own(struct registers *at, unsigned index)
+{
+    return ay__futex_wake(registers_own_word(at, index));
+}
+
+/* One that sleeps on a dead place, and cannot hear that it died. */
+static void tell_the_deaf(struct registers *at, uint64_t asleep)
+{
+    const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
+    if (on < at->places && !life_alive(atomic_load(&registers_hot(at, on)->life)))
+        ay__futex_wake(&registers_hot(at, on)->word);
+}
+
+/* Whether it sleeps, in the kernel or on its way there, and I may have to wake it: it sleeps on me,
+ * or on several. A sleep that I have ended once needs no second call: whoever is on its way up, or
+ * on its way to sleep, will find my word changed. */
+static bool needs_waking(struct registers *at, unsigned place)
+{
+    const struct hot *hot = registers_hot(at, place);
+    access_point();
+    const uint64_t asleep = atomic_load(&hot->asleep);
+    if (asleep >> ASLEEP_DEAF_SHIFT & 1)
+        tell_the_deaf(at, asleep);
+    if (asleep >> ASLEEP_SEVERAL_SHIFT & 1)
+        return true;
+    if ((asleep & UINT16_MAX) != at->self + 1)
+        return false;
+    const uint32_t sleeps = atomic_load(&hot->sleeps);
+    struct acquaintance *other = &at->acquaintances[place];
+    const bool again = other->woken == sleeps;
+    other->woken = sleeps;
+    return !again;
+}
+
+void ay__wake(struct registers *at)
+{
+    bool needed = false;
+    at->contended = true;
+    for (unsigned place = registers_next_rival(at, 0); place < at->places;
+         place = registers_next_rival(at, place + 1))
+        needed |= needs_waking(at, place);
+    if (needed)
+        wake_own(at, 0);
+}
+
+/* While I am inside, the next one gets up: when I leave, it need not be woken any more, if it was
+ * the only one and the kernel says that it was asleep. */
+void ay__wake_next(struct registers *at)
+{
+    unsigned count = 0, next = 0;
+    uint32_t sleeps = 0;
+    for (unsigned place = registers_next_rival(at, 0); place < at->places;
+         place = registers_next_rival(at, place + 1)) {
+        const struct hot *hot = registers_hot(at, place);
+        if ((atomic_load(&hot->asleep) & UINT16_MAX) != at->self + 1)
+            continue;
+        count++;
+        next = place;
+        sleeps = atomic_load(&hot->sleeps);
+    }
+    if (count > 0 && wake_own(at, 0) == 1 && count == 1)
+        at->acquaintances[next].woken = sleeps;
+}
+
+/* One that says nothing of sleeping is awake, or on its way to sleep: there it will find what has
+ * changed. */
+void ay__wake_one(struct registers *at, unsigned place)
+{
+    const struct hot *hot = registers_hot(at, place);
+    access_point();
+    if (atomic_load(&hot->asleep) != 0)
+        ay__futex_wake(&hot->sleeps);
+}
+
+static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen,
+                       bool several)
+{
+    if (!at->asleep) {
+        at->asleep = true;
+        at->unclear_ns = 0;
+        at->doubts = at->sharing = 0;
+        at->doubted_ns = ay__now();
+        atomic_store(&at->own_cold->since_ns, at->doubted_ns);
+        atomic_store(&at->own_cold->waiting, 1);
+    }
+    atomic_store_explicit(&at->own->seen, seen, memory_order_relaxed);
+    atomic_store_explicit(&at->own->sleeps, ++at->sleeps, memory_order_relaxed);
+    access_point();
+    atomic_store(&at->own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT |
+                                       (uint64_t)several << ASLEEP_SEVERAL_SHIFT |
+                                       (uint64_t)!ay__futex_several() << ASLEEP_DEAF_SHIFT |
+                                       (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
+}
+
+static void say_awake(struct registers *at)
+{
+    access_point();
+    atomic_store_explicit(&at->own->asleep, 0, memory_order_release);
+}
+
+void ay__rouse(struct registers *at)
+{
+    atomic_store(&at->own->asleep, 0); /* a fence, should the last store have been a late one */
+    for (unsigned place = registers_next(at, 0); place < at->places;
+         place = registers_next(at, place + 1)) {
+        access_point();
+        const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
+        if ((asleep & UINT16_MAX) == at->self + 1) {
+            const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
+            if (index <= WORDS_MOST)
+                wake_own(at, index);
+        }
+    }
+}
+
+static bool give_up(struct registers *at, int reason)
+{
+    at->reason = reason;
+    return false;
+}
+
+bool ay__interrupted(struct registers *at)
+{
+    if (!at->interrupted || !at->interrupted(at->when_arg))
+        return false;
+    at->reason = ay__fail(-EINTR, "interrupted while it waited");
+    return true;
+}
+
+bool ay__heed(struct registers *at)
+{
+    return ay__now() < at->deadline || give_up(at, at->give_up);
+}
+
+/* Asks the second witness. True: it was dead. */
+static bool doubt(struct registers *at, unsigned place)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    const bool buried = ay__bury(at->space, place);
+    pthread_mutex_unlock(&ay__process.mutex);
+    return buried;
+}
+
+/* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously
+ * long. True: it is another than before. */
+static bool look_after(struct registers *at, unsigned place, const struct vital *before,
+                       bool doubts)
+{
+    const struct vital vital = ay__vital(at->space, place);
+    if (ay__same_vital(&vital, before))
+        return vital.alive && doubts && doubt(at, place);
+    ay__futex_wake(before->futex);
+    ay__futex_wake(&registers_hot(at, place)->word); /* those who can sleep on one word only */
+    return true;
+}
+
+/* How many look up sooner than I need to. */
+static int64_t others_before(const struct registers *at)
+{
+    return at->ahead > at->sharing + 1 ? at->ahead - 1 : at->sharing;
+}
+
+/* How long before it doubts again. */
+static int64_t patience(const struct registers *at)
+{
+    const unsigned doublings = at->unannounced            ? 0
+                               : at->doubts < DOUBTS_MOST ? at->doubts
+                                                          : DOUBTS_MOST;
+    return ((int64_t)DOUBT_NS << doublings) * (1 + others_before(at));
+}
+
+/* How many at lesser places sleep on the same one: they will notice before me. */
+static unsigned count_sharing(struct registers *at)
+{
+    const uint64_t on = atomic_load(&at->own->asleep) & UINT16_MAX;
+    unsigned count = 0;
+    for (unsigned place = 0; place < at->self; place++) {
+        const struct hot *hot = registers_hot(at, place);
+        count +=
+            (atomic_load(&hot->asleep) & UINT16_MAX) == on && life_alive(atomic_load(&hot->life));
+    }
+    return count;
+}
+
+/* Whether to doubt the lives of those slept on, this time. */
+static bool grow_doubtful(struct registers *at)
+{
+    const int64_t now = ay__now();
+    if (now - at->doubted_ns < patience(at))
+        return false;
+    at->doubted_ns = now;
+    at->doubts++;
+    at->sharing = count_sharing(at);
+    return true;
+}
+
+/* When to look up at the latest, whatever happens. */
+static int64_t look_up_at(struct registers *at, enum deadlock deadlock, int64_t most_ns)
+{
+    const int64_t now = ay__now(), doubt_at = at->doubted_ns + patience(at);
+    at->unclear_ns = at->unclear_ns ? 2 * at->unclear_ns : CYCLE_NS;
+    if (deadlock != DEADLOCK_UNCLEAR)
+        at->unclear_ns = 0;
+    else if (at->unclear_ns > UNCLEAR_MOST_NS)
+        at->unclear_ns = UNCLEAR_MOST_NS;
+    const int64_t walk_ns = deadlock == DEADLOCK_SEEN ? CYCLE_NS : at->unclear_ns;
+    if (walk_ns && walk_ns < most_ns)
+        most_ns = walk_ns;
+    /* one may have come just before the sleep */
+    if (at->interrupted && most_ns > DEAF_TO_SIGNALS_NS)
+        most_ns = DEAF_TO_SIGNALS_NS;
+    const int64_t until = doubt_at - now < most_ns ? doubt_at : now + most_ns;
+    return until < at->deadline ? until : at->deadline;
+}
+
+/* How long to be deaf to deaths, where the kernel watches one word only. Whoever notices one tells
+ * those who sleep on the same place, and whoever leaves tells those who sleep on a dead one: so
+ * with others before me I may be deaf for longer, if I watch one place. */
+static int64_t deafness(struct registers *at, unsigned count)
+{
+    if (ay__futex_several())
+        return 0;
+    if (count > 2)
+        return DEAF_NS;
+    at->sharing = count_sharing(at);
+    const int64_t ns = DEAF_NS * (1 + others_before(at));
+    return ns < DEAF_MOST_NS ? ns : DEAF_MOST_NS;
+}
+
+/* One sleep on words that were seen so: true to look again, false to give up. */
+static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned count,
+                       int64_t most_ns, bool *woken)
+{
+    const enum deadlock deadlock = ay__deadlock(at);
+    if (deadlock == DEADLOCK_YIELD &&
+        !doubt(at, (unsigned)(atomic_load(&at->own->asleep) & UINT16_MAX) - 1))
+        return give_up(
+            at, ay__fail(-EDEADLK,
+                         "to wait here would never end: it closes a cycle of waiting threads"));
+    const int64_t until = look_up_at(at, deadlock, most_ns);
+    *woken = ay__futex_sleep(words, count, deafness(at, count), until) >= 0;
+    return !ay__interrupted(at) && registers_heed(at);
+}
+
+static void watch_word(struct ay__waitv *words, unsigned *count, const void *address,
+                       uint32_t value)
+{
+    words[(*count)++] =
+        (struct ay__waitv){.value = value, .address = (uintptr_t)address, .flags = WAITV_32_BITS};
+}
+
+/* How long to sleep at most. A protocol that wakes by itself wakes those in SLEEP, not those in
+ * AWAIT: these wait for somebody in the middle of a step, and look up again soon. */
+static int64_t next_nap(struct registers *at)
+{
+    at->nap_ns = at->nap_ns ? 2 * at->nap_ns : NAP_LEAST_NS;
+    if (at->nap_ns > NAP_MOST_NS)
+        at->nap_ns = NAP_MOST_NS;
+    return at->nap_ns;
+}
+
+bool ay__nap(struct registers *at)
+{
+    if (!registers_heed(at))
+        return false;
+    if (at->spins++ < ROUNDS_AWAKE) {
+        sched_yield();
+        return true;
+    }
+    ay__rouse(at);
+    say_asleep(at, at->self, 0, 0, false); /* on nobody in particular */
+    const int64_t now = ay__now(), nap = next_nap(at);
+    const struct timespec until = timespec_at(at->deadline - now < nap ? at->deadline : now + nap);
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    say_awake(at);
+    return !ay__interrupted(at);
+}
+
+bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
+{
+    if (at->deadline == INT64_MIN)
+        return give_up(at, at->give_up);
+    struct ay__waitv words[2];
+    unsigned count = 0;
+    if (!(at->protocol->features & FEATURE_SLEEP))
+        ay__rouse(at);
+    say_asleep(at, place, index, low_half(seen), false);
+    const struct vital vital = ay__vital(at->space, place);
+    const uint64_t raw = atomic_load(registers_word(at, place, index));
+    bool again, woken;
+    if (registers_as_read(at, index, &vital, raw) == seen) {
+        watch_word(words, &count, registers_word(at, place, index), low_half(raw));
+        watch_word(words, &count, vital.futex, vital.value);
+        again =
+            sleep_once(at, words, count,
+                       at->protocol->features & FEATURE_SLEEP ? next_nap(at) : INT64_MAX, &woken);
+        look_after(at, place, &vital, grow_doubtful(at));
+    } else {
+        at->spins = 0;
+        at->nap_ns = 0;
+        again = registers_heed(at);
+    }
+    say_awake(at);
+    return again;
+}
+
+/* With more rivals than it can watch, it may miss that one of them has died, or be woken in the
+ * moment between its look and its sleep: then it looks up by itself. */
+static int64_t next_wide_nap(struct registers *at)
+{
+    at->wide_ns = at->wide_ns ? 2 * at->wide_ns : NAP_MOST_NS;
+    if (at->wide_ns > WIDE_MOST_NS)
+        at->wide_ns = WIDE_MOST_NS;
+    return at->wide_ns;
+}
+
+/* Short, if not all that matters is watched; and if it is the one I sleep on that did not hear my
+ * recall, which I must repeat. */
+static int64_t longest_sleep(struct registers *at, const struct watch *watch)
+{
+    if (watch->overflow)
+        return next_wide_nap(at);
+    return watch->count == 1 && watch->place[0] == at->unheard ? next_nap(at) : INT64_MAX;
+}
+
+/* Whoever is aside is woken by place, by any rival that leaves: also by one that was not there when
+ * it looked. True: one has come since. */
+static bool watch_newcomers(const struct registers *at, struct ay__waitv *words, unsigned *count)
+{
+    const uint64_t claims = atomic_load(at->claims);
+    watch_word(words, count, at->claims, low_half(claims));
+    return claims != at->gathered;
+}
+
+bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
+{
+    *woken = false;
+    if (at->deadline == INT64_MIN)
+        return give_up(at, at->give_up);
+    at->ahead = watch->ahead;
+    at->unannounced = false;
+    at->spun_ns = 0;
+    if (at->spec->slots == 1 && watch->count > 0 && watch->count <= SPUN_ON_MOST &&
+        ay__spin(at, watch))
+        return registers_heed(at);
+    struct ay__waitv words[2 * WATCH_MOST + 2];
+    struct vital vitals[WATCH_MOST];
+    unsigned count = 0;
+    bool again, changed = false;
+    const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
+    atomic_store_explicit(&at->own_cold->conditional, aside, memory_order_release);
+    const bool by_place = aside || at->spec->slots > 1;
+    say_asleep(at, watch->count ? watch->place[0] : at->self, 0,
+               watch->count ? low_half(watch->seen[0]) : 0, watch->count > 1 && !by_place);
+    if (by_place) /* first: where the kernel watches one word only, it is this one */
+        watch_word(words, &count, &at->own->sleeps, at->sleeps);
+    for (unsigned which = 0; which < watch->count; which++) {
+        const struct hot *hot = registers_hot(at, watch->place[which]);
+        vitals[which] = ay__vital(at->space, watch->place[which]);
+        at->unannounced |= life_shared(vitals[which].life);
+        const uint64_t raw = atomic_load(&hot->word);
+        changed |= registers_as_read(at, 0, &vitals[which], raw) != watch->seen[which];
+        watch_word(words, &count, &hot->word, low_half(raw));
+        watch_word(words, &count, vitals[which].futex, vitals[which].value);
+    }
+    if (aside)
+        changed |= watch_newcomers(at, words, &count);
+    if (changed) {
+        again = registers_heed(at);
+    } else {
+        bool doubts, changes;
+        /* If its doubts were unfounded, it sleeps on: should a word have changed, the kernel says
+         * so at once. Not if it was woken as well: who has ended this sleep will not do so again.
+         */
+        do {
+            again = sleep_once(at, words, count, longest_sleep(at, watch), woken);
+            doubts = grow_doubtful(at);
+            changes = false;
+            for (unsigned which = 0; which < watch->count; which++)
+                changes |= look_after(at, watch->place[which], &vitals[which], doubts);
+        } while (again && doubts && !changes && !*woken);
+    }
+    say_awake(at);
+    ay__spin_missed(at);
+    at->unheard = AT_NOBODY; /* the next look calls again, if there is still something to recall */
+    at->spins = 0;
+    return again;
+}

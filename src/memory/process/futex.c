@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Sleeping on several words at once, by futex_waitv(2); and what is done where that is refused.
+ *
+ * Then the kernel watches the first word alone: callers put there what changes in the ordinary
+ * course of things. The others (a life that ends, say) are looked at between naps, which grow: who
+ * waits for long looks up seldom, and is late by a part of its wait.
+ */
+#include "memory/process/futex.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "common/waitv.h"
+#include "memory/memory.h"
+
+enum { NAP_LEAST_NS = 1000 * 1000, NAP_FIRST = 16, NAP_GROWTH = 4 };
+
+static _Atomic bool refused; /* set by the first refusal; never cleared */
+
+bool ay__futex_several(void)
+{
+    return !atomic_load_explicit(&refused, memory_order_relaxed);
+}
+
+void ay__futex_probe(void)
+{
+    if (waitv_refusal())
+        atomic_store_explicit(&refused, true, memory_order_relaxed);
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+/* The word that differs from its value, or -1. */
+static int find_changed(const struct ay__waitv *words, unsigned count)
+{
+    for (unsigned at = 0; at < count; at++) {
+        const _Atomic uint32_t *word = (const _Atomic uint32_t *)(uintptr_t)words[at].address;
+        if (atomic_load(word) != (uint32_t)words[at].value)
+            return (int)at;
+    }
+    return -1;
+}
+
+/* A nap on the first word. True: woken. */
+static bool nap(const struct ay__waitv *word, int64_t ns)
+{
+    const int operation = FUTEX_WAIT | (word->flags & WAITV_PRIVATE ? FUTEX_PRIVATE_FLAG : 0);
+    const struct timespec time = timespec_of(ns);
+    if (syscall(SYS_futex, (void *)(uintptr_t)word->address, operation, (uint32_t)word->value,
+                &time, NULL, 0) == 0)
+        return true;
+    if (errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
+        /* whatever is wrong: it is not waited for by spinning */
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+    return false;
+}
+
+static int sleep_in_naps(const struct ay__waitv *words, unsigned count, int64_t deaf_ns,
+                         int64_t until)
+{
+    if (deaf_ns < NAP_LEAST_NS)
+        deaf_ns = NAP_LEAST_NS;
+    for (int64_t nap_ns = deaf_ns / NAP_FIRST;; nap_ns += nap_ns / NAP_GROWTH) {
+        if (nap_ns < NAP_LEAST_NS)
+            nap_ns = NAP_LEAST_NS;
+        if (nap_ns > deaf_ns)
+            nap_ns = deaf_ns;
+        const int changed = find_changed(words, count);
+        const int64_t now = ay__now();
+        if (changed >= 0 || now >= until)
+            return changed;
+        const int64_t left = until - now;
+        if (nap(&words[0], count == 1 || left < nap_ns ? left : nap_ns))
+            return 0;
+    }
+}
+
+int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t deaf_ns, int64_t until)
+{
+    if (!ay__futex_several())
+        return sleep_in_naps(words, count, deaf_ns, until);
+    const struct timespec time = timespec_of(until);
+    const long woken = syscall(SYS_futex_waitv, words, count, 0, until == INT64_MAX ? NULL : &time,
+                               CLOCK_MONOTONIC);
+    if (woken >= 0)
+        return (int)woken;
+    switch (errno) {
+    case EAGAIN:
+    case EINTR:
+    case ETIMEDOUT:
+        return -1;
+    case ENOMEM: /* of this sleep, not of the call */
+    case EFAULT:
+        return sleep_in_naps(words, count, deaf_ns, until);
+    default:
+        atomic_store_explicit(&refused, true, memory_order_relaxed);
+        return -1; /* for the caller may wait otherwise now */
+    }
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* Pulses: how the kernel says that a thread has ended, and not only its process.
+ *
+ * Every thread that opens or enters a region locks a robust mutex of its own in the space, once,
+ * and keeps it locked for as long as it lives. When that very thread ends, however it ends, the
+ * kernel marks the mutex: after the thread's last system call, however long that takes. Whoever is
+ * inside counts as dead then, and not before.
+ *
+ * A pulse has a page of the space. Only the end of that page is used, and the mutex lies across it:
+ *
+ *     … generation | lock … kind | list …
+ *       shared page, of the space | a page of this process alone
+ *
+ * So the list that the C library keeps of a thread's robust mutexes, and the kernel walks, never
+ * leaves the process's own memory: nobody else can lead it astray.
+ *
+ * Taking one needs no lock of a file, and waits for nobody. A free pulse is one whose mutex nobody
+ * alive has locked.
+ *   1  fetch its generation, and then see that it is free
+ *   2  swap the generation for the next
+ *   3  try to lock it
+ *   4  raise the generation once more: that is the name by which it is known
+ * P1: who names (pulse, generation) is alive iff the lock has an owner and the generation, fetched
+ * after the lock, is that one. For after a death, 2 comes before the next owner's 3; and while it
+ * is locked nobody raises the generation but its owner in 4: whoever is before its 2 has seen it
+ * free, so fetched a generation that 4 made an old one.
+ *
+ * Memory with a locked mutex in it must not go away before its thread has: the list would end
+ * there. So a pulse stays mapped until its own thread gives it up, or is dead.
+ *
+ * Everything here is under the mutex of the process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/memory.h"
+#include "memory/passage/access.h"
+
+enum {
+    /* of one thread: the kernel walks 2048 robust mutexes of a thread, and the program may have its
+     * own */
+    PULSES_MOST = 1000,
+    TAKEN = 1
+};
+
+struct pulse {
+    struct pulse *next;
+    const ay_space *space; /* NULL: closed by another thread than its own */
+    uint64_t thread;       /* its number, ay__thread */
+    uint64_t name;         /* as others know it */
+    char *pages;
+};
+
+static struct pulse *pulses; /* of this process */
+
+static pthread_mutex_t *mutex_of(const struct pulse *pulse)
+{
+    return (pthread_mutex_t *)(pulse->pages + PAGE - PULSE_SHARED);
+}
+
+/* The shared words, through the mapping that may be written. */
+static _Atomic uint32_t *lock_of(const struct pulse *pulse)
+{
+    return (_Atomic uint32_t *)(uintptr_t)pulse_lock(pulse->pages);
+}
+
+static _Atomic uint64_t *generation_of(const struct pulse *pulse)
+{
+    return (_Atomic uint64_t *)(uintptr_t)pulse_generation(pulse->pages);
+}
+
+static void drop(struct pulse **link)
+{
+    struct pulse *pulse = *link;
+    *link = pulse->next;
+    munmap(pulse->pages, 2 * PAGE);
+    free(pulse);
+}
+
+/* What its thread does not need any more: it is dead, or it is this one, and the space is closed.
+ */
+static void sweep(void)
+{
+    struct pulse **link = &pulses;
+    while (*link) {
+        struct pulse *pulse = *link;
+        if (!pulse->space && pulse->thread == ay__thread)
+            pthread_mutex_unlock(mutex_of(pulse));
+        if (!pulse_beats(pulse->pages, pulse->name))
+            drop(link);
+        else
+            link = &pulse->next;
+    }
+}
+
+void ay__pulse_close(const ay_space *space)
+{
+    for (struct pulse *pulse = pulses; pulse; pulse = pulse->next)
+        if (pulse->space == space)
+            pulse->space = NULL;
+    sweep();
+}
+
+void ay__pulse_forget(void)
+{
+    while (pulses) { /* the shared pages are not there in a child */
+        struct pulse *pulse = pulses;
+        pulses = pulse->next;
+        munmap(pulse->pages + PAGE, PAGE);
+        free(pulse);
+    }
+}
+
+/* The page of the space, and behind it one that a child after fork has a copy of: its C library may
+ * still link there. */
+static int map(const ay_space *space, unsigned index, struct pulse *pulse)
+{
+    char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return ay__fail(-errno, "cannot map the pulse of a thread: %s", strerror(errno));
+    if (mmap(pages, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, space->fd,
+             (off_t)ay__pulse_offset(space, index)) == MAP_FAILED ||
+        madvise(pages, PAGE, MADV_DONTFORK) != 0) {
+        const int error = errno;
+        munmap(pages, 2 * PAGE);
+        return ay__fail(-error, "cannot map the pulse of a thread: %s", strerror(error));
+    }
+    pulse->pages = pages;
+    return 0;
+}
+
+/* Steps 2 to 4. The kind is the same whoever stores it, and the rest of the mutex is its owner's.
+ */
+static int lock(struct pulse *pulse, unsigned index, uint64_t generation, int kind)
+{
+    pthread_mutex_t *mutex = mutex_of(pulse);
+    access_point();
+    if (!atomic_compare_exchange_strong(generation_of(pulse), &generation, generation + 1))
+        return TAKEN;
+    __atomic_store_n(&mutex->__data.__kind, kind, __ATOMIC_RELAXED);
+    access_point();
+    int error = pthread_mutex_trylock(mutex);
+    if (error == EOWNERDEAD)
+        error = pthread_mutex_consistent(mutex);
+    if (error)
+        return error == EBUSY ? TAKEN
+                              : ay__fail(-error, "cannot lock a robust mutex: %s", strerror(error));
+    access_point();
+    atomic_fetch_or(lock_of(pulse), FUTEX_WAITERS); /* so that the kernel wakes who sleeps on it */
+    access_point();
+    pulse->name = pulse_name(index, atomic_fetch_add(generation_of(pulse), 1) + 1);
+    return 0;
+}
+
+/* TAKEN: it is another thread's. */
+static int take(const ay_space *space, unsigned index, int kind, struct pulse *pulse)
+{
+    int error = posix_fallocate(space->fd, (off_t)ay__pulse_offset(space, index), PAGE); /* L3 */
+    if (error)
+        return ay__fail(-error, "cannot allocate the pulse of a thread: %s", strerror(error));
+    const char *page = space->base + ay__pulse_offset(space, index);
+    const uint64_t generation = atomic_load(pulse_generation(page));
+    if (life_alive(atomic_load(pulse_lock(page))))
+        return TAKEN;
+    error = map(space, index, pulse);
+    if (error)
+        return error;
+    error = lock(pulse, index, generation, kind);
+    if (error)
+        munmap(pulse->pages, 2 * PAGE);
+    return error;
+}
+
+/* What pthread_mutex_init() makes of a robust mutex that processes share: all zeros, but for this.
+ */
+static int find_kind(int *kind)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutex_t mutex;
+    int error = pthread_mutexattr_init(&attributes);
+    if (!error)
+        error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    if (!error)
+        error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    if (!error)
+        error = pthread_mutex_init(&mutex, &attributes);
+    if (error)
+        return ay__fail(-error, "cannot make a robust mutex: %s", strerror(error));
+    *kind = mutex.__data.__kind;
+    pthread_mutex_destroy(&mutex);
+    pthread_mutexattr_destroy(&attributes);
+    return 0;
+}
+
+/* First the one that belongs to the place; then any of those to spare, from where few others look
+ * first. */
+static int take_any(const ay_space *space, unsigned place, struct pulse *pulse)
+{
+    int kind = 0, error = find_kind(&kind);
+    if (error)
+        return error;
+    error = take(space, place, kind, pulse);
+    const unsigned first = (unsigned)syscall(SYS_gettid) * 31;
+    for (unsigned probe = 0; error == TAKEN && probe < PULSES_SPARE; probe++)
+        error = take(space, space->places + (first + probe) % PULSES_SPARE, kind, pulse);
+    if (error == TAKEN)
+        return ay__fail(-EUSERS,
+                        "%d threads have regions of the space: there is no room for another",
+                        PULSES_SPARE);
+    return error;
+}
+
+static unsigned count_own(void)
+{
+    unsigned count = 0;
+    for (const struct pulse *pulse = pulses; pulse; pulse = pulse->next)
+        count += pulse->thread == ay__thread;
+    return count;
+}
+
+int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name)
+{
+    ay__thread_begin();
+    for (const struct pulse *pulse = pulses; pulse; pulse = pulse->next)
+        if (pulse->space == space && pulse->thread == ay__thread) {
+            *name = pulse->name;
+            return 0;
+        }
+    sweep();
+    if (count_own() >= PULSES_MOST)
+        return ay__fail(-EMFILE, "this thread has regions in %d spaces, the most it can",
+                        PULSES_MOST);
+    int error = ay__file_again(space);
+    if (error)
+        return error;
+    struct pulse *pulse = calloc(1, sizeof *pulse);
+    if (!pulse)
+        return ay__fail(-ENOMEM, "out of memory");
+    error = take_any(space, place, pulse);
+    if (error) {
+        free(pulse);
+        return error;
+    }
+    pulse->space = space;
+    pulse->thread = ay__thread;
+    pulse->next = pulses;
+    pulses = pulse;
+    *name = pulse->name;
+    return 0;
+}

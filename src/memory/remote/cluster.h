@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* A space of many machines, from the side of a local process: the permission that the agent
+ * publishes (common/permissions.h).
+ *
+ * passage.c calls in at three points: when the region of the space has been entered, by the express
+ * lane (ay__cluster_at_hand) or the long way (ay__cluster_permit), and for the fence. Where a space
+ * is of one machine, registers.cluster is false and nothing here is reached.
+ */
+#ifndef AFTERYOU_MEMORY_REMOTE_CLUSTER_H
+#define AFTERYOU_MEMORY_REMOTE_CLUSTER_H
+
+#include "common/permissions.h"
+#include "memory/passage/region.h"
+
+/* In ay_space; NULL if it is of one machine. */
+struct cluster {
+    const struct permissions *pages;
+    /* of the pages, and of the space that goes with them, when they were opened */
+    uint64_t identity;
+    uint64_t device, inode;
+    pthread_t watcher; /* tells of losses */
+    bool watching;
+    _Atomic uint32_t stop;
+    char name[CLUSTER_NAME_MOST + 1];
+};
+
+/* cluster.c */
+int ay__cluster_open(const char *name, struct cluster **out);       /* "cluster:NAME" */
+int ay__cluster_check_space(const struct cluster *cluster, int fd); /* whether it is the agent's */
+void ay__cluster_close(struct cluster *cluster);
+/* refuses what a cluster hasn't got */
+int ay__cluster_region_open(ay_region *region, const struct cluster *cluster);
+/* false: given up, for at.reason */
+bool ay__cluster_wait(ay_region *region);
+uint64_t ay__cluster_fence(const ay_region *region);
+/* cluster_lost.c */
+void ay__cluster_enters(ay_region *region);
+void ay__cluster_region_close(ay_region *region);
+void ay__cluster_stop_watching(struct cluster *cluster);
+unsigned ay__cluster_watchers(void); /* threads of ours; under the mutex */
+
+static inline bool ay__cluster_in_time(const ay_region *region)
+{
+    return ay__coarse_now() < atomic_load_explicit(region->deadline, memory_order_relaxed);
+}
+
+/* The permission by which it last entered still stands. */
+static inline bool ay__cluster_at_hand(const ay_region *region)
+{
+    const uint64_t granted = atomic_load_explicit(&region->granted, memory_order_relaxed);
+    return granted != 0 &&
+           atomic_load_explicit(&region->permission->granted, memory_order_acquire) == granted &&
+           ay__cluster_in_time(region) &&
+           !atomic_load_explicit(&region->told_lost, memory_order_relaxed);
+}
+
+/* Inside the region of the space: true once it is the cluster's as well. */
+static inline bool ay__cluster_permit(ay_region *region)
+{
+    return ay__cluster_at_hand(region) || ay__cluster_wait(region);
+}
+
+/* Once: this passage is told of a death on another machine. */
+static inline bool ay__cluster_tells_death(ay_region *region)
+{
+    const bool death = region->death;
+    region->death = false;
+    return death;
+}
+
+#endif

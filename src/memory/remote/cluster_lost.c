@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* ay_lost and ay_valid: how one inside a cluster's region learns that it is so no longer.
+ *
+ * A watcher thread, which a space has from the first call of ay_lost() on, sleeps until the agent
+ * says that something was lost, or the deadline passes; and tells each passage once, by its
+ * eventfd.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/descriptors.h"
+#include "memory/remote/cluster.h"
+
+enum { MS = 1000 * 1000, LOOK_MS = 500 };
+
+static bool holds(const ay_region *region, uint64_t granted)
+{
+    const struct permissions *pages = region->at.space->cluster->pages;
+    return atomic_load(&region->permission->granted) == granted &&
+           clock_ns(CLOCK_BOOTTIME) < atomic_load(&pages->deadline);
+}
+
+bool ay_valid(const ay_region *region)
+{
+    if (region->mark != ay__process_mark() || !region_is_inside(region))
+        return false;
+    if (!region->at.cluster || region->needed == PERMISSION_NONE)
+        return true;
+    return !atomic_load(&region->told_lost) && holds(region, atomic_load(&region->granted));
+}
+
+/* Grace less lease, and less the tenth of the lease by which clocks may differ. */
+int ay_grace(const ay_space *space)
+{
+    if (!space->cluster || space->mark != ay__process_mark())
+        return 0;
+    const struct permissions *pages = space->cluster->pages;
+    return (int)pages->grace_ms - (int)pages->lease_ms - (int)pages->lease_ms / 10;
+}
+
+/* Under the mutex. */
+static void tell_losers(ay_space *space)
+{
+    const uint64_t one = 1;
+    for (ay_region *region = space->regions; region; region = region->next) {
+        const uint64_t granted = atomic_load(&region->granted);
+        if (!region->lost || !granted || !atomic_load(&region->at.own->inside) ||
+            atomic_load(&region->told_lost) || holds(region, granted))
+            continue;
+        atomic_store(&region->told_lost, true);
+        /* the program may have closed it */
+        if (descriptor_is(region->lost - 1, &region->lost_file))
+            (void)!write(region->lost - 1, &one, sizeof one);
+    }
+}
+
+static void *watch(void *arg)
+{
+    ay_space *space = arg;
+    struct cluster *cluster = space->cluster;
+    while (!atomic_load(&cluster->stop)) {
+        const uint32_t changes = atomic_load(&cluster->pages->changes);
+        pthread_mutex_lock(&ay__process.mutex);
+        tell_losers(space);
+        pthread_mutex_unlock(&ay__process.mutex);
+        int64_t left = atomic_load(&cluster->pages->deadline) - clock_ns(CLOCK_BOOTTIME);
+        if (left <= 0 || left > (int64_t)LOOK_MS * MS)
+            left = (int64_t)LOOK_MS * MS;
+        const struct timespec time = {.tv_nsec = left + 1};
+        if (!atomic_load(&cluster->stop))
+            syscall(SYS_futex, &cluster->pages->changes, FUTEX_WAIT, changes, &time, NULL, 0);
+    }
+    return NULL;
+}
+
+/* Under the mutex. */
+static int start_watching(ay_space *space)
+{
+    struct cluster *cluster = space->cluster;
+    if (cluster->watching)
+        return 0;
+    sigset_t all, before;
+    sigfillset(&all);
+    /* inherited: no handler of the program's runs there */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&cluster->watcher, NULL, watch, space);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        return ay__fail(-error, "cannot start the thread that watches for losses: %s",
+                        strerror(error));
+    cluster->watching = true;
+    return 0;
+}
+
+void ay__cluster_stop_watching(struct cluster *cluster)
+{
+    if (!cluster->watching)
+        return;
+    atomic_store(&cluster->stop, 1);
+    syscall(SYS_futex, &cluster->pages->changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    pthread_join(cluster->watcher, NULL);
+    cluster->watching = false;
+}
+
+unsigned ay__cluster_watchers(void)
+{
+    unsigned count = 0;
+    for (const ay_space *space = ay__process.spaces; space; space = space->next)
+        count += space->cluster && space->cluster->watching;
+    return count;
+}
+
+int ay_lost(ay_region *region)
+{
+    AY__UNCANCELLED;
+    if (region->mark != ay__process_mark())
+        return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
+    if (region->lost)
+        return region->lost - 1;
+    const int fd = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (fd < 0)
+        return ay__fail(-errno, "cannot make an eventfd: %s", strerror(errno));
+    descriptor_identify(fd, &region->lost_file); /* it is open: it cannot fail */
+    pthread_mutex_lock(&ay__process.mutex);
+    const int error = region->at.cluster ? start_watching(region->at.space) : 0;
+    if (!error)
+        region->lost = fd + 1;
+    pthread_mutex_unlock(&ay__process.mutex);
+    if (error)
+        close(fd);
+    return error ? error : fd;
+}
+
+/* A new passage: what was told of the last is over. */
+void ay__cluster_enters(ay_region *region)
+{
+    uint64_t count;
+    if (region->lost && descriptor_is(region->lost - 1, &region->lost_file))
+        (void)!read(region->lost - 1, &count, sizeof count);
+    atomic_store(&region->told_lost, false);
+}
+
+/* Under the mutex, when the watcher no longer finds it. */
+void ay__cluster_region_close(ay_region *region)
+{
+    if (region->lost && descriptor_is(region->lost - 1, &region->lost_file))
+        close(region->lost - 1);
+    region->lost = 0;
+}

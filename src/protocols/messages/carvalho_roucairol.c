@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* `carvalho-roucairol`: a permission, once given, stays until it is asked back. 0 to 2(N-1)
+ * messages, an even number.
+ *
+ * Carvalho and Roucairol, "On mutual exclusion in computer networks", CACM 26(2), 1983. FIFO is not
+ * needed. Names as theirs: A, Using, Waiting, Our_Sequence_Number, Hgst_Sequence_Number,
+ * Reply_Deferred, Our_Priority.
+ *
+ * Invariant: never A_i[j] and A_j[i] together. The test "all A" and entering are one step (split,
+ * exclusion fails). Never first come, first served; its sequence numbers are no fence, and can fall
+ * behind without bound, hence 64 bits.
+ *
+ * Modes (ours): a permission is for a mode. A[m][j] says that j lets me in in mode m. A REPLY gives
+ * the mode asked for, and every weaker one; who gives it gives up those of its own that conflict
+ * with it. The invariant becomes: modes m in A_i[j] and m' in A_j[i] never conflict, so readers
+ * keep their permissions side by side. In exclusive mode it is the paper's.
+ *
+ * Crash: only members' permissions count. Join: the members take A[j] := true, the newcomer starts
+ * with all A false, so that a pair's permission is always somewhere, and never twice.
+ *
+ * State: one bit per mode and other node, nothing else per pair: 10^4 nodes keep 8.9 KB each.
+ */
+#include "protocols/messages/node.h"
+
+enum { PLANES = MODE_NULL }; /* the null mode asks nobody */
+
+struct carvalho_roucairol {
+    struct node *node;
+    uint64_t *our, *highest, *missing; /* missing: how many permissions the waiter lacks */
+    uint64_t *deferred;                /* a set */
+    uint64_t *A;                       /* PLANES sets */
+    size_t width;
+};
+
+static size_t carvalho_roucairol_words(uint32_t nodes)
+{
+    return node_words(nodes) + (1 + PLANES) * set_words(nodes);
+}
+
+static size_t carvalho_roucairol_room(uint32_t nodes)
+{
+    return set_words(nodes);
+}
+
+static struct carvalho_roucairol carvalho_roucairol_of(uint64_t *state)
+{
+    struct node *node = (struct node *)state;
+    const size_t width = set_words(node->nodes);
+    uint64_t *own = state + node_words(node->nodes);
+    return (struct carvalho_roucairol){node, node->own,   node->own + 1, node->own + 2,
+                                       own,  own + width, width};
+}
+
+static uint64_t *permissions(struct carvalho_roucairol my, uint64_t mode)
+{
+    return my.A + mode * my.width;
+}
+
+static bool permitted(struct carvalho_roucairol my, uint64_t j)
+{
+    return my.node->mode == MODE_NULL || set_has(permissions(my, my.node->mode), j);
+}
+
+static void take_all(struct carvalho_roucairol my, uint64_t j)
+{
+    for (unsigned mode = 0; mode < PLANES; mode++)
+        set_add(permissions(my, mode), j);
+}
+
+/* A[j] := false, for the modes that conflict with what j is given. */
+static void give_up(struct carvalho_roucairol my, uint64_t j, unsigned given)
+{
+    for (unsigned mode = 0; mode < PLANES; mode++)
+        if (modes_conflict(mode, given))
+            set_remove(permissions(my, mode), j);
+}
+
+static void carvalho_roucairol_begin(uint64_t *state, const struct beginning *how)
+{
+    struct node *node = node_begin(state, how);
+    if (how->view && how->without & WITHOUT_EMPTY_HANDS)
+        for (uint32_t j = 0; j < how->nodes; j++)
+            if (node_is_other_member(node, j))
+                take_all(carvalho_roucairol_of(state), j);
+}
+
+static bool waits(struct carvalho_roucairol my)
+{
+    return my.node->status == NODE_WAITING && my.node->asked;
+}
+
+/* "waitfor (A[j] = true for all j ≠ ME); Waiting := false; Using := true" */
+static void carvalho_roucairol_try(struct carvalho_roucairol my, struct effects *out)
+{
+    if (waits(my) && *my.missing == 0)
+        node_enter(my.node, out);
+}
+
+static struct message carvalho_roucairol_request(struct carvalho_roucairol my)
+{
+    return (struct message){
+        .kind = MESSAGE_REQUEST, .mode = (uint8_t)my.node->mode, .number = *my.our};
+}
+
+/* REQUEST-RESOURCE: "for j := 1 step 1 until N do if j ≠ ME and (not A[j]) then send (REQUEST (…),
+ * j)" */
+static void carvalho_roucairol_ask(struct carvalho_roucairol my, struct effects *out)
+{
+    if (my.node->status != NODE_WAITING || my.node->asked || !my.node->welcome)
+        return;
+    *my.our = *my.highest + 1;
+    my.node->asked = 1;
+    uint64_t *lacking = effects_keep(out, node_members(my.node), my.width);
+    set_remove(lacking, my.node->self);
+    for (size_t w = 0; w < my.width; w++)
+        lacking[w] &= my.node->mode == MODE_NULL ? 0 : ~permissions(my, my.node->mode)[w];
+    *my.missing = set_size(lacking, my.node->nodes);
+    if (*my.missing)
+        node_send(my.node, out, TO_SET, carvalho_roucairol_request(my))->set = lacking;
+    carvalho_roucairol_try(my, out);
+}
+
+/* TREAT-REQUEST-MESSAGE */
+static void carvalho_roucairol_asked(struct carvalho_roucairol my, const struct message *request,
+                                     struct effects *out)
+{
+    const uint32_t j = request->from;
+    *my.highest = larger(*my.highest, request->number);
+    const bool our_priority = before(*my.our, my.node->self, request->number, j);
+    const bool using = my.node->status == NODE_INSIDE, waiting = waits(my);
+    const bool conflict = (using || waiting) && modes_conflict(my.node->mode, request->mode);
+    if (conflict &&
+        (using || (waiting && our_priority && !(my.node->without & WITHOUT_DEFERRING)))) {
+        set_add(my.deferred, j);
+        return;
+    }
+    const bool had = waiting && conflict && permitted(my, j);
+    give_up(my, j, request->mode);
+    node_send(my.node, out, j, (struct message){.kind = MESSAGE_REPLY});
+    /* "if Waiting and A[j] and (not Our_Priority) then …; send (REQUEST (Our_Sequence_Number, ME),
+     * j)" */
+    if (had) {
+        *my.missing += 1;
+        if (!(my.node->without & WITHOUT_ASKING_AGAIN))
+            node_send(my.node, out, j, carvalho_roucairol_request(my));
+    }
+}
+
+/* TREAT-REPLY-MESSAGE: "A[j] := true" */
+static void carvalho_roucairol_replied(struct carvalho_roucairol my, uint64_t j,
+                                       struct effects *out)
+{
+    if (!waits(my) || permitted(my, j))
+        return;
+    for (unsigned mode = 0; mode < PLANES; mode++)
+        if (modes_include(my.node->mode, mode))
+            set_add(permissions(my, mode), j);
+    *my.missing -= 1;
+    carvalho_roucairol_try(my, out);
+}
+
+static void carvalho_roucairol_message(struct carvalho_roucairol my, const struct message *message,
+                                       struct effects *out)
+{
+    if (!node_hears(my.node, message))
+        return;
+    switch (message->kind) {
+    case MESSAGE_REQUEST:
+        carvalho_roucairol_asked(my, message, out);
+        break;
+    case MESSAGE_REPLY:
+        carvalho_roucairol_replied(my, message->from, out);
+        break;
+    case MESSAGE_WELCOME:
+        *my.highest = larger(*my.highest, message->number);
+        my.node->welcome = 1;
+        carvalho_roucairol_ask(my, out);
+        break;
+    }
+}
+
+/* RELEASE-RESOURCE: "if Reply_Deferred[j] then A[j] := Reply_Deferred[j] := false; send (REPLY
+ * (ME), j)". The mode that j waits for is not kept: it is given them all. */
+static void carvalho_roucairol_release(struct carvalho_roucairol my, struct effects *out)
+{
+    node_leave(my.node);
+    *my.our = 0;
+    if (set_size(my.deferred, my.node->nodes) == 0)
+        return;
+    for (unsigned mode = 0; mode < PLANES; mode++)
+        for (size_t w = 0; w < my.width; w++)
+            permissions(my, mode)[w] &= ~my.deferred[w];
+    node_send(my.node, out, TO_SET, (struct message){.kind = MESSAGE_REPLY})->set =
+        effects_keep(out, my.deferred, my.width);
+    memset(my.deferred, 0, my.width * sizeof(uint64_t));
+}
+
+static void carvalho_roucairol_died(struct carvalho_roucairol my, const struct event *event,
+                                    struct effects *out)
+{
+    const uint32_t j = event->node;
+    const bool lacked = waits(my) && !permitted(my, j);
+    node_sees_death(my.node, event);
+    set_remove(my.deferred, j);
+    give_up(my, j, MODE_EXCLUSIVE);
+    if (lacked && !(my.node->without & WITHOUT_IMPLIED_REPLY))
+        *my.missing -= 1;
+    carvalho_roucairol_try(my, out);
+    carvalho_roucairol_ask(my, out);
+}
+
+static void carvalho_roucairol_joined(struct carvalho_roucairol my, const struct event *event,
+                                      struct effects *out)
+{
+    node_sees_joining(my.node, event);
+    node_welcomes(my.node, out, event->node, *my.highest);
+    if (!(my.node->without & WITHOUT_GIFT))
+        take_all(my, event->node);
+    else if (waits(my) && my.node->mode != MODE_NULL)
+        *my.missing += 1;
+}
+
+static void carvalho_roucairol_step(uint64_t *state, const struct event *event, struct effects *out)
+{
+    struct carvalho_roucairol my = carvalho_roucairol_of(state);
+    switch (event->kind) {
+    case EVENT_REQUEST:
+        my.node->status = NODE_WAITING;
+        my.node->mode = event->mode;
+        carvalho_roucairol_ask(my, out);
+        break;
+    case EVENT_RELEASE:
+        carvalho_roucairol_release(my, out);
+        break;
+    case EVENT_MESSAGE:
+        carvalho_roucairol_message(my, event->message, out);
+        break;
+    case EVENT_DIED:
+        carvalho_roucairol_died(my, event, out);
+        break;
+    case EVENT_JOINED:
+        carvalho_roucairol_joined(my, event, out);
+        break;
+    case EVENT_CUT:
+        node_cut(my.node, out);
+        break;
+    }
+}
+
+const struct message_protocol carvalho_roucairol_protocol = {
+    .name = "carvalho-roucairol",
+    .words = carvalho_roucairol_words,
+    .room = carvalho_roucairol_room,
+    .begin = carvalho_roucairol_begin,
+    .step = carvalho_roucairol_step,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* The message protocols by name: the four that ship, and the broken variants that every engine must
+ * find out.
+ */
+#include "protocols/messages/catalogue.h"
+
+#include <string.h>
+
+#define LAMPORT            &lamport_protocol
+#define RICART_AGRAWALA    &ricart_agrawala_protocol
+#define CARVALHO_ROUCAIROL &carvalho_roucairol_protocol
+#define TOKEN              &token_protocol
+
+static const struct variant variants[] = {
+    {"lamport", LAMPORT, 0, false, NULL},
+    {"ricart-agrawala", RICART_AGRAWALA, 0, false, NULL},
+    {"carvalho-roucairol", CARVALHO_ROUCAIROL, 0, false, NULL},
+    {"token", TOKEN, 0, false, NULL},
+
+    {"lamport-no-acknowledgement", LAMPORT, WITHOUT_ACKNOWLEDGEMENT, false,
+     "the wait for a later word from all"},
+    {"lamport-newcomer-not-told", LAMPORT, WITHOUT_TELLING, true,
+     "telling a newcomer of the requests made before"},
+    {"lamport-waits-for-the-dead", LAMPORT, WITHOUT_IMPLIED_REPLY, true, "forgetting the dead"},
+    {"ricart-agrawala-published", RICART_AGRAWALA, WITHOUT_INSIDE_TEST | WITHOUT_FAIR_NUMBERS, true,
+     "the test for inside, and the numbers that make it fair"},
+    {"ricart-agrawala-unfair", RICART_AGRAWALA, WITHOUT_FAIR_NUMBERS, false,
+     "the numbers that make it fair"},
+    {"ricart-agrawala-never-defers", RICART_AGRAWALA, WITHOUT_DEFERRING, false,
+     "deferring while waiting"},
+    {"ricart-agrawala-waits-for-the-dead", RICART_AGRAWALA, WITHOUT_IMPLIED_REPLY, true,
+     "the implied reply of the dead"},
+    {"ricart-agrawala-no-incarnations", RICART_AGRAWALA, WITHOUT_INCARNATIONS, true,
+     "ignoring what was meant for an earlier incarnation"},
+    {"ricart-agrawala-fence-without-view", RICART_AGRAWALA, WITHOUT_VIEW_IN_FENCE, true,
+     "the view in the fence"},
+    {"carvalho-roucairol-no-ask-again", CARVALHO_ROUCAIROL, WITHOUT_ASKING_AGAIN, false,
+     "asking again for a permission given up while waiting"},
+    {"carvalho-roucairol-never-defers", CARVALHO_ROUCAIROL, WITHOUT_DEFERRING, false,
+     "deferring while waiting"},
+    {"carvalho-roucairol-preset-newcomer", CARVALHO_ROUCAIROL, WITHOUT_EMPTY_HANDS, true,
+     "the newcomer's beginning without permissions"},
+    {"carvalho-roucairol-nobodys-permission", CARVALHO_ROUCAIROL, WITHOUT_GIFT, true,
+     "the members' taking of a newcomer's permission"},
+    {"carvalho-roucairol-no-incarnations", CARVALHO_ROUCAIROL, WITHOUT_INCARNATIONS, true,
+     "ignoring what was meant for an earlier incarnation"},
+    {"carvalho-roucairol-fence-without-view", CARVALHO_ROUCAIROL, WITHOUT_VIEW_IN_FENCE, true,
+     "the view in the fence"},
+    {"token-regenerated-twice", TOKEN, WITHOUT_SENIORITY, true,
+     "seniority: every survivor makes a new token"},
+    {"token-not-taken-back", TOKEN, WITHOUT_TAKING_BACK, true,
+     "taking back a token sent to the dead"},
+    {"token-established-early", TOKEN, WITHOUT_ESTABLISHING, true,
+     "the wait until STATE establishes a newcomer"},
+    {"token-fence-without-view", TOKEN, WITHOUT_VIEW_IN_FENCE, true, "the view in the fence"},
+};
+
+const struct variant *variant_at(unsigned i)
+{
+    return i < sizeof variants / sizeof *variants ? &variants[i] : NULL;
+}
+
+const struct variant *variant_find(const char *name)
+{
+    for (unsigned i = 0; variant_at(i); i++)
+        if (strcmp(variants[i].name, name) == 0)
+            return &variants[i];
+    return NULL;
+}

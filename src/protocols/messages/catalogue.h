@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The message protocols by name: the four that ship, and the broken variants that every engine must
+ * find out.
+ */
+#ifndef AFTERYOU_PROTOCOLS_MESSAGES_CATALOGUE_H
+#define AFTERYOU_PROTOCOLS_MESSAGES_CATALOGUE_H
+
+#include "protocols/messages/messages.h"
+
+struct variant {
+    const char *name;
+    const struct message_protocol *protocol;
+    uint64_t without;     /* enum without; 0: as it ships */
+    bool needs_changes;   /* broken only where nodes crash or join */
+    const char *left_out; /* what is left out, or NULL */
+};
+
+/* NULL if there is none of that name. */
+const struct variant *variant_find(const char *name);
+/* The i-th, the shipped ones first; NULL after the last. */
+const struct variant *variant_at(unsigned i);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* What a message protocol is: event in, effects out, and nothing else.
+ *
+ * A protocol is a pure function: it has no clock, no thread, no memory but the state it is given,
+ * and it sends nothing itself. An engine (the simulator, the checker, the cluster's agent) hands it
+ * one event at a time, and carries out the effects it names. A step is indivisible.
+ *
+ * The state of a node is a flat array of 64-bit words (protocol->words(nodes) of them) without
+ * pointers: it can be copied, compared and hashed. Words that no longer matter are zero. It begins
+ * with struct node.
+ *
+ * The network. Founders talk over channels that lose and double nothing; `fifo` says whether the
+ * protocol needs them first in, first out. If nodes may crash or join, the group must be one of
+ * agreed order (Corosync's CPG, virtual synchrony): messages and changes of the group reach every
+ * member in one order. Each change has a number, its view; one change is its leavings in order of
+ * number, then its joinings likewise.
+ *
+ * A node that died or was cut off comes back only as a newcomer (begin() again), never with its old
+ * state.
+ */
+#ifndef AFTERYOU_PROTOCOLS_MESSAGES_MESSAGES_H
+#define AFTERYOU_PROTOCOLS_MESSAGES_MESSAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocols/modes.h"
+
+enum message_kind {
+    MESSAGE_REQUEST,
+    MESSAGE_REPLY, /* Ricart–Agrawala, Carvalho–Roucairol: as far as I am concerned, you may */
+    MESSAGE_ACK,   /* Lamport: I have seen your request */
+    MESSAGE_RELEASE, /* Lamport */
+    MESSAGE_TOKEN,
+    MESSAGE_WELCOME, /* to a newcomer: how far the numbers have come */
+    /* to a newcomer of the token's group: the state, and from here on you are one of us */
+    MESSAGE_STATE,
+    MESSAGE_KINDS
+};
+
+struct message {
+    uint8_t kind; /* enum message_kind */
+    uint8_t mode; /* REQUEST */
+    uint32_t from;
+    uint32_t whom;   /* TOKEN: who is to have it; STATE: who is established by it */
+    uint64_t number; /* the clock (Lamport), or the sequence number; STATE: who has the token */
+    uint64_t about;  /* Lamport: the number of the request that it makes, answers or ends */
+    uint64_t view;   /* the last change of the group its sender had seen */
+    uint64_t fence;  /* F: the highest fence its sender knew */
+};
+
+enum event_kind {
+    EVENT_REQUEST, /* the user wants in, in `mode`; only when outside */
+    EVENT_RELEASE, /* the user leaves; only when inside */
+    EVENT_MESSAGE,
+    EVENT_DIED,   /* `node` left the group with change `view` */
+    EVENT_JOINED, /* `node`, not this one, joined with change `view` */
+    /* this node is no longer a member (no quorum, lease run out): it must begin anew */
+    EVENT_CUT
+};
+
+struct event {
+    uint8_t kind; /* enum event_kind */
+    uint8_t mode;
+    uint32_t node;
+    uint64_t view;
+    const struct message *message;
+    /* what the message carries besides; the engine keeps it during the step only */
+    const uint64_t *body;
+};
+
+enum effect_kind {
+    EFFECT_SEND,
+    EFFECT_ENTERED, /* the user is inside, with `fence` */
+    EFFECT_LOST     /* the user must stop: it is inside no longer, or its wait has ended */
+};
+
+/* Whom to send to, besides one node. */
+enum {
+    TO_ALL = UINT32_MAX,       /* every other member */
+    TO_SET = UINT32_MAX - 1,   /* those in the effect's set */
+    TO_GROUP = UINT32_MAX - 2, /* every member, the sender too, at its place in the agreed order */
+    NODES_MOST = 1 << 20
+};
+
+struct effect {
+    uint8_t kind; /* enum effect_kind */
+    uint32_t to;
+    uint64_t fence;
+    struct message message;
+    const uint64_t *set;  /* TO_SET: one bit a node */
+    const uint64_t *body; /* what travels with the message, or NULL */
+    size_t body_words;
+};
+
+/* No step has more: a change of the group may welcome, ask and enter; STATE for several newcomers
+ * goes to one at a time. */
+enum { EFFECTS_MOST = 8 };
+
+struct effects {
+    unsigned count;
+    struct effect effect[EFFECTS_MOST];
+    /* given by the engine, protocol->room(nodes) words: sets and bodies live here until the next
+     * step */
+    uint64_t *room;
+    size_t used;
+};
+
+/* Rules left out one by one, for the checker and the simulator to refute. None is left out in what
+ * ships. */
+enum without {
+    WITHOUT_INSIDE_TEST = 1 << 0, /* Ricart–Agrawala as published: inside is treated as waiting */
+    /* Ricart–Agrawala as published: own and replies' numbers are not remembered */
+    WITHOUT_FAIR_NUMBERS = 1 << 1,
+    /* Carvalho–Roucairol: a permission given up while waiting is not asked for again */
+    WITHOUT_ASKING_AGAIN = 1 << 2,
+    WITHOUT_EMPTY_HANDS = 1 << 3,   /* a newcomer starts with everybody's permission */
+    WITHOUT_GIFT = 1 << 4,          /* the members do not take a newcomer's permission */
+    WITHOUT_INCARNATIONS = 1 << 5,  /* messages to an earlier incarnation are taken */
+    WITHOUT_IMPLIED_REPLY = 1 << 6, /* the dead are waited for */
+    WITHOUT_SENIORITY = 1 << 7,     /* token: every survivor makes a new token */
+    WITHOUT_TAKING_BACK = 1 << 8,   /* token: what was sent to the dead is lost */
+    WITHOUT_ESTABLISHING = 1 << 9,  /* token: a newcomer counts as established at once */
+    /* Lamport: a newcomer is not told of requests made before it joined */
+    WITHOUT_TELLING = 1 << 10,
+    WITHOUT_ACKNOWLEDGEMENT = 1 << 11, /* Lamport: v[j] is not looked at */
+    WITHOUT_VIEW_IN_FENCE = 1 << 12,   /* a fence is F+1 alone */
+    /* Ricart–Agrawala, Carvalho–Roucairol: who waits replies to everybody */
+    WITHOUT_DEFERRING = 1 << 13,
+};
+
+/* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change
+ * `view`. */
+struct beginning {
+    uint32_t self, nodes;
+    bool agreed;   /* the group has agreed order, and may change */
+    uint64_t view; /* 0: founder */
+    /* newcomer: the members after the change, itself included; founder: NULL for all */
+    const uint64_t *members;
+    uint64_t without; /* enum without */
+};
+
+enum node_status { NODE_OUTSIDE, NODE_WAITING, NODE_INSIDE };
+
+/* The head of every state. */
+struct node {
+    uint64_t self, nodes, agreed, without; /* never change */
+    uint64_t status;                       /* enum node_status */
+    uint64_t mode;                         /* of the passage; 0 outside */
+    uint64_t asked;                        /* waiting, and the REQUEST is out */
+    uint64_t welcome;                      /* may ask: a founder, or welcomed */
+    uint64_t view;                         /* changes of the group seen */
+    uint64_t joined;                       /* the change with which it joined; 0: founder */
+    uint64_t fence;                        /* F: the highest fence known */
+    /* the protocol's single words: beside the head, for the cache's sake */
+    uint64_t own[4];
+    /* members, elders (those who were there before me, and still are), … */
+    uint64_t sets[];
+};
+
+enum { NODE_CONSTANT_WORDS = 4 };
+
+/* The passage's request has been made: put to the others, or granted without. (A newcomer's user
+ * may have to wait for it.) */
+static inline bool node_has_requested(const struct node *node)
+{
+    return node->asked || node->status == NODE_INSIDE;
+}
+
+struct message_protocol {
+    const char *name;
+    bool fifo;           /* needs channels that are first in, first out */
+    bool exclusive_only; /* cannot carry other modes */
+    bool fair;           /* claims first come, first served by causality */
+    size_t (*words)(uint32_t nodes);
+    size_t (*room)(uint32_t nodes);
+    void (*begin)(uint64_t *state,
+                  /* `state` is all zeros: memory fresh from the kernel will do */
+                  const struct beginning *how);
+    void (*step)(uint64_t *state, const struct event *event, struct effects *out);
+};
+
+extern const struct message_protocol lamport_protocol, ricart_agrawala_protocol,
+    carvalho_roucairol_protocol, token_protocol;
+
+/* A fence is the view in the upper 24 bits and a count in the lower 40: 16 million changes of the
+ * group, and 10^12 entries of one node between two messages. */
+enum { FENCE_VIEW_SHIFT = 40 };
+
+/* The message is sent on behalf of the receiver's passage, not of the sender's. */
+static inline bool message_serves_receiver(unsigned kind)
+{
+    return kind == MESSAGE_REPLY || kind == MESSAGE_ACK || kind == MESSAGE_TOKEN;
+}
+
+static inline const char *message_name(unsigned kind)
+{
+    static const char *const names[MESSAGE_KINDS] = {"REQUEST", "REPLY",   "ACK",  "RELEASE",
+                                                     "TOKEN",   "WELCOME", "STATE"};
+    return kind < MESSAGE_KINDS ? names[kind] : "?";
+}
+
+#endif

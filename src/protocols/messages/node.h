@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* What the four message protocols have in common: sending, entering, and the changes of the
+ * group. */
+#ifndef AFTERYOU_PROTOCOLS_MESSAGES_NODE_H
+#define AFTERYOU_PROTOCOLS_MESSAGES_NODE_H
+
+#include <string.h>
+
+#include "protocols/messages/messages.h"
+#include "protocols/messages/sets.h"
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* (s,i) < (t,j) */
+static inline bool before(uint64_t s, uint64_t i, uint64_t t, uint64_t j)
+{
+    return s < t || (s == t && i < j);
+}
+
+static inline uint64_t *node_members(struct node *my)
+{
+    return my->sets;
+}
+
+static inline uint64_t *node_elders(struct node *my)
+{
+    return my->sets + set_words(my->nodes);
+}
+
+/* The words of the head with its two sets: where a protocol's own words begin. */
+static inline size_t node_words(uint64_t nodes)
+{
+    return sizeof(struct node) / sizeof(uint64_t) + 2 * set_words(nodes);
+}
+
+static inline bool node_is_other_member(struct node *my, uint64_t j)
+{
+    return j != my->self && set_has(node_members(my), j);
+}
+
+/* Fills in the head of a state that is all zeros. */
+static inline struct node *node_begin(uint64_t *state, const struct beginning *how)
+{
+    struct node *my = (struct node *)state;
+    my->self = how->self;
+    my->nodes = how->nodes;
+    my->agreed = how->agreed;
+    my->without = how->without;
+    my->view = my->joined = how->view;
+    if (how->members)
+        memcpy(node_members(my), how->members, set_words(how->nodes) * sizeof *state);
+    else
+        set_fill(node_members(my), how->nodes);
+    if (how->view) {
+        memcpy(node_elders(my), node_members(my), set_words(how->nodes) * sizeof *state);
+        set_remove(node_elders(my), how->self);
+    }
+    my->welcome = set_size(node_elders(my), how->nodes) == 0;
+    return my;
+}
+
+static inline struct effect *effects_add(struct effects *out, enum effect_kind kind)
+{
+    if (out->count == EFFECTS_MOST)
+        __builtin_trap(); /* a protocol that has more effects than it says is wrong */
+    struct effect *effect = &out->effect[out->count++];
+    *effect = (struct effect){.kind = (uint8_t)kind};
+    return effect;
+}
+
+static inline struct effect *node_send(const struct node *my, struct effects *out, uint32_t to,
+                                       struct message message)
+{
+    struct effect *effect = effects_add(out, EFFECT_SEND);
+    message.from = (uint32_t)my->self;
+    message.view = my->view;
+    message.fence = my->fence;
+    effect->to = to;
+    effect->message = message;
+    return effect;
+}
+
+/* Words that live in the engine's room until the next step. */
+static inline uint64_t *effects_keep(struct effects *out, const uint64_t *words, size_t count)
+{
+    uint64_t *kept = out->room + out->used;
+    memcpy(kept, words, count * sizeof *words);
+    out->used += count;
+    return kept;
+}
+
+/* Fence: (view, F+1), with F carried in every message. The raw sequence number would not grow (a
+ * newcomer never heard the old ones); F alone would not either (the last holder may die before it
+ * tells its F: then the view has grown). */
+static inline void node_enter(struct node *my, struct effects *out)
+{
+    const uint64_t floor = my->without & WITHOUT_VIEW_IN_FENCE ? 0 : my->view << FENCE_VIEW_SHIFT;
+    my->status = NODE_INSIDE;
+    my->asked = 0;
+    my->fence = larger(my->fence, floor) + 1;
+    effects_add(out, EFFECT_ENTERED)->fence = my->fence;
+}
+
+static inline void node_leave(struct node *my)
+{
+    my->status = NODE_OUTSIDE;
+    my->mode = 0;
+}
+
+/* EVENT_CUT: whoever was inside or waiting is told; the state is of no further use. */
+static inline void node_cut(struct node *my, struct effects *out)
+{
+    if (my->status != NODE_OUTSIDE)
+        effects_add(out, EFFECT_LOST);
+    my->asked = 0;
+    node_leave(my);
+}
+
+/* False: the message was sent before its sender saw me join, so it was meant for an earlier
+ * incarnation of me. */
+static inline bool node_hears(struct node *my, const struct message *message)
+{
+    if (message->view < my->joined && !(my->without & WITHOUT_INCARNATIONS))
+        return false;
+    my->fence = larger(my->fence, message->fence);
+    return true;
+}
+
+/* j left. A newcomer whose elders are all gone has nobody to wait for: it is the eldest now. */
+static inline void node_sees_death(struct node *my, const struct event *event)
+{
+    my->view = event->view;
+    set_remove(node_members(my), event->node);
+    set_remove(node_elders(my), event->node);
+    my->welcome = my->welcome || set_size(node_elders(my), my->nodes) == 0;
+}
+
+static inline void node_sees_joining(struct node *my, const struct event *event)
+{
+    my->view = event->view;
+    set_add(node_members(my), event->node);
+}
+
+/* Every elder welcomes a newcomer, so that the first who is alive will do; it asks no earlier. */
+static inline void node_welcomes(struct node *my, struct effects *out, uint32_t newcomer,
+                                 uint64_t number)
+{
+    node_send(my, out, newcomer, (struct message){.kind = MESSAGE_WELCOME, .number = number});
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The word of a place under `courtesy`: its states, its number, and who goes before whom. See
+ * courtesy.h. */
+#ifndef AFTERYOU_PROTOCOLS_REGISTERS_COURTESY_COURTESY_WORD_H
+#define AFTERYOU_PROTOCOLS_REGISTERS_COURTESY_COURTESY_WORD_H
+
+#include "protocols/language/registers.h"
+
+enum courtesy_state {
+    COURTESY_IDLE,
+    COURTESY_CHOOSING,
+    COURTESY_QUEUED,
+    COURTESY_ASLEEP,
+    COURTESY_ASIDE,
+    COURTESY_CLAIMS,
+    COURTESY_INSIDE,
+    COURTESY_HOLDING,
+    COURTESY_EXPRESS,
+    COURTESY_RETAINED
+};
+
+enum {
+    COURTESY_STATE_BITS = 4,
+    COURTESY_NUMBER_SHIFT = COURTESY_STATE_BITS + INCARNATION_BITS,
+    COURTESY_STIRS_SHIFT = 8 * (int)sizeof(word) - 1, /* set in every state but IDLE */
+    COURTESY_NUMBER_BITS = COURTESY_STIRS_SHIFT - COURTESY_NUMBER_SHIFT
+};
+
+static inline enum courtesy_state courtesy_state(word w)
+{
+    return (enum courtesy_state)(w & ((1u << COURTESY_STATE_BITS) - 1));
+}
+
+static inline word courtesy_incarnation(word w)
+{
+    return (word)(w >> COURTESY_STATE_BITS & ((1u << INCARNATION_BITS) - 1));
+}
+
+static inline word courtesy_number(word w)
+{
+    return (word)((word)(w << 1) >> (COURTESY_NUMBER_SHIFT + 1));
+}
+
+static inline word courtesy_word(enum courtesy_state state, word incarnation, word number)
+{
+    return (word)((word)state | (word)(incarnation << COURTESY_STATE_BITS) |
+                  (word)(number << COURTESY_NUMBER_SHIFT) |
+                  (word)((word)(state != COURTESY_IDLE) << COURTESY_STIRS_SHIFT));
+}
+
+/* Whether half of all numbers have been drawn. */
+static inline bool courtesy_is_half_used(word w)
+{
+    return w >> (COURTESY_STIRS_SHIFT - 1) & 1;
+}
+
+/* The next number, in the same state. */
+static inline word courtesy_successor(word w)
+{
+    return (word)(w + (1u << COURTESY_NUMBER_SHIFT));
+}
+
+/* Nothing follows from a word up to this one: it is idle, in nobody's way, asleep on nobody, and
+ * its number, not above mine, raises no fence. This is what the bit at the top is for: one
+ * comparison tells. */
+static inline word courtesy_quiet(word own)
+{
+    return (word)((word)((word)(own << 1) >> 1) | ((1u << COURTESY_NUMBER_SHIFT) - 1));
+}
+
+/* The same place in another state. */
+static inline word courtesy_in(enum courtesy_state state, word w)
+{
+    return courtesy_word(state, courtesy_incarnation(w), courtesy_number(w));
+}
+
+/* What a place's word reads as once its owner has died. */
+static inline word courtesy_dead(word w)
+{
+    const word next = (word)((courtesy_incarnation(w) + 1u) & ((1u << INCARNATION_BITS) - 1));
+    return courtesy_word(COURTESY_IDLE, next, courtesy_number(w));
+}
+
+/* Whether place j, whose word was seen as w, goes before me. */
+static inline bool courtesy_before_me(struct registers *at, unsigned j, word w)
+{
+    const int precedence = registers_precedence(at, j); /* < 0: the other's class goes first */
+    const word mine = courtesy_number(registers_own(at, 0)), other = courtesy_number(w);
+    if (precedence)
+        return precedence < 0;
+    return other < mine || (other == mine && j < registers_self(at));
+}
+
+/* Not yet decided: it is in its doorway, or on the express lane. */
+static inline bool courtesy_undecided(word w)
+{
+    return courtesy_state(w) == COURTESY_CHOOSING || courtesy_state(w) == COURTESY_EXPRESS;
+}
+
+/* The same passage, whatever its state: every passage draws a number, and every death changes the
+ * incarnation. */
+static inline bool courtesy_same(word a, word b)
+{
+    return courtesy_in(COURTESY_IDLE, a) == courtesy_in(COURTESY_IDLE, b);
+}
+
+/* The number I shall have inside: above mine, and above all that I saw; `most` is one above the
+ * greatest of these. */
+static inline word courtesy_fence(struct registers *at, word most)
+{
+    const word own = courtesy_number(registers_own(at, 0));
+    return most > own ? most : (word)(own + 1u);
+}
+
+#endif
