@@ -2,34 +2,30 @@
 /* libafteryou: mutual exclusion that no crash can wedge.
  *
  * Processes meet in a *space*. Each opens a *region* there (a named resource, in a mode), enters
- * it, is inside, leaves. Whoever dies, at whatever moment, is as one who has left; nobody else is
+ * it, is inside, leaves. Whoever dies, at whatever moment, counts as having left; nobody else is
  * stopped by it. See afteryou(7).
  *
  * Caveats, before anything else:
  *
- * - Death is noticed, a pause is not. A process that is stopped (SIGSTOP, a debugger, a suspended
- *   virtual machine)
- * inside a region keeps it until it goes on; nobody is ever put out by age. Protect what lies
- * outside the machine with ay_fence().
- * - A lock of threads or processes on *one* machine. A space on a network file system is not shared
- *   between machines.
- * - fork: the child owns nothing. A handle of the parent's, used by the child, gives -EPERM; the
- *   child opens its own. A
- * child made by clone(2) past fork() may keep the parent's places from being claimed anew for as
- * long as it lives.
+ * - Death is noticed, a pause is not. A process that is stopped inside a region (SIGSTOP, a
+ *   debugger, a suspended virtual machine) keeps it until it goes on. No holder is evicted for
+ *   holding too long. Protect what lies outside the machine with ay_fence().
+ * - A space is of *one* machine, unless it is a cluster's. A file on a network file system is not
+ *   shared between machines.
+ * - fork: the child owns nothing. A handle of the parent's gives -EPERM in the child; the child
+ *   opens its own. A child made by clone(2) past fork() may keep the parent's places from being
+ *   claimed anew for as long as it lives.
  * - exec counts as leaving everything, for the process that calls it.
- * - Whoever is inside is dead once the very thread that entered has ended, however it ended: after
- *   its last system call, if
- * its process was killed, and though its process lives on, if it was a thread that ended by itself.
- * - No function is a cancellation point (pthread_cancel(3)): a thread that waits is cancelled once
- *   the call has
- * returned. Give a wait that somebody may want to end a limit. `when` and the callback of ay_look()
- * run uncancelled too.
- * - A region object is for one thread at a time. Two threads that are to exclude each other open
- *   two.
+ * - Whoever is inside is dead once the very thread that entered has ended. If its process was
+ *   killed, that is after the thread's last system call. If the thread ended by itself, its process
+ *   may live on.
+ * - No function is a cancellation point (pthread_cancel(3)). A thread that waits is cancelled once
+ *   the call has returned. Give a wait that somebody may want to end a limit. `when` and the
+ *   callback of ay_look() run uncancelled too.
+ * - A region object is for one thread at a time. Two threads that exclude each other open two.
  * - After a death inside, what the region protects may be half done: ay_enter() then returns
  *   AY_AFTER_DEATH, once.
- * - Whoever may write to a space's file can harm the others of that space: by truncating it, for
+ * - Anyone who can write to a space's file can harm the others of that space: by truncating it, for
  *   one. Its pages are protected against stray pointers, not against malice.
  *
  * Every function returns 0 (or a positive value that it names) or a negative errno; ay_message()
@@ -117,20 +113,18 @@ typedef struct ay_options {
     uint64_t reserved[8]; /* must be 0 */
 } ay_options;
 
-/* What a region is. All zeros but the name is a plain mutex. */
+/* What a region is. All zeros but the name is a plain mutex. All who open a resource must agree on
+ * its slots and on `of`. */
 typedef struct ay_spec {
     const char *name; /* the resource: 1 to 255 bytes, any but NUL */
     /* further resources, NULL-ended: all entered at once, none without the others; NULL: none */
     const char *const *also;
     ay_mode mode;
-    /* how many may be inside at once (exclusive mode); 0 is 1; all who open the resource must agree
-     */
-    unsigned slots;
-    unsigned take,
-        /* hold `take` of the units 0 … of-1 while inside; all who open the resource must agree on
-         * `of` */
-        of;
-    int priority; /* with AY_BY_PRIORITY */
+    unsigned slots;       /* how many may be inside at once (exclusive mode); 0 is 1 */
+    unsigned take;        /* hold so many units while inside; 0: none */
+    unsigned of;          /* of the units 0 … of-1 */
+    int priority;         /* with AY_BY_PRIORITY */
+    uint64_t reserved[8]; /* must be 0 */
 } ay_spec;
 
 typedef struct ay_space ay_space;
@@ -138,29 +132,32 @@ typedef struct ay_region ay_region;
 
 /* ---- spaces and regions ---- */
 
-/* Opens a space, and creates it if there is none. `space`: NULL or "" for "default"; a name is a
- * file below /dev/shm/afteryou-UID (or below AFTERYOU_DIR, see afteryou(7)), private to the user; a
- * name with a slash is a path (a group's space: a path in a directory of
- * the group, and .mode = 0660). -EINVAL  the name, the options, or a file that is no space (message
- *                                        says which)
- *   -EACCES, -ENOSPC, -EMFILE, -ENOMEM, -ELOOP (a symbolic link), -EISDIR ...  as open(2), mmap(2)
- *     say
- *   -EPROTONOSUPPORT  a space of another layout version;  -ENOTSUP  options that the protocol
- *                     hasn't got */
+/* Opens a space, and creates it if there is none. `space` is
+ *   NULL or ""        the user's space "default"
+ *   a name            a private file below /dev/shm/afteryou-UID or AFTERYOU_DIR (afteryou(7))
+ *   with a slash      a path; for a group, one in a directory of the group, and .mode = 0660
+ *   "cluster:NAME"    a space of many machines, see below
+ * Errors:
+ *   -EINVAL           the name, the options, or a file that is no space (the message says which)
+ *   -EPROTONOSUPPORT  a space of another layout version
+ *   -ENOTSUP          options that the protocol hasn't got
+ *   -ELOOP            a symbolic link
+ *   -EACCES, -EISDIR, -ENOSPC, -EMFILE, -ENOMEM …  as open(2) and mmap(2) say */
 AY_API int ay_open(const char *space, const ay_options *options, ay_space **out);
 
 /* Closes the space and all regions that are open in it: those inside leave. NULL is ignored. */
 AY_API void ay_close(ay_space *space);
 
 /* Claims a place for a region. Needs no agreement with anybody but on slots and units.
- *   -EINVAL  the spec, or it disagrees with another process's (message says with whose)
- *   -ENOTSUP the space's protocol hasn't got what the spec asks for
- *   -EUSERS  all places are taken, or 4096 threads more than there are places have opened or
- *            entered regions
- *   -EMFILE  2000 regions of this process, or this thread uses 1000 spaces
- *   -ESTALE  the space was removed;  -EAGAIN  it is being removed, or locked
- *   -EBADF   this program closed the space's descriptor, and it cannot be opened again;  -ENOMEM,
- *            -ENOSPC, -EPERM */
+ *   -EINVAL   the spec, or it disagrees with another process's (the message says with whose)
+ *   -ENOTSUP  the space's protocol hasn't got what the spec asks for
+ *   -EUSERS   all places are taken; or 4096 threads more than there are places use the space
+ *   -EMFILE   this process has 2000 regions open, or this thread uses 1000 spaces
+ *   -ESTALE   the space was removed
+ *   -EAGAIN   the space is being removed, or its file is locked
+ *   -EBADF    this program closed the space's descriptor, and it cannot be opened again
+ *   -EPERM    the space was opened by another process (before a fork)
+ *   -ENOMEM, -ENOSPC */
 AY_API int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out);
 
 /* Gives up the place; if inside, leaves. NULL is ignored. */
@@ -168,17 +165,18 @@ AY_API void ay_region_close(ay_region *region);
 
 /* ---- passages ---- */
 
-/* Enters, waiting as long as need be. 0, or AY_AFTER_DEATH: entered, and somebody died inside since
- * it was last entered; of those who enter the resource (in whatever mode) one is told of each such
- * death.
- *   -EDEADLK    to wait would close a cycle of waiting threads, or this region is already entered
- *   -EPERM      the region belongs to another process (it was opened before a fork)
- *   -EOVERFLOW  the numbers of the space are used up, after 2^50 passages: remove it when nobody
- *               uses it
- *   -ESTALE     the space's file was removed: who opens it now does not meet those in the old one.
- *               Close it, open it again
+/* Enters, waiting as long as need be.
+ *   0               entered
+ *   AY_AFTER_DEATH  entered, and somebody died inside since: of those who enter the resource, in
+ *                   whatever mode, one is told of each such death
+ *   -EDEADLK        to wait would close a cycle of waiting threads; or this region is entered
+ *   -EPERM          the region belongs to another process (it was opened before a fork)
+ *   -EOVERFLOW      the numbers of the space are used up, after 2^50 passages: remove the space
+ *                   when nobody uses it
+ *   -ESTALE         the space's file was removed: who opens it now does not meet those in the old
+ *                   one. Close it, and open it again
  *   -EUSERS, -EMFILE, -ENOMEM, -ENOSPC  only for a thread that enters for the first time, by a
- *                                       region that another opened */
+ *                   region that another thread opened */
 AY_API int ay_enter(ay_region *region);
 
 /* As ay_enter(), without waiting for others: -EBUSY. */
@@ -217,8 +215,7 @@ AY_API int ay_leave(ay_region *region);
 AY_API uint64_t ay_fence(const ay_region *region);
 
 /* The units held, ascending: writes at most `room` of them, returns how many there are (0 outside,
- * or without `take`).
- */
+ * or without `take`). */
 AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
 
 /* ---- a region that is held by several processes ---- */
@@ -229,20 +226,24 @@ AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
  * second process, when it is done, closes its copy and calls ay_repair(); without that, those who
  * wait notice by themselves, in a second or so. Whoever enters next is told of a death. Give the
  * copy to nobody who writes to descriptors that he did not open: it is one of the space's file.
- * -EPERM (not inside, or another process's), -EMFILE */
+ *   -EPERM   not inside, or another process's
+ *   -EMFILE  there is no descriptor for it */
 AY_API int ay_share(ay_region *region);
 
 /* This process alone holds it again: its death is noticed at once, as usual. It may be inside or
  * not. -EPERM */
 AY_API int ay_unshare(ay_region *region);
 
-/* ---- spaces of many machines: "cluster:NAME" ----
- *
- * ay_open() of one: -ENOENT  no agent of it has run on this machine;  -EACCES  the agent is neither
- *                            root's nor this user's, so it is not believed
- *   -ESTALE  its space was removed. Entering: -EHOSTDOWN  the agent does not run;  -ESTALE  its
- *            files were made anew: open it again
- *   -ENOSPC  the cluster has no room for another name
+/* ---- spaces of many machines: "cluster:NAME" ---- */
+
+/* Further errors of ay_open():
+ *   -ENOENT     no agent of the cluster has run on this machine
+ *   -EACCES     the agent is neither root's nor this user's, so it is not believed
+ *   -ESTALE     its space was removed
+ * Of entering:
+ *   -EHOSTDOWN  the agent does not run
+ *   -ESTALE     its files were made anew: open it again
+ *   -ENOSPC     the cluster has no room for another name
  * Cycles of waiting processes are found on one machine (-EDEADLK), not across machines: there,
  * enter regions in one order, or wait with a limit. */
 
@@ -250,7 +251,9 @@ AY_API int ay_unshare(ay_region *region);
  * has been cut off from the majority, or its agent has died, and another machine may soon be
  * inside. Stop what you do, and leave. Ask ay_valid() when it is readable. It belongs to the
  * region, is readable until the region is next entered, and is never readable in a space of one
- * machine. -EPERM, -EMFILE, -EAGAIN */
+ * machine.
+ *   -EPERM    the region belongs to another process
+ *   -EMFILE, -EAGAIN  there is no descriptor, or no thread, for it */
 AY_API int ay_lost(ay_region *region);
 
 /* Whether the present passage still holds: false outside, and once it has been lost. The answer was
@@ -307,7 +310,9 @@ typedef struct ay_view {
     unsigned places, used, alive; /* all; ever used; now open */
     ay_precedence precedence;
     unsigned overtake, mode, uid, gid;
-    int64_t created_s; /* seconds since 1970 */
+    int64_t created_s;    /* seconds since 1970 */
+    unsigned retain;      /* 1: a permission stays with whoever was inside last */
+    uint64_t reserved[8]; /* 0 */
 } ay_view;
 
 /* Calls `each` for every place that was ever used, ascending, until it returns non-zero (which is

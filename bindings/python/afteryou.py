@@ -100,7 +100,8 @@ class _Options(ctypes.Structure):
 
 class _Spec(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("also", ctypes.POINTER(ctypes.c_char_p)), ("mode", ctypes.c_int),
-                ("slots", ctypes.c_uint), ("take", ctypes.c_uint), ("of", ctypes.c_uint), ("priority", ctypes.c_int)]
+                ("slots", ctypes.c_uint), ("take", ctypes.c_uint), ("of", ctypes.c_uint), ("priority", ctypes.c_int),
+                ("reserved", ctypes.c_uint64 * 8)]
 
 
 class _Place(ctypes.Structure):
@@ -110,14 +111,15 @@ class _Place(ctypes.Structure):
                 ("fence", ctypes.c_uint64), ("order", ctypes.c_uint64), ("since_ns", ctypes.c_int64),
                 ("waits_for", ctypes.c_int), ("units", ctypes.POINTER(ctypes.c_uint)), ("unit_count", ctypes.c_size_t),
                 ("pid", ctypes.c_int), ("tid", ctypes.c_int), ("pid_namespace", ctypes.c_uint64),
-                ("start_time", ctypes.c_uint64), ("uid", ctypes.c_uint), ("command", ctypes.c_char_p)]
+                ("start_time", ctypes.c_uint64), ("uid", ctypes.c_uint), ("command", ctypes.c_char_p),
+                ("thread", ctypes.c_uint64)]
 
 
 class _View(ctypes.Structure):
     _fields_ = [("path", ctypes.c_char_p), ("protocol", ctypes.c_char_p), ("places", ctypes.c_uint),
                 ("used", ctypes.c_uint), ("alive", ctypes.c_uint), ("precedence", ctypes.c_int),
                 ("overtake", ctypes.c_uint), ("mode", ctypes.c_uint), ("uid", ctypes.c_uint), ("gid", ctypes.c_uint),
-                ("created_s", ctypes.c_int64)]
+                ("created_s", ctypes.c_int64), ("retain", ctypes.c_uint), ("reserved", ctypes.c_uint64 * 8)]
 
 
 _When = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)

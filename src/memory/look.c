@@ -228,7 +228,8 @@ static void describe(ay_view *view, int fd, const struct header *header)
                       .mode = status.st_mode & 0777,
                       .uid = status.st_uid,
                       .gid = status.st_gid,
-                      .created_s = header->created_s};
+                      .created_s = header->created_s,
+                      .retain = header->retain};
 }
 
 int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void *), void *arg)

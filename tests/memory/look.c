@@ -37,6 +37,9 @@ static void expect(const char *expected)
     CHECK(strcmp(view.path, test_space) == 0 && strcmp(view.protocol, "courtesy") == 0);
     CHECK_EQUAL(view.places, 4096);
     CHECK_EQUAL(view.mode, 0600);
+    CHECK_EQUAL(view.retain, 0);
+    for (size_t at = 0; at < sizeof view.reserved / sizeof *view.reserved; at++)
+        CHECK_EQUAL(view.reserved[at], 0);
 }
 
 static int stop_at_once(const ay_place *place, void *unused)

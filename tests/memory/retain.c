@@ -51,6 +51,12 @@ static void test_options(void)
     /* made without */
     CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1}, &other), -EINVAL);
     ay_close(space);
+    unlink(test_space);
+    ay_view view;
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.retain = 1}, &space), 0);
+    CHECK_EQUAL(ay_look(test_space, &view, NULL, NULL), 0);
+    CHECK_EQUAL(view.retain, 1);
+    ay_close(space);
 }
 
 /* The owner does nothing at all: its keeper answers. */

@@ -50,6 +50,9 @@ static int read_names(const ay_spec *from, struct public_spec *spec)
 
 static int check_numbers(const ay_spec *from)
 {
+    for (size_t at = 0; at < sizeof from->reserved / sizeof *from->reserved; at++)
+        if (from->reserved[at])
+            return ay__fail(-EINVAL, "ay_spec.reserved must be zero");
     if ((unsigned)from->mode > AY_NULL)
         return ay__fail(-EINVAL, "there is no mode %d", (int)from->mode);
     if (from->slots > AY_SLOTS_MOST)
