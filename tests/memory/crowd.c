@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Crowds: many who wait use no processor while nothing happens, and none of them is forgotten when
  * something does. */
+#include <limits.h>
+
 #include "harness.h"
 
-enum { CROWD = 100, IDLE_MS = 2000 };
+enum { CROWD = 100, IDLE_MS = 2000, IDLE_TIMES = 8 };
 
 struct board {
     _Atomic unsigned entered;
@@ -94,10 +96,14 @@ static void test_idle(ay_spec spec, unsigned holders, bool aside)
         CHECK_EQUAL(ay_enter(open_region(space, held)), 0);
     start_crowd(&crowd, spec, aside);
     AWAIT_TRUE(count_waiting() == CROWD);
-    sleep_ms(IDLE_MS / 2); /* so that all are asleep, and each has looked up if it does so soon */
-    const unsigned long before = count_all_sleeps(&crowd);
-    sleep_ms(IDLE_MS);
-    const unsigned long sleeps = count_all_sleeps(&crowd) - before;
+    /* Those aside look up the less often the longer nothing has changed; on a loaded machine the
+     * last of them came late. So it is the quiet in the end that counts. */
+    unsigned long sleeps = ULONG_MAX;
+    for (unsigned times = 0; sleeps > most && times < IDLE_TIMES; times++) {
+        const unsigned long before = count_all_sleeps(&crowd);
+        sleep_ms(IDLE_MS);
+        sleeps = count_all_sleeps(&crowd) - before;
+    }
     if (sleeps > most)
         FAIL("%d waiting (mode %d, %u slots%s) have looked up %lu times in %d ms", CROWD,
              (int)spec.mode, spec.slots, aside ? ", aside" : "", sleeps, IDLE_MS);

@@ -120,8 +120,8 @@ static bool never(void *unused)
     return false;
 }
 
-/* A second of waiting costs less than 5 ms of CPU: behind a holder, for units, and for a condition.
- */
+/* A second of waiting costs next to no CPU, behind a holder, for units, and for a condition:
+ * whoever spins uses all of it, whoever naps some milliseconds on a loaded machine. */
 static void test_idle_wait(const char *protocol, ay_spec spec, bool when)
 {
     unlink(test_space);
@@ -136,7 +136,7 @@ static void test_idle_wait(const char *protocol, ay_spec spec, bool when)
         CHECK_EQUAL(when ? ay_enter_when(region, never, NULL, 1000) : ay_enter_for(region, 1000),
                     -ETIMEDOUT);
         const double used = cpu_seconds() - before;
-        if (used >= 0.005)
+        if (used >= 0.05)
             FAIL("%s: a second of waiting took %.1f ms of CPU", protocol ? protocol : "courtesy",
                  used * 1e3);
         _exit(0);
