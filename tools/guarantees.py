@@ -94,7 +94,9 @@ ROWS = [
     ("Lamport 1976, between computers", [
         Row("network"),
         Row("network --aborts"),
-        Row("network -n 3", quick=SLOW),
+        Row("network -n 3 --property exclusion,progress,lockout,reliability,order,overtaking,quiet", quick=SLOW),
+        Row("network -n 3 --property giving-up", "giving-up", quick=SLOW,
+            note="not promised: one that dies again and again rouses it each time; no engine runs it"),
         Row("network-undeferred", "exclusion"),
         Row("network-no-urgent", "progress"),
         Row("network-silent", "progress", note="nobody is awakened"),
