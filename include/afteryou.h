@@ -97,7 +97,8 @@ typedef enum {
  * for all others a value that is not zero must agree, or ay_open() gives -EINVAL and the message
  * says with whom it disagrees. */
 typedef struct ay_options {
-    /* open regions at once, all processes together; 0: 4096, or what the protocol can do */
+    /* open regions at once, all processes together; 0: 4096 ("courtesy", "bakery"), 64 ("races"), 16
+     * ("clock", "region"), 8 ("forks"), 2 ("pair") */
     unsigned places;
     /* NULL: "courtesy"; or "bakery", "region", "forks", "clock", "races", "pair" */
     const char *protocol;
@@ -105,7 +106,8 @@ typedef struct ay_options {
     ay_precedence precedence;
     /* how often one that sleeps may be passed by others that are awake; 0: strict order */
     unsigned overtake;
-    /* permissions of the file, whatever the umask; 0: 0600. A group's space: 0660 */
+    /* permissions of the file when it is made, whatever the umask; 0: 0600. A group's space: 0660.
+     * Not compared */
     unsigned mode;
     /* 1: whoever was inside last goes in again at next to no cost, until somebody else asks; then
      * its process must run, or the other waits ("courtesy") */

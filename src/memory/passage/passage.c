@@ -171,6 +171,7 @@ static int entered(ay_region *region)
         ay__rouse(at);
     stop_waiting(at);
     rouse_after_change(at);
+    region->entered = true;
     atomic_store_explicit(&at->own_cold->since_ns, had_to_wait ? ay__now() : ay__coarse_now(),
                           memory_order_relaxed);
     atomic_store_explicit(&at->own_cold->since_fence, ay__fence(at->space, at->self),
@@ -440,8 +441,8 @@ int ay_leave(ay_region *region)
 
 uint64_t ay_fence(const ay_region *region)
 {
-    if (is_stranger(region))
-        return 0;
+    if (is_stranger(region) || !region->entered)
+        return 0; /* the number in its word is that of the place's last owner */
     return region->at.cluster ? ay__cluster_fence(region)
                               : ay__fence(region->at.space, region->at.self);
 }

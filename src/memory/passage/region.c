@@ -29,6 +29,9 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->stride = space->place_size + LINE;
     at->idle_shows = space->protocol->express;
     at->gathered = NEVER_GATHERED;
+    /* The count of sleeps goes on, whoever owns the place: rivals remember which sleep they ended
+     * last, and would take the first one of a new owner for that of an old one. */
+    at->sleeps = atomic_load(&at->own->sleeps);
     region->lane = LANE_CLOSED;
     /* What is slow because it is rare: it need not be asked for again and again on the express
      * lane. */
@@ -126,6 +129,17 @@ static void forget(ay_space *space, const ay_region *region)
         }
 }
 
+/* Rivals may be asleep on its word, until the permission that it retains is taken back. Under the
+ * mutex, so that the keeper is not about to. */
+static void give_permission_back(struct registers *at)
+{
+    if (atomic_load(&at->grant) == 0 || atomic_load(&at->own->inside) != 0)
+        return;
+    at->retains = false;
+    atomic_store(&at->grant, 0);
+    at->protocol->leave(at);
+}
+
 void ay_region_close(ay_region *region)
 {
     AY__UNCANCELLED;
@@ -137,6 +151,8 @@ void ay_region_close(ay_region *region)
     if (mine && region_is_inside(region) && ay__vital(space, region->claim.place).alive)
         ay_leave(region); /* else its thread ended inside, and that is told */
     pthread_mutex_lock(&ay__process.mutex);
+    if (mine)
+        give_permission_back(&region->at);
     forget(space, region);
     ay__cluster_region_close(region);
     if (mine && region->at.may_retain)

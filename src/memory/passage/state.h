@@ -81,7 +81,7 @@ struct registers {
     uint64_t behalf;
     uint64_t cycle;   /* the cycle of waiting threads that it last found; 0: none */
     int64_t cycle_ns; /* since when */
-    uint32_t sleeps;  /* ever */
+    uint32_t sleeps;  /* ever, of all owners of the place */
     int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
     bool conditional; /* has a `when`, or takes units */
     bool (*when)(void *);
@@ -112,6 +112,7 @@ struct ay_region {
     ay_region *next; /* in space->regions; under the mutex */
     /* the lane may ever be open: nothing about the region is out of the ordinary */
     bool plain;
+    bool entered;   /* ever: set by the first passage, which goes the long way; never cleared */
     uint32_t alone; /* the TID that its life carries while it is not shared; kept by ay_share */
     struct claim claim;
     struct public_spec spec;

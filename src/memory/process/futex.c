@@ -79,6 +79,12 @@ static int sleep_in_naps(const struct ay__waitv *words, unsigned count, int64_t 
     }
 }
 
+static void rest_a_moment(void)
+{
+    const struct timespec time = timespec_of(NAP_LEAST_NS);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
 int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t deaf_ns, int64_t until)
 {
     if (!ay__futex_several())
@@ -94,8 +100,10 @@ int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t deaf_ns, in
     case ETIMEDOUT:
         return -1;
     case ENOMEM: /* of this sleep, not of the call */
-    case EFAULT:
         return sleep_in_naps(words, count, deaf_ns, until);
+    case EFAULT: /* a word is not mapped any more: the caller looks again what there is to sleep on */
+        rest_a_moment();
+        return -1;
     default:
         atomic_store_explicit(&refused, true, memory_order_relaxed);
         return -1; /* for the caller may wait otherwise now */
