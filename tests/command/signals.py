@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from support import AFTERYOU, CommandTest, guards_of, is_running, wait_until
+from support import AFTERYOU, PATIENCE, CommandTest, guards_of, is_running, wait_until
 
 # Writes down every SIGTERM that it gets, and ends when the file `enough` is there.
 COUNTER = """
@@ -92,6 +92,22 @@ class Signals(CommandTest):
                 wait_until(lambda: state_of(wrapper) != "T", "the wrapper's going on")
         holder.stdin.close()
         self.assertEqual((holder.wait(), waiter.wait()), (0, 0))
+
+    def test_before_the_command(self):
+        """To the group, when the deputy is there and the command is not: it reaches the command, once."""
+        slowly = ["strace", "-DDD", "-qq", "-f", "-o", "/dev/null", "-e", "trace=fork,vfork,clone,clone3",
+                  "-e", "inject=fork,vfork,clone,clone3:delay_enter=400000"]
+        try:
+            subprocess.run([*slowly, "true"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("needs strace, which may trace")
+        process = subprocess.Popen([*slowly, *self.words("x", "--", "sleep", "1000")], cwd=self.directory,
+                                   env=self.environment, start_new_session=True)
+        self.addCleanup(self.finish, process)
+        deputy = guards_of(process.pid)[1]
+        wait_until(lambda: os.getpgid(deputy) == process.pid, "the deputy in the group")
+        os.killpg(process.pid, signal.SIGTERM)
+        self.assertEqual(process.wait(PATIENCE), 128 + signal.SIGTERM)
 
     @staticmethod
     def guardian_in_the_queue(wrapper):
@@ -199,6 +215,17 @@ class Namespace(CommandTest):
         os.write(terminal, b"it\n")
         wait_until(lambda: self.file("result").exists() and self.file("result").read_text() == "got it\n", "the word")
         os.waitpid(pid, 0)
+
+
+class Descriptors(CommandTest):
+    def test_closed_ones(self):
+        """What was closed is closed in the command: it notices."""
+        script = "for fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && open=$open$fd; done; echo \"$open\" > open"
+        for closed, left in (("<&-", "12"), (">&-", "02"), ("2>&-", "01"), ("<&- >&- 2>&-", "")):
+            words = self.words("x", "--", "sh", "-c", script)
+            subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", *words], cwd=self.directory, check=True,
+                           env=self.environment, timeout=PATIENCE)
+            self.assertEqual(self.file("open").read_text(), left + "\n", closed)
 
 
 class Limits(CommandTest):

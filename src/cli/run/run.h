@@ -127,8 +127,10 @@ int signal_next(const sigset_t *set, siginfo_t *info, int64_t deadline_ns);
 
 /* run_child.c: a child in the wrapper's process group that dies with the calling thread: its pid,
  * or a negative errno, which is that of exec if it could not run. With `quiet`, its stdin is
- * /dev/null. */
-pid_t child_start(char *const *words, const struct inheritance *inherited, bool quiet);
+ * /dev/null. All signals are blocked; `missed` are those that wait for the caller and that the
+ * child did not get, for it was not there yet. */
+pid_t child_start(char *const *words, const struct inheritance *inherited, bool quiet,
+                  sigset_t *missed);
 /* 128 + n if a signal ended it. */
 int child_code(int status);
 

@@ -42,13 +42,13 @@ struct condition {
 static noreturn void tester(const struct condition *condition, pid_t guardian)
 {
     char *const words[] = {"/bin/sh", "-c", (char *)(uintptr_t)condition->asked->when, NULL};
-    sigset_t set;
+    sigset_t set, missed;
     siginfo_t info;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGNAL_BELL);
     const pid_t test =
-        guard_begin(guardian) == 0 ? child_start(words, condition->inherited, true) : -1;
+        guard_begin(guardian) == 0 ? child_start(words, condition->inherited, true, &missed) : -1;
     int number = 0, status = 0;
     pid_t ended = 0;
     while (test > 0 && ended != test &&

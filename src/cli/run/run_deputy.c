@@ -2,7 +2,8 @@
 /* The deputy: the guardian's child and the command's parent, which holds the region too.
  *
  * It is in the process group of the job, so it gets what is sent to the whole group. That is how it
- * knows that a signal which the wrapper got and passed on has reached the command already.
+ * knows that a signal which the wrapper got and passed on has reached the command already; but for
+ * what came before there was a command.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,6 +33,9 @@ struct deputy {
     uint32_t passed_on[SIGNALS], sent_to_guardian[SIGNALS]; /* as far as they were heeded */
     /* when it got that signal itself, and has not heard of it from the wrapper; or 0 */
     int64_t got_ns[SIGNALS];
+    /* of these, what came before there was a command: so the command has not got it with the group.
+     * Set at the start; cleared when it is given */
+    sigset_t missed;
     int64_t give_at; /* when to look whether that was too long ago; INT64_MAX: never */
 };
 
@@ -91,8 +95,10 @@ static void give_times(const struct deputy *self, int number, uint32_t times)
 static bool was_for_the_group(struct deputy *self, int number)
 {
     const int64_t got_ns = self->got_ns[number];
+    const bool missed = sigismember(&self->missed, number) == 1;
     self->got_ns[number] = 0;
-    return got_ns && self->command > 0 && getpgid(self->command) == getpgrp();
+    sigdelset(&self->missed, number);
+    return got_ns && !missed && self->command > 0 && getpgid(self->command) == getpgrp();
 }
 
 static void heed_bell(struct deputy *self)
@@ -138,6 +144,7 @@ static void give_what_was_not_for_the_group(struct deputy *self)
         const int64_t give_at = self->got_ns[number] ? self->got_ns[number] + GROUP_NS : INT64_MAX;
         if (give_at <= now) {
             self->got_ns[number] = 0;
+            sigdelset(&self->missed, number);
             give(self, number);
         } else if (give_at < self->give_at) {
             self->give_at = give_at;
@@ -205,7 +212,8 @@ static noreturn void deputy(struct deputy *self, const struct inheritance *inher
     int error = guard_begin(self->guardian);
     if (!error && inherited->group > 0 && setpgid(0, inherited->group) != 0)
         error = -ESRCH; /* the job is gone, and the wrapper with it */
-    self->command = error ? error : child_start(self->asked->command, inherited, false);
+    self->command =
+        error ? error : child_start(self->asked->command, inherited, false, &self->missed);
     if (self->command < 0) {
         atomic_store(&self->between->error, -self->command);
         _exit(EXIT_FAILED);
