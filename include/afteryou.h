@@ -284,8 +284,10 @@ typedef enum {
 typedef struct ay_place {
     unsigned place;
     ay_state state;
-    bool alive;               /* false: its owner has died or closed it */
-    bool conditional;         /* waits for its `when`, or for units; not for another place */
+    bool alive; /* false: its owner has died or closed it */
+    /* AY_WAITING: for its `when`, or for units; not for another place. AY_INSIDE: its `when` is
+     * being asked, which keeps others out as well */
+    bool conditional;
     const char *const *names; /* the resource and what it takes also, NULL-ended */
     ay_mode mode;
     unsigned slots, take, of;

@@ -65,7 +65,14 @@ static bool is_open(const struct sight *sight)
 
 static bool waits(const struct sight *sight)
 {
-    return sight->vital.alive && !sight->inside && atomic_load(&sight->cold.waiting);
+    return sight->vital.alive && !sight->inside && !atomic_load(&sight->cold.asks) &&
+           atomic_load(&sight->cold.waiting);
+}
+
+/* Not inside yet, but keeps others out. */
+static bool asks(const struct sight *sight)
+{
+    return sight->vital.alive && !sight->inside && atomic_load(&sight->cold.asks);
 }
 
 static uint64_t order_key(const ay_space *space, const struct sight *sight)
@@ -96,7 +103,7 @@ static ay_state state_of(const struct viewer *viewer, unsigned place)
 {
     const struct sight *sight = &viewer->sights[place];
     if (sight->vital.alive)
-        return sight->inside ? AY_INSIDE : waits(sight) ? AY_WAITING : AY_IDLE;
+        return sight->inside || asks(sight) ? AY_INSIDE : waits(sight) ? AY_WAITING : AY_IDLE;
     if (sight->inside && !ay__deaths_is_told(&sight->cold, life_generation(sight->vital.life)))
         return AY_DEAD_INSIDE;
     return AY_IDLE;
@@ -114,7 +121,8 @@ static size_t list_units(const struct sight *sight, unsigned *units)
 /* One that went inside by the express lane has not looked at a clock: 0. */
 static int64_t since(const struct sight *sight, ay_state state)
 {
-    const bool taken = state != AY_INSIDE || atomic_load(&sight->cold.since_fence) == sight->fence;
+    const bool taken =
+        state != AY_INSIDE || asks(sight) || atomic_load(&sight->cold.since_fence) == sight->fence;
     return taken ? atomic_load(&sight->cold.since_ns) : 0;
 }
 
@@ -137,7 +145,7 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .place = place,
         .state = state,
         .alive = is_open(sight),
-        .conditional = atomic_load(&cold->conditional),
+        .conditional = atomic_load(&cold->conditional) || asks(sight),
         .names = names,
         .mode = cold->spec.mode <= AY_NULL ? (ay_mode)cold->spec.mode : AY_NULL,
         .slots = cold->spec.slots,

@@ -85,6 +85,26 @@ class Status(CommandTest):
         self.run_it("--", "true")
         self.assertEqual(self.states(), [])
 
+    def test_who_tests(self):
+        """While a test of --when keeps others out, `status` and who is refused name the one who runs it."""
+        self.start("--when", "echo $PPID > tests; sleep 1000", "--", "true")
+        self.number_in("tests")
+        place, = [place for place in self.seen()["seen"] if place["state"] != "idle"]
+        self.assertEqual((place["state"], place["conditional"]), ("inside", True))
+        self.assertTrue(place["command"].startswith("afteryou run "), place["command"])
+        self.assertIsNotNone(place["since"])
+        self.assertRegex(self.status(), f" inside, tests +exclusive +{place['pid']} ")
+        refused = self.run_it("-n", "--", "true")
+        self.assertEqual(refused.returncode, 1)
+        self.assertRegex(refused.stderr, f"inside is pid {place['pid']} .* since .*, testing its condition")
+
+    def test_test_that_failed(self):
+        """Who waits for its condition keeps nobody out."""
+        self.start("--when", "echo $PPID > tests; false", "--", "true")
+        self.number_in("tests")
+        wait_until(lambda: "waiting" in self.states())
+        self.assertTrue(self.is_free())
+
     def test_reads_only(self):
         """The file is the same, byte for byte, after any looking."""
         self.start("-c", "echo $$ > inside; sleep 60")

@@ -160,7 +160,18 @@ class Tests(CommandTest):
         """-w bounds the test too, and what it has started."""
         result = self.run_it("-w", "0.5", "--when", "sleep 1000 & echo $! > child; wait", "--", "true")
         self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("the test of --when had not answered yet, and was ended", result.stderr)
         self.assertFalse(is_running(self.number_in("child")))
+
+    def test_without_a_wait(self):
+        """-n bounds it as well; and one that fails is told apart."""
+        result = self.run_it("-n", "--when", "sleep 1000", "--", "true")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("the test of --when had not answered yet, and was ended", result.stderr)
+        for code in 1, 2, 124:
+            result = self.run_it("-n", "--when", f"exit {code}", "--", "true")
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn("nobody is inside, but the test of --when fails", result.stderr)
 
     def test_ended(self):
         """SIGTERM, SIGKILL, in the middle of a test: nothing of it is left."""

@@ -182,6 +182,8 @@ bool condition_holds(void *condition);
 /* Ends the watching; true if a death inside was told to the condition and not yet to anybody who
  * acts on it. */
 bool condition_stop(struct condition *condition, bool entered);
+/* Whether the last test inside was ended before it had answered, for the time was over. */
+bool condition_was_cut_off(const struct condition *condition);
 /* NULL, or what is wrong with the test. */
 const char *condition_trouble(const struct condition *condition);
 

@@ -21,20 +21,23 @@
 #include "cli/run/run.h"
 #include "cli/text.h"
 
-enum { LOOK_EVERY_S = 1, EXIT_CUT_OFF = 1 };
+/* Who does not wait gives the test so long. */
+enum { LOOK_EVERY_S = 1, TRY_MS = 5000 };
+/* The exit codes of a tester; from EXIT_NOT_RUN up: there was no answer. */
+enum { TEST_HOLDS, TEST_FAILS, TEST_CUT_OFF };
 
 struct condition {
     const struct run_words *asked;
     const struct inheritance *inherited;
-    /* of the wait; INT64_MAX: for ever, or -n, which asks once and takes the time that it takes */
-    int64_t deadline_ns;
-    ay_region *nudge; /* the watcher's own */
+    int64_t deadline_ns; /* of the wait; INT64_MAX: for ever */
+    ay_region *nudge;    /* the watcher's own */
     pthread_t watcher;
     pthread_mutex_t mutex;
     pthread_cond_t change;
     bool stop;
     pid_t nudging;   /* the watcher's tester, not reaped yet; 0: none */
     bool death_told; /* to the watcher: the next one in must hear of it */
+    bool cut_off;    /* the last test that was run inside had no time to answer */
     char trouble[96];
 };
 
@@ -57,7 +60,11 @@ static noreturn void tester(const struct condition *condition, pid_t guardian)
         while ((ended = waitpid(-1, &status, WNOHANG)) > 0 && ended != test)
             continue;
     tree_end();
-    _exit(test < 0 ? EXIT_NOT_RUN : ended == test ? child_code(status) : EXIT_CUT_OFF);
+    const int code = child_code(status);
+    _exit(test < 0                                     ? EXIT_NOT_RUN
+          : ended != test                              ? TEST_CUT_OFF
+          : code == TEST_HOLDS || code >= EXIT_NOT_RUN ? code
+                                                       : TEST_FAILS);
 }
 
 /* The tester's pid, or negative. All its signals are blocked, whatever this thread lets through. */
@@ -74,14 +81,13 @@ static pid_t tester_start(const struct condition *condition)
     return child;
 }
 
-/* Exit codes from 126 up mean that there was no answer. */
 static bool judge(pid_t child, int status, const char **trouble)
 {
     if (child < 0)
         *trouble = "cannot fork";
     else if (child_code(status) >= EXIT_NOT_RUN)
         *trouble = "the test cannot be run, or was killed";
-    return child > 0 && child_code(status) == 0;
+    return child > 0 && child_code(status) == TEST_HOLDS;
 }
 
 static bool ask(struct condition *condition, const char **trouble)
@@ -90,6 +96,7 @@ static bool ask(struct condition *condition, const char **trouble)
     pid_t child = tester_start(condition);
     if (child > 0)
         child = waitpid(child, &status, 0);
+    condition->cut_off = child > 0 && child_code(status) == TEST_CUT_OFF;
     return judge(child, status, trouble);
 }
 
@@ -169,8 +176,8 @@ struct condition *condition_start(const struct run_words *asked, ay_space *space
         return NULL;
     condition->asked = asked;
     condition->inherited = inherited;
-    condition->deadline_ns =
-        asked->timeout_ms > 0 ? text_now() + (int64_t)asked->timeout_ms * 1000000 : INT64_MAX;
+    const int64_t wait_ms = asked->timeout_ms ? asked->timeout_ms : TRY_MS;
+    condition->deadline_ns = wait_ms > 0 ? text_now() + wait_ms * 1000000 : INT64_MAX;
     ay_spec spec = asked->spec;
     if (spec.mode != AY_EXCLUSIVE && !spec.take)
         spec.mode = AY_EXCLUSIVE; /* conflicts with every mode, so that its leaving is noticed */
@@ -201,6 +208,11 @@ bool condition_stop(struct condition *condition, bool entered)
     ay_region_close(condition->nudge);
     free(condition);
     return told;
+}
+
+bool condition_was_cut_off(const struct condition *condition)
+{
+    return condition->cut_off;
 }
 
 const char *condition_trouble(const struct condition *condition)

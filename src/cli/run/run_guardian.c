@@ -28,6 +28,7 @@ struct guardian {
     ay_space *space;
     ay_region *region;
     bool after_death;
+    bool cut_off; /* the test of --when, when the time was over */
     int64_t asked_ns, entered_ns;
     pid_t deputy;             /* 0: it has ended, and was reaped */
     enum command_state state; /* of the command, as last heard */
@@ -146,7 +147,11 @@ static noreturn void refuse(const struct guardian *self, int result)
     char holders[TEXT_ROOM], within[64] = "";
     if (self->asked->quiet)
         _exit(self->asked->refused);
-    holders_describe(self->asked, holders, sizeof holders);
+    if (self->cut_off)
+        snprintf(holders, sizeof holders,
+                 "nobody is inside, but the test of --when had not answered yet, and was ended");
+    else
+        holders_describe(self->asked, holders, sizeof holders);
     if (self->asked->timeout_ms > 0)
         snprintf(within, sizeof within, " within %g s", self->asked->seconds);
     say("run", "'%s' not obtained%s: %s%s", self->asked->spec.name, within,
@@ -167,6 +172,7 @@ static void pass_the_queue(struct guardian *self)
     queue_display_stop(display);
     if (condition && condition_trouble(condition))
         fail("--when '%s': %s", asked->when, condition_trouble(condition));
+    self->cut_off = condition && condition_was_cut_off(condition);
     self->after_death = condition && condition_stop(condition, result >= 0);
     if (result == -EBUSY || result == -ETIMEDOUT || (result == -EDEADLK && asked->timeout_ms >= 0))
         refuse(self, result);

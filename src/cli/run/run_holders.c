@@ -51,7 +51,8 @@ static int add_holder(const ay_place *place, void *arg)
     }
     const int length =
         snprintf(holders->text + holders->length, holders->room - holders->length,
-                 "%spid %d (%s)%s", holders->count > 1 ? "; " : "", place->pid, command, when);
+                 "%spid %d (%s)%s%s", holders->count > 1 ? "; " : "", place->pid, command, when,
+                 place->state == AY_INSIDE && place->conditional ? ", testing its condition" : "");
     if (length > 0 && (size_t)length < holders->room - holders->length)
         holders->length += (size_t)length;
     return 0;

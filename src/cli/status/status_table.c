@@ -40,7 +40,10 @@ static void describe_state(const struct sighting *item, char *text)
         snprintf(text, CELL, "waits, %llu%s", (unsigned long long)seen->order,
                  seen->conditional ? ", condition" : "");
     else
-        snprintf(text, CELL, "%s", seen->state == AY_INSIDE ? "inside" : "died inside");
+        snprintf(text, CELL, "%s",
+                 seen->state != AY_INSIDE ? "died inside"
+                 : seen->conditional      ? "inside, tests"
+                                          : "inside");
 }
 
 static void describe_mode(const struct sighting *item, char *text)

@@ -180,7 +180,8 @@ struct cold {
     _Atomic int64_t since_ns;
     _Atomic uint64_t since_fence; /* of the passage that since_ns belongs to, for those inside */
     _Atomic uint32_t waiting;     /* from the doorway until inside */
-    uint32_t unused;
+    /* its `when` is being asked, since since_ns: not inside yet, but nobody else may enter */
+    _Atomic uint32_t asks;
     _Atomic uint64_t units[AY_UNITS_MOST / 64];
     _Atomic uint64_t admission; /* of_generation(generation, enum admission) */
     /* of_generation(generation, enum told) of the last death inside that was told, or kept */

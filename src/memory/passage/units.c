@@ -28,6 +28,19 @@ static void collect(struct registers *at, uint64_t *taken)
     }
 }
 
+/* It may take long: those who look on must see who keeps the others out. */
+static bool ask(struct registers *at)
+{
+    struct cold *own = at->own_cold;
+    const int64_t waits_since = atomic_load(&own->since_ns);
+    atomic_store(&own->since_ns, ay__now());
+    atomic_store(&own->asks, 1);
+    const bool holds = at->when(at->when_arg);
+    atomic_store(&own->asks, 0);
+    atomic_store(&own->since_ns, waits_since);
+    return holds;
+}
+
 bool ay__condition(struct registers *at)
 {
     if (at->spec->take > 0) {
@@ -39,7 +52,7 @@ bool ay__condition(struct registers *at)
         if (held + at->spec->take > at->spec->of)
             return false;
     }
-    return !at->when || at->when(at->when_arg);
+    return !at->when || ask(at);
 }
 
 void ay__units_choose(struct registers *at)
