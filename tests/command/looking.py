@@ -145,6 +145,54 @@ class Status(CommandTest):
         watch.stdout.close()
 
 
+class Unreadable(CommandTest):
+    """What lies among the spaces of the user and cannot be read is told; the others are shown."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment["AFTERYOU_DIR"] = str(self.shared_memory)
+        self.assertEqual(self.afteryou("spaces", "create", "good").returncode, 0)
+
+    def make_bad_ones(self):
+        space = (self.shared_memory / "good").read_bytes()
+        version = bytearray(space)
+        version[8] ^= 0x40
+        (self.shared_memory / "a-version").write_bytes(version)
+        (self.shared_memory / "b-junk").write_text("junk")
+        os.mkfifo(self.shared_memory / "c-fifo")
+        (self.shared_memory / "d-directory").mkdir()
+        (self.shared_memory / "e-link").symlink_to("nowhere")
+        for name in "a-version", "b-junk":
+            (self.shared_memory / name).chmod(0o600)
+        return ["a-version", "b-junk", "c-fifo", "d-directory", "e-link"]
+
+    def test_table(self):
+        bad = self.make_bad_ones()
+        shown = self.afteryou("status")
+        lines = shown.stderr.splitlines()
+        self.assertEqual((shown.returncode, len(lines)), (0, len(bad)), shown.stderr)
+        for line, name in zip(lines, bad):
+            self.assertRegex(line, f"^afteryou status: .*{name}")
+
+    def test_json(self):
+        self.assertEqual(json.loads(self.afteryou("status", "--json").stdout)["unreadable"], [])
+        bad = self.make_bad_ones()
+        shown = json.loads(self.afteryou("status", "--json").stdout)
+        self.assertEqual([space["name"] for space in shown["spaces"]], ["good"])
+        self.assertEqual([one["name"] for one in shown["unreadable"]], bad)
+        for one in shown["unreadable"]:
+            self.assertIn(one["name"], one["error"])
+
+    def test_a_name(self):
+        """Who may be in a space that cannot be read is not said to be nowhere."""
+        self.assertEqual(self.afteryou("status", "x").returncode, 1)
+        self.make_bad_ones()
+        shown = self.afteryou("status", "x")
+        self.assertEqual(shown.returncode, 125)
+        self.assertNotIn("nobody is inside", shown.stderr)
+        self.assertIn("nobody has 'x' open in the spaces that can be read; but not all can", shown.stderr)
+
+
 class Cycle(CommandTest):
     def test_cycle_through_commands(self):
         """x holds and waits for y, y holds and waits for x: by nested runs nobody but a person can see it; both are shown."""

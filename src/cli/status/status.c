@@ -42,7 +42,8 @@ static void print_help(void)
          "  -h, --help           this\n"
          "  -V, --version        the version\n\n"
          "NO_COLOR in the environment: without colours.\n"
-         "Exit code: 0; 1 if nobody has a NAME open; 125 afteryou failed.");
+         "Exit code: 0; 1 if nobody has a NAME open; 125 afteryou failed, or a space in which "
+         "NAME may be\ncannot be read.");
 }
 
 const char *status_order_name(enum status_order order)
@@ -94,8 +95,12 @@ static int tell_of_unseen(const struct status_view *view)
     int code = 0;
     for (char **name = view->asked->names; *name; name++)
         if (!was_seen(view, *name)) {
-            say("status", "nobody has '%s' open: nobody is inside, nobody waits", *name);
-            code = EXIT_UNSEEN;
+            say("status",
+                view->unreadable_count > 0
+                    ? "nobody has '%s' open in the spaces that can be read; but not all can"
+                    : "nobody has '%s' open: nobody is inside, nobody waits",
+                *name);
+            code = view->unreadable_count > 0 ? EXIT_USAGE : EXIT_UNSEEN;
         }
     return code;
 }
@@ -117,11 +122,26 @@ static int look_at(const char *space, void *arg)
     return error;
 }
 
-/* One of many may be removed meanwhile, or be no space at all: it is passed over. */
+static int note_unreadable(struct status_view *view, const char *space, const char *why)
+{
+    const size_t count = view->unreadable_count;
+    struct status_unreadable *list =
+        reallocarray(view->unreadable, count + 1, sizeof *view->unreadable);
+    if (!list)
+        return -ENOMEM;
+    view->unreadable = list;
+    list[count] = (struct status_unreadable){.name = strdup(space), .why = strdup(why)};
+    view->unreadable_count++;
+    return list[count].name && list[count].why ? 0 : -ENOMEM;
+}
+
+/* One of many may be removed meanwhile, or be no space at all: the others are shown. */
 static int look_at_one_of_many(const char *space, void *arg)
 {
     const int error = look_at(space, arg);
-    return error == -ENOMEM ? error : 0;
+    if (error == 0 || error == -ENOENT || error == -ENOMEM)
+        return error == -ENOMEM ? error : 0;
+    return note_unreadable(arg, space, ay_message());
 }
 
 int status_look(const struct status_words *asked, struct status_view *view, char *trouble,
@@ -148,6 +168,11 @@ void status_drop(struct status_view *view)
     for (size_t at = 0; at < view->count; at++)
         sightings_drop(&view->space[at]);
     free(view->space);
+    for (size_t at = 0; at < view->unreadable_count; at++) {
+        free(view->unreadable[at].name);
+        free(view->unreadable[at].why);
+    }
+    free(view->unreadable);
     *view = (struct status_view){0};
 }
 
@@ -238,6 +263,8 @@ int command_status(int count, char **words)
     if (asked.verbose && !asked.json)
         print_waiting();
     const bool written = fflush(stdout) == 0;
+    for (size_t at = 0; at < view.unreadable_count && !asked.json; at++)
+        say("status", "%s", view.unreadable[at].why);
     const int code = written ? tell_of_unseen(&view) : 0;
     status_drop(&view);
     return written ? code : usage_error("status", "cannot write: %s", strerror(errno));

@@ -28,9 +28,16 @@ struct status_words {
     char **names; /* of regions, NULL-ended; none: all */
 };
 
+/* A file among the user's spaces that is none, or is of another version. */
+struct status_unreadable {
+    char *name, *why;
+};
+
 struct status_view {
     struct sightings *space;
     size_t count, room;
+    struct status_unreadable *unreadable;
+    size_t unreadable_count;
     const struct status_words *asked;
 };
 

@@ -145,6 +145,14 @@ void status_print_json(FILE *out, const struct status_view *view)
         struct removed_list list = {.out = out, .separator = ""};
         fputs(",\"removed\":[", out);
         status_removed(view->asked, print_removed, &list);
+        fputs("],\"unreadable\":[", out);
+        for (size_t at = 0; at < view->unreadable_count; at++) {
+            fputs(at ? ",{\"name\":" : "{\"name\":", out);
+            text_json(out, view->unreadable[at].name);
+            fputs(",\"error\":", out);
+            text_json(out, view->unreadable[at].why);
+            fputc('}', out);
+        }
         fputs("]", out);
     }
     fputs("}\n", out);

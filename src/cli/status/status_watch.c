@@ -76,6 +76,14 @@ static void print_lines(struct watch *self, char *text)
             printf("\n%s", line);
 }
 
+static void print_unreadable(FILE *out, const struct status_view *view, size_t columns)
+{
+    for (size_t at = 0; at < view->unreadable_count; at++) {
+        text_print(out, view->unreadable[at].why, columns);
+        fputc('\n', out);
+    }
+}
+
 static void draw_table(struct watch *self, const struct status_view *view, size_t columns)
 {
     char *text = NULL;
@@ -84,6 +92,7 @@ static void draw_table(struct watch *self, const struct status_view *view, size_
     if (!table)
         return;
     status_print_table(table, view, self->order, columns);
+    print_unreadable(table, view, columns);
     if (fclose(table) == 0)
         print_lines(self, text);
     free(text);
@@ -127,6 +136,8 @@ static bool draw(struct watch *self)
         status_print_json(stdout, &view);
     else
         status_print_table(stdout, &view, self->order, 0);
+    if (seen && !self->screen && !self->asked->json)
+        print_unreadable(stderr, &view, 0);
     if (seen)
         status_drop(&view);
     return fflush(stdout) == 0;
