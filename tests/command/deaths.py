@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from support import AFTERYOU, CommandTest, guards_of, is_running, parent_of, wait_until
+from support import AFTERYOU, PATIENCE, CommandTest, children_of, guards_of, is_running, parent_of, wait_until
 
 AFTER_DEATH = "echo $AFTERYOU_AFTER_DEATH"
 
@@ -174,6 +174,29 @@ os.wait()
             process.wait()
         self.assertFalse(self.file("overlaps").exists(), "two inside at once")
         self.assertEqual(self.run_it("-w", "50", "--", "true").returncode, 0)
+
+
+class Words(CommandTest):
+    """What is said of a guard's death is true."""
+
+    def test_guardian_in_the_queue(self):
+        holder = self.start("-c", "echo $$ > inside; cat > /dev/null", stdin=subprocess.PIPE)
+        self.number_in("inside")
+        waiter = self.start("--", "touch", "ran", stderr=subprocess.PIPE)
+        os.kill(wait_until(lambda: children_of(waiter.pid), "the guardian")[0], signal.SIGKILL)
+        self.assertIn("it was in the queue, and no command was run", waiter.communicate(timeout=PATIENCE)[1])
+        self.assertFalse(self.file("ran").exists())
+        holder.stdin.close()
+        self.assertEqual(holder.wait(PATIENCE), 0)
+
+    def test_guards_inside(self):
+        for guard in 0, 1:
+            process = self.start("-c", "echo $$ > inside; sleep 1000", stderr=subprocess.PIPE)
+            command = self.number_in("inside")
+            os.kill(guards_of(process.pid)[guard], signal.SIGKILL)
+            self.assertIn("the command is being ended", process.communicate(timeout=PATIENCE)[1])
+            wait_until(lambda: not is_running(command), "the end of the command")
+            self.file("inside").unlink()
 
 
 if __name__ == "__main__":

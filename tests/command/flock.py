@@ -130,6 +130,12 @@ class Words(FlockTest):
         result = self.afteryou("run", "-n", "9")
         self.assertEqual((result.returncode, "'afteryou flock 9'" in result.stderr), (125, True))
 
+    def test_a_command_that_is_not_there(self):
+        """It is flock that complains."""
+        result = self.afteryou("flock", str(self.file("lock")), "/nonexistent")
+        self.assertEqual(result.returncode, 127)
+        self.assertEqual(result.stderr, "afteryou flock: cannot run '/nonexistent': No such file or directory\n")
+
     def test_quiet(self):
         """For cron: nothing is said, the exit code tells; -v brings the words back."""
         self.start("-c", "echo $$ > inside; sleep 60")

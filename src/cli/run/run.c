@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 
 struct wrapper {
+    const char *called; /* run_called() */
     pid_t guardian;
     pid_t group;       /* as in struct inheritance */
     bool had_children; /* of the program that this one was executed in: not ours to end */
@@ -24,15 +25,17 @@ struct wrapper {
  * died of what we passed on, or of its own; or, if both guards were killed, everything. */
 static int guardian_died(const struct wrapper *self, int number)
 {
+    const bool inside = atomic_load(&self->between->inside);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
-    if (atomic_load(&self->between->inside) && !self->had_children)
+    if (number == SIGKILL || inside)
+        say(self->called, "the guardian (pid %d) was ended by signal %d (%s); %s",
+            (int)self->guardian, number, strsignal(number),
+            inside ? "the command is being ended" : "it was in the queue, and no command was run");
+    if (inside && !self->had_children)
         tree_end();
     else
         tree_end_guards();
-    if (number == SIGKILL || atomic_load(&self->between->inside))
-        say("run", "the guardian (pid %d) was ended by signal %d (%s), and the command with it",
-            (int)self->guardian, number, strsignal(number));
     return EXIT_SIGNAL + number;
 }
 
@@ -87,18 +90,19 @@ static int wait_for_guardian(const struct wrapper *self)
 int run_command(const struct run_words *asked)
 {
     struct inheritance inherited = {.group = getpgrp()};
-    struct wrapper self = {.group = inherited.group, .had_children = tree_is_there()};
+    struct wrapper self = {
+        .called = run_called(asked), .group = inherited.group, .had_children = tree_is_there()};
     const pid_t pid = getpid();
     signals_take(&inherited);
     self.between =
         mmap(NULL, sizeof *self.between, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (self.between == MAP_FAILED)
-        return usage_error("run", "cannot map a page: %s", strerror(errno));
+        return usage_error(self.called, "cannot map a page: %s", strerror(errno));
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-        return usage_error("run", "cannot become the parent of orphans: %s", strerror(errno));
+        return usage_error(self.called, "cannot become the parent of orphans: %s", strerror(errno));
     self.guardian = fork();
     if (self.guardian < 0)
-        return usage_error("run", "cannot fork: %s", strerror(errno));
+        return usage_error(self.called, "cannot fork: %s", strerror(errno));
     if (self.guardian == 0)
         guardian(asked, pid, &inherited, self.between);
     return wait_for_guardian(&self);

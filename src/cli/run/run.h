@@ -86,6 +86,12 @@ struct run_words {
     char **command; /* NULL-ended */
 };
 
+/* The subcommand, as `say` wants it: the guards work for both. */
+static inline const char *run_called(const struct run_words *asked)
+{
+    return asked->lock >= 0 ? "flock" : "run";
+}
+
 /* How the program was started, which is how its command is to start. */
 struct inheritance {
     sigset_t mask;

@@ -38,6 +38,8 @@ struct guardian {
     int64_t kill_at;
 };
 
+static const char *called; /* run_called(); set before all else */
+
 static noreturn void fail(const char *format, ...)
 {
     va_list arguments;
@@ -45,7 +47,7 @@ static noreturn void fail(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    say("run", "%s", line);
+    say(called, "%s", line);
     _exit(EXIT_FAILED);
 }
 
@@ -58,7 +60,7 @@ static void tell(const struct guardian *self, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    say("run", "%s: %s", self->asked->spec.name, line);
+    say(called, "%s: %s", self->asked->spec.name, line);
 }
 
 static pid_t continued_with; /* the wrapper; set before the handler */
@@ -115,7 +117,7 @@ static void look_outside(const struct guardian *self)
     struct nested nested;
     nested_find(asked, &nested);
     if (nested.holder && (asked->timeout_ms < 0 || !asked->quiet))
-        say("run", "'%s' %s: inside is pid %d (%s), which waits for this command to end",
+        say(called, "'%s' %s: inside is pid %d (%s), which waits for this command to end",
             asked->spec.name, asked->timeout_ms < 0 ? "would never be obtained" : "not obtained",
             (int)nested.holder, nested.command);
     if (nested.holder)
@@ -154,7 +156,7 @@ static noreturn void refuse(const struct guardian *self, int result)
         holders_describe(self->asked, holders, sizeof holders);
     if (self->asked->timeout_ms > 0)
         snprintf(within, sizeof within, " within %g s", self->asked->seconds);
-    say("run", "'%s' not obtained%s: %s%s", self->asked->spec.name, within,
+    say(called, "'%s' not obtained%s: %s%s", self->asked->spec.name, within,
         result == -EDEADLK ? "to wait would close a cycle of waiting; " : "", holders);
     _exit(self->asked->refused);
 }
@@ -201,7 +203,7 @@ static void take_signals(const struct guardian *self)
     sigprocmask(SIG_BLOCK, &set, NULL);
     const int error = guard_begin(self->wrapper);
     if (error && error != -ESRCH)
-        say("run", "cannot prepare: %s", strerror(-error));
+        say(called, "cannot prepare: %s", strerror(-error));
     if (error)
         give_up(self, EXIT_FAILED);
     static const int not_ours[] = {SIGCHLD /* a test of --when */, SIGCONT, SIGWINCH, SIGPIPE,
@@ -257,12 +259,12 @@ static void start(struct guardian *self)
 {
     const int share = ay_share(self->region);
     if (share < 0) {
-        say("run", "cannot share '%s' with a deputy: %s", self->asked->spec.name, ay_message());
+        say(called, "cannot share '%s' with a deputy: %s", self->asked->spec.name, ay_message());
         give_up(self, EXIT_FAILED);
     }
     self->deputy = deputy_start(self->asked, self->inherited, self->between, share);
     if (self->deputy < 0) {
-        say("run", "cannot fork: %s", strerror(-self->deputy));
+        say(called, "cannot fork: %s", strerror(-self->deputy));
         give_up(self, EXIT_FAILED);
     }
     close(share);
@@ -297,7 +299,7 @@ static noreturn void could_not_run(const struct guardian *self, int error)
     const char *command = self->asked->command[0];
     if (error == ESRCH) /* the wrapper has died */
         give_up(self, EXIT_FAILED);
-    say("run", "cannot run '%s': %s", command, strerror(error));
+    say(called, "cannot run '%s': %s", command, strerror(error));
     give_up(self, error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 }
 
@@ -344,7 +346,8 @@ static void reap(struct guardian *self)
             could_not_run(self, atomic_load(&self->between->error));
         if (WIFEXITED(status) && self->state == COMMAND_ENDED)
             leave(self);
-        say("run", "the deputy (pid %d) was ended by a signal, and the command with it", (int)pid);
+        say(called, "the deputy (pid %d) was ended by a signal; the command is being ended",
+            (int)pid);
         end_all(self);
     }
 }
@@ -361,7 +364,7 @@ static void lose(struct guardian *self)
     if (self->kill_at != INT64_MAX || ay_valid(self->region))
         return;
     self->kill_at = text_now() + (int64_t)ay_grace(self->space) * 1000000 / 2;
-    say("run",
+    say(called,
         "'%s' was lost: this machine is cut off from the cluster '%s', or its agent has died; "
         "ending '%s'",
         self->asked->spec.name, self->asked->cluster, self->asked->command[0]);
@@ -421,6 +424,7 @@ noreturn void guardian(const struct run_words *asked, pid_t wrapper,
                             .wrapper = wrapper,
                             .asked_ns = text_now(),
                             .kill_at = INT64_MAX};
+    called = run_called(asked);
     begin(&self);
     open_region(&self);
     look_outside(&self);
