@@ -144,7 +144,8 @@ os.wait()
             script = ("import os, signal, sys, time\n"
                       f"signal.signal({int(number)}, lambda n, f: os._exit(77))\n"
                       "print(os.getpid(), file=open('ready', 'w'))\n"
-                      "time.sleep(1000)\n")
+                      "while True:  # a signal just before a sleep is noticed after it\n"
+                      "    time.sleep(0.05)\n")
             process = self.start("--", sys.executable, "-c", script, stderr=subprocess.DEVNULL)
             self.number_in("ready")
             process.send_signal(number)
