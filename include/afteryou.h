@@ -97,8 +97,8 @@ typedef enum {
  * for all others a value that is not zero must agree, or ay_open() gives -EINVAL and the message
  * says with whom it disagrees. */
 typedef struct ay_options {
-    /* open regions at once, all processes together; 0: 4096 ("courtesy", "bakery"), 64 ("races"), 16
-     * ("clock", "region"), 8 ("forks"), 2 ("pair") */
+    /* open regions at once, all processes together; 0: 4096 ("courtesy", "bakery"), 64 ("races"),
+     * 16 ("clock", "region"), 8 ("forks"), 2 ("pair") */
     unsigned places;
     /* NULL: "courtesy"; or "bakery", "region", "forks", "clock", "races", "pair" */
     const char *protocol;

@@ -101,7 +101,7 @@ int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t deaf_ns, in
         return -1;
     case ENOMEM: /* of this sleep, not of the call */
         return sleep_in_naps(words, count, deaf_ns, until);
-    case EFAULT: /* a word is not mapped any more: the caller looks again what there is to sleep on */
+    case EFAULT: /* a word is not mapped any more: the caller looks what there is to sleep on */
         rest_a_moment();
         return -1;
     default:
