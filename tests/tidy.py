@@ -55,6 +55,9 @@ TWO_BODIES = {"struct registers", "struct watch", "struct asked", "struct recall
 IMPURE = re.compile(r"\s*#\s*include\s+<(stdio|stdlib|time|unistd|pthread|errno|signal|assert|sys/.*)\.h>")
 UNBROKEN = re.compile(r'\s*"\S*"[;,)]*$')  # a string without a space, which is found by searching for it
 STRUCT = re.compile(r"(?:static )?((?:struct|union|enum) \w+) \{")
+LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
+# Templates, each with the folder in which its document will lie.
+WRITTEN_FOR = {"tools/performance.template.md": "docs/results"}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(home|Users|root|work)/\w")
 
@@ -184,6 +187,15 @@ def judge_words(_root, _path, lines):
             yield number, "a path of one machine"
 
 
+def judge_links(root, path, lines):
+    """A link of a document names a file of the tree."""
+    for number, line in enumerate(lines, 1):
+        for target in LINK.findall(line) if path.endswith(".md") else ():
+            beside = os.path.join(root, WRITTEN_FOR.get(path, os.path.dirname(path)), target)
+            if not os.path.exists(beside):
+                yield number, f"there is no {target}"
+
+
 def judge_format(root, paths):
     if not shutil.which("clang-format"):
         print("tidy: clang-format is missing: the format was not judged", file=sys.stderr)
@@ -206,7 +218,7 @@ def judge(root):
             continue
         with open(os.path.join(root, path), encoding="utf-8") as file:
             lines = file.read().splitlines()
-        rules = [judge_words]
+        rules = [judge_words, judge_links]
         if path.endswith(C_FILES):
             c_paths.append(path)
             rules += [judge_includes, judge_head, judge_length, judge_two_bodies, judge_lines_for_people, judge_purity,
@@ -283,6 +295,7 @@ BREAKS = [
      "belongs to src/protocols/language/registers.h alone"),
     ("src/common/draw/svg.h", GOOD + "/* TO" + "DO: later. */\n", "unfinished"),
     ("docs/notes.md", "FIX" + "ME\n", "unfinished"),
+    ("docs/notes.md", "[one](two.md) [else](https://example.org/) [here](#here)\n", "there is no two.md"),
     ("docs/notes.md", "See /ho" + "me/somebody/notes.\n", "a path of one machine"),
     ("src/cli/main.c", GOOD + 'void a(void) { fprintf(stderr, "a"); }\n', "say() writes lines for people"),
     ("src/common/draw/svg.h", GOOD + "int   a ;\n", "not as clang-format has it"),

@@ -11,6 +11,7 @@ import argparse
 import json
 import subprocess
 import sys
+import time
 
 HOLDS = "holds"
 
@@ -174,17 +175,68 @@ ROWS = [
         Row("courtesy-retain-without-barrier -n 2 --tso", "exclusion", note="membarrier, in the place of the owner's fence"),
         Row("courtesy-retain-without-retained -n 2 --fences --overtake 3", "exclusion", note="a fence twice"),
     ]),
+    ("By messages: Lamport 1978, Ricart & Agrawala 1981, Carvalho & Roucairol 1983, the token", [
+        Row("lamport -n 2 --requests 0"),
+        Row("lamport -n 3 --requests 1"),
+        Row("lamport -n 2 --crashes 1 --joins 1"),
+        Row("lamport -n 3 --requests 1 --crashes 1 --joins 1", quick=SLOW),
+        Row("ricart-agrawala -n 3 --requests 0"),
+        Row("ricart-agrawala -n 4 --requests 0 --network agreed", quick=SLOW),
+        Row("ricart-agrawala -n 3 --requests 1 --crashes 1 --joins 1", quick=SLOW),
+        Row("ricart-agrawala -n 3 --requests 1 --crashes 2 --joins 2", quick=SLOW),
+        Row("ricart-agrawala -n 2 --modes exclusive,shared --crashes 1 --joins 1"),
+        Row("carvalho-roucairol -n 3"),
+        Row("carvalho-roucairol -n 2 --modes exclusive,shared --crashes 1 --joins 1"),
+        Row("carvalho-roucairol -n 3 --crashes 1 --joins 1", quick=SLOW),
+        Row("carvalho-roucairol -n 3 --requests 1 --crashes 2 --joins 2", quick=SLOW),
+        Row("token -n 3"),
+        Row("token -n 4 --requests 1", quick=SLOW),
+        Row("token -n 3 --crashes 1 --joins 1", quick=SLOW),
+        Row("token -n 3 --requests 1 --crashes 2 --joins 2", quick=SLOW),
+        Row("lamport -n 2 --requests 1 --network reordered", "exclusion", note="the paper asks for channels that keep order"),
+        Row("lamport-no-acknowledgement -n 2 --requests 1", "exclusion"),
+        Row("lamport-newcomer-not-told -n 2 --crashes 1 --joins 1", "exclusion"),
+        Row("lamport-waits-for-the-dead -n 2 --requests 1 --crashes 1", "deadlock"),
+        Row("ricart-agrawala-published -n 2 --crashes 2 --joins 2", "exclusion", note="as published"),
+        Row("ricart-agrawala-unfair -n 3", "fairness"),
+        Row("ricart-agrawala-never-defers -n 2 --requests 1", "fairness"),
+        Row("ricart-agrawala-waits-for-the-dead -n 2 --requests 1 --crashes 1", "deadlock"),
+        Row("ricart-agrawala-no-incarnations -n 3 --crashes 1 --joins 1", "fairness", quick=SLOW),
+        Row("ricart-agrawala-fence-without-view -n 2 --requests 1 --crashes 1", "fence"),
+        Row("carvalho-roucairol-no-ask-again -n 3", "deadlock"),
+        Row("carvalho-roucairol-never-defers -n 3", "exclusion"),
+        Row("carvalho-roucairol-preset-newcomer -n 2 --crashes 1 --joins 1", "exclusion"),
+        Row("carvalho-roucairol-nobodys-permission -n 3 --requests 1 --crashes 1 --joins 1", "deadlock"),
+        Row("carvalho-roucairol-no-incarnations -n 3 --crashes 1 --joins 1", "exclusion", quick=SLOW),
+        Row("carvalho-roucairol-fence-without-view -n 2 --requests 1 --crashes 1", "fence"),
+        Row("token-regenerated-twice -n 3 --requests 1 --crashes 1", "exclusion"),
+        Row("token-not-taken-back -n 3 --requests 1 --crashes 1", "deadlock"),
+        Row("token-established-early -n 3 --requests 1 --crashes 2 --joins 1", "deadlock"),
+        Row("token-fence-without-view -n 2 --requests 1 --crashes 1", "fence"),
+    ]),
 ]
 
 
 def run(afteryou, row):
     """The verdict as the checker's JSON, with the exit status beside it."""
+    began = time.monotonic()
     done = subprocess.run([afteryou, "check", *row.words, "--json"], capture_output=True, text=True)
     if done.returncode == 125:
         raise SystemExit(f"afteryou check {' '.join(row.words)}: {done.stderr.strip()}")
     answer = json.loads(done.stdout)
     answer["status"] = done.returncode
-    return answer
+    answer.setdefault("seconds", time.monotonic() - began)
+    return of_messages(answer) if "nodes" in answer else answer
+
+
+def of_messages(answer):
+    """The answer on a message protocol, in the words of one on registers."""
+    judged = {name: {"answer": "holds"} for name in ("safety", "progress", "lockout")}
+    if "broken" in answer:
+        judged = {answer["broken"].partition(":")[0]: {"answer": "broken", "run": [None] * answer["steps"]}}
+    elif "fewest_messages" in answer:
+        answer["messages"] = answer["fewest_messages"], answer["greatest_messages"]
+    return answer | {"properties": judged, "end": "all states" if answer["exhausted"] else "a limit was met"}
 
 
 def broken(answer):
@@ -212,7 +264,8 @@ def steps(row, answer):
 def table(out, groups):
     out.write("# What was checked\n\nMade by `./dev guarantees` with the repository's own checker; every row is a command that anyone can"
               " run.\nA row that must be refuted and is not fails the run, like one that must hold and does not.\n"
-              "Deaths after any step are in every row that does not say otherwise.\n")
+              "Deaths after any step are in every row on registers that does not say otherwise; a row on messages says how many crash and come back.\n"
+              "*Safety* of messages is exclusion, growing fences, fairness where it is promised, and no deadlock.\n")
     for title, rows in groups:
         out.write(f"\n## {title}\n\n| `afteryou check` … | verdict | states | depth | s | MB | |\n|---|---|---:|---:|---:|---:|---|\n")
         for row, answer in rows:
@@ -222,8 +275,17 @@ def table(out, groups):
             if "overtaken" in answer:
                 bounds = ["no bound" if bound is None else str(bound) for bound in answer["overtaken"].values()]
                 note += ("; " if note else "") + f"overtaken ≤ {bounds[0]} ({bounds[1]} from the queue)"
+            if "messages" in answer:
+                note += ("; " if note else "") + "{} … {} messages a passage".format(*answer["messages"])
+            megabytes = answer["bytes"] >> 20 if "bytes" in answer else ""
             out.write(f"| `{' '.join(row.words)}` | {verdict} | {answer['states']:,} | {answer['depth']} |"
-                      f" {answer['seconds']:.1f} | {answer['bytes'] >> 20} | {note} |\n")
+                      f" {answer['seconds']:.1f} | {megabytes} | {note} |\n")
+
+
+def without_a_row(afteryou):
+    """What the checker lists and no row checks."""
+    listed = subprocess.run([afteryou, "check", "--list"], capture_output=True, text=True, check=True).stdout
+    return sorted({line.split()[0] for line in listed.splitlines() if line} - {row.words[0] for _, rows in ROWS for row in rows})
 
 
 def main():
@@ -232,7 +294,11 @@ def main():
     parser.add_argument("--quick", action="store_true", help="only the rows that take seconds")
     parser.add_argument("--write", metavar="FILE")
     words = parser.parse_args()
-    failed, groups = 0, []
+    groups = []
+    missing = without_a_row(words.afteryou)
+    failed = len(missing)
+    for name in missing:
+        print(f"FAIL  {name}: afteryou check --list names it, and no row checks it")
     for title, rows in ROWS:
         done = []
         for row in rows:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/performance.md of what the bench measured, and puts the README's figures in their places.
+"""Makes docs/results/performance.md of what the bench measured, and puts the README's figures in their places.
 
   performance.py --rows FILE... --instructions FILE    takes the bench's CSV files, and writes all of it (./dev bench --write)
   performance.py                                        the same from the rows kept in docs/
@@ -16,9 +16,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENT, README = ROOT / "docs/performance.md", ROOT / "README.md"
+DOCUMENT, README = ROOT / "docs/results/performance.md", ROOT / "README.md"
 TEMPLATE = ROOT / "tools/performance.template.md"
-ROWS, INSTRUCTIONS = ROOT / "docs/performance.csv", ROOT / "docs/performance-instructions.csv"
+ROWS, INSTRUCTIONS = ROOT / "docs/results/performance.csv", ROOT / "docs/results/performance-instructions.csv"
 
 REFERENCE = "robust"
 STRICT, BOUNDED, RETAINED = "courtesy", "courtesy-64", "courtesy-retain"
@@ -351,7 +351,7 @@ def main():
     stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if words.check:
         for path in stale:
-            print(f"{path.relative_to(ROOT)} is not what tools/performance.py makes of docs/performance.csv: run it")
+            print(f"{path.relative_to(ROOT)} is not what tools/performance.py makes of docs/results/performance.csv: run it")
         return 1 if stale else 0
     for path in stale:
         path.write_text(made[path], encoding="utf-8")

@@ -142,7 +142,7 @@ static void search_limits_are_told(void **unused)
     uint32_t states;
     assert_int_equal(run_with("races", (struct search_limits){.memory = 64 << 20}, &states),
                      SEARCH_EXHAUSTED);
-    assert_int_equal(states, 32802); /* docs/guarantees.md has the same number */
+    assert_int_equal(states, 32802); /* docs/results/guarantees.md has the same number */
     assert_int_equal(
         run_with("races", (struct search_limits){.memory = 64 << 20, .states = 1000}, &states),
         SEARCH_STATES);
