@@ -40,7 +40,7 @@ int doorway_show(struct member *member)
 {
     struct shown *shown = (struct shown *)member->meeting->room;
     const int result = mapped ? 0 : map_file(member->meeting);
-    atomic_store(&shown->place[member->self], ((const ay_region *)member->lock)->at.self + 1);
+    atomic_store(&shown->place[member->self], ((const ay_region *)member->lock)->at.fixed.self + 1);
     return result;
 }
 

@@ -59,7 +59,8 @@ static void write_units(FILE *out, const ay_region *region)
 {
     const char *before = ",\"units\":\"";
     for (unsigned unit = 0; unit < region->spec.of; unit++)
-        if (atomic_load_explicit(&region->at.own_cold->units[unit / 64], memory_order_relaxed) >>
+        if (atomic_load_explicit(&region->at.fixed.own_cold->units[unit / 64],
+                                 memory_order_relaxed) >>
                 unit % 64 &
             1) {
             fprintf(out, "%s%u", before, unit);
@@ -102,8 +103,8 @@ void ay__trace(const ay_region *region, const char *event)
         FILE *out = open_memstream(&line, &length);
         if (!out)
             return;
-        begin_line(out, region->at.space, region->at.own_cold->owner.pid, region->at.self,
-                   life_generation(atomic_load(&region->at.own->life)));
+        begin_line(out, region->at.fixed.space, region->at.fixed.own_cold->owner.pid,
+                   region->at.fixed.self, life_generation(atomic_load(&region->at.near.own->life)));
         fprintf(out, ",\"event\":\"%s\",\"region\":", event);
         write_quoted(out, spec->name[at].bytes, spec->name[at].length);
         fprintf(out, ",\"mode\":\"%s\"", mode_name(spec->mode));

@@ -4,7 +4,7 @@
  *
  * It runs the same text as the long way (courtesy_express, courtesy_depart, courtesy_again,
  * courtesy_pause). What is saved is the work around it: all that makes a region or a moment special
- * is asked beforehand, and the answer kept in region->lane. No clock is read: nobody is told since
+ * is asked beforehand, and the answer kept in the lane. No clock is read: nobody is told since
  * when.
  */
 #ifndef AFTERYOU_MEMORY_COURTESY_EXPRESS_H
@@ -24,22 +24,22 @@ __attribute__((always_inline)) static inline bool express_enter(ay_region *regio
 {
     struct registers *at = &region->at;
     struct courtesy_express my;
-    region->lane = LANE_TAKEN;
-    if (__builtin_expect(++at->passage % EXPRESS_GATHER == 0, 0)) {
-        at->gathered = NEVER_GATHERED;
+    region->at.lane = LANE_TAKEN;
+    if (__builtin_expect(++at->mine.passage % EXPRESS_GATHER == 0, 0)) {
+        at->rivals.gathered = NEVER_GATHERED;
         /* and to ask for the name of the file (named.h): no thread counts from there */
-        region->breaks = 0;
+        region->at.passer.breaks = 0;
         if (numbers_used_up(at))
             return false; /* the long way says so */
-        if (at->may_retain && !numbers_half_used(at))
-            region->lane = LANE_RETAIN;
+        if (at->retention.may && !numbers_half_used(at))
+            region->at.lane = LANE_RETAIN;
     }
     courtesy_express(&my, at, (struct courtesy_without){0});
     if (__builtin_expect(my.glance.busy, 0))
         return false;
-    annotate_enter(at->spec);
+    annotate_enter(at->fixed.spec);
     access_point();
-    atomic_store_explicit(&at->own->inside, 1, memory_order_release);
+    atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
     return true;
 }
 
@@ -47,10 +47,10 @@ __attribute__((always_inline)) static inline void express_leave(ay_region *regio
 {
     struct registers *at = &region->at;
     struct courtesy_departure my;
-    region->lane = region->thread;
-    annotate_leave(at->spec);
+    region->at.lane = region->at.passer.thread;
+    annotate_leave(at->fixed.spec);
     access_point();
-    atomic_store_explicit(&at->own->inside, 0, memory_order_release);
+    atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
     courtesy_depart(&my, at);
 }
 
@@ -58,9 +58,9 @@ __attribute__((always_inline)) static inline void express_leave(ay_region *regio
 __attribute__((always_inline)) static inline bool express_again(ay_region *region)
 {
     struct courtesy_again my;
-    region->lane = LANE_AGAIN;
+    region->at.lane = LANE_AGAIN;
     courtesy_again(&my, &region->at, (struct courtesy_without){0});
-    annotate_enter(region->at.spec);
+    annotate_enter(region->at.fixed.spec);
     return __builtin_expect(my.inside, 1);
 }
 
@@ -69,8 +69,8 @@ __attribute__((always_inline)) static inline bool express_again(ay_region *regio
 __attribute__((always_inline)) static inline bool express_pause(ay_region *region)
 {
     struct courtesy_pause my;
-    region->lane = region->thread ^ LANE_RETAINED;
-    annotate_leave(region->at.spec);
+    region->at.lane = region->at.passer.thread ^ LANE_RETAINED;
+    annotate_leave(region->at.fixed.spec);
     courtesy_pause(&my, &region->at);
     return __builtin_expect(my.recalled != registers_own(&region->at, COURTESY_GRANT), 1);
 }

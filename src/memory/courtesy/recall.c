@@ -25,7 +25,7 @@ static bool is_retained(word w)
 static bool is_settled(const struct registers *at, unsigned place, word seen)
 {
     return atomic_load(&registers_hot(at, place)->word) != seen ||
-           !ay__vital(at->space, place).alive;
+           !ay__vital(at->fixed.space, place).alive;
 }
 
 /* Calls until the keeper has heard it, or it is of no use any more: a moment at most, for one that
@@ -50,10 +50,10 @@ void ay__recall(struct registers *at, unsigned place, word seen)
 {
     enum { ANSWER_NS = 1000 * 1000 };
     const struct hot *hot = registers_hot(at, place);
-    at->waited = true;
+    at->passage.waited = true;
     const bool heard = call(at, place, seen);
-    at->unheard = heard ? AT_NOBODY : place;
-    if (!heard || at->deadline != INT64_MIN || atomic_load(&hot->inside))
+    at->passage.unheard = heard ? AT_NOBODY : place;
+    if (!heard || at->passage.deadline != INT64_MIN || atomic_load(&hot->inside))
         return;
     /* A keeper that has heard is not stopped, and answers at once: who only tries waits for
      * that. */
@@ -84,11 +84,11 @@ static unsigned say_recalled(struct recall_of *recalls)
         for (ay_region *region = space->regions; region && count < RETAINED_MOST;
              region = region->next) {
             struct registers *at = &region->at;
-            const word seen = atomic_load(&at->own->word);
-            const uint32_t grant = atomic_load(&at->grant);
-            if (!at->may_retain || !is_retained(seen) || grant == 0)
+            const word seen = atomic_load(&at->near.own->word);
+            const uint32_t grant = atomic_load(&at->retention.grant);
+            if (!at->retention.may || !is_retained(seen) || grant == 0)
                 continue;
-            atomic_store(&at->own->recalled, grant);
+            atomic_store(&at->near.own->recalled, grant);
             recalls[count++] = (struct recall_of){at, seen};
         }
     return count;
@@ -97,7 +97,7 @@ static unsigned say_recalled(struct recall_of *recalls)
 /* False: the owner was inside since its word was seen. */
 static bool take_back(struct recall_of *recall)
 {
-    struct hot *own = recall->at->own;
+    struct hot *own = recall->at->near.own;
     if (atomic_load(&own->inside) != 0)
         return true; /* it will find the recall when it leaves */
     word expected = recall->seen;
@@ -114,10 +114,10 @@ unsigned ay__recall_words(struct ay__waitv *words)
     for (const ay_space *space = ay__process.spaces; space; space = space->next)
         for (const ay_region *region = space->regions; region && count < RETAINED_MOST;
              region = region->next)
-            if (region->at.may_retain) {
+            if (region->at.retention.may) {
                 const struct registers *at = &region->at;
-                words[count++] = (struct ay__waitv){.value = atomic_load(&at->own->recalled),
-                                                    .address = (uintptr_t)&at->own->recalled,
+                words[count++] = (struct ay__waitv){.value = atomic_load(&at->near.own->recalled),
+                                                    .address = (uintptr_t)&at->near.own->recalled,
                                                     .flags = WAITV_32_BITS};
             }
     return count;

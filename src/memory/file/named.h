@@ -25,11 +25,12 @@ volatile uint64_t *ay__named_pointer(void);
 /* -ESTALE, with a message, or 0. Asks the kernel. */
 int ay__named_ask(ay_region *region);
 
-/* 0: nothing has happened since this region's last passage asked. region->undisturbed is this
+/* 0: nothing has happened since this region's last passage asked. The passer is this
  * thread's. */
 __attribute__((always_inline)) static inline uint64_t named_disturbed(const ay_region *region)
 {
-    return (*region->undisturbed ^ (uintptr_t)&ay__undisturbed) | (region->breaks ^ ay__breaks);
+    return (*region->at.passer.undisturbed ^ (uintptr_t)&ay__undisturbed) |
+           (region->at.passer.breaks ^ ay__breaks);
 }
 
 #endif

@@ -41,40 +41,40 @@ struct deadlock_walk {
     unsigned greatest; /* place */
 };
 
-/* The place that `place` sleeps on, or at->places: none, or its register is not as it was seen.
- * Then the sleeper is woken. */
+/* The place that `place` sleeps on. As many as there are places: none, or its register is not as it
+ * was seen; then the sleeper is woken. */
 static unsigned slept_on(const struct registers *at, unsigned place)
 {
     const struct hot *hot = registers_hot(at, place);
     const uint64_t asleep = atomic_load(&hot->asleep);
     const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
     const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
-    if (on >= at->places || on == place || index > WORDS_MOST ||
-        (index && at->place_size <= 2 * PAGE) ||
-        atomic_load(&ay__cold(at->space, place)->conditional) ||
-        ay__cold(at->space, place)->spec.slots != 1)
-        return at->places; /* one of several may make room: no edge */
+    if (on >= at->fixed.places || on == place || index > WORDS_MOST ||
+        (index && at->fixed.place_size <= 2 * PAGE) ||
+        atomic_load(&ay__cold(at->fixed.space, place)->conditional) ||
+        ay__cold(at->fixed.space, place)->spec.slots != 1)
+        return at->fixed.places; /* one of several may make room: no edge */
     if ((uint32_t)atomic_load(registers_word(at, on, index)) == atomic_load(&hot->seen))
         return on;
-    if (place != at->self)
+    if (place != at->fixed.self)
         ay__futex_wake(registers_word(at, on, index));
-    return at->places;
+    return at->fixed.places;
 }
 
-/* Where `thread`, which has the place `on`, is asleep; at->places: nowhere. Most are asleep where
- * they were found: in the queue. */
+/* Where `thread`, which has the place `on`, is asleep; as many as there are places: nowhere. Most
+ * are asleep where they were found: in the queue. */
 static unsigned find_sleep(const struct registers *at, unsigned on, uint64_t thread)
 {
     if (atomic_load(&registers_hot(at, on)->asleep) != 0)
         return on;
-    const unsigned used = ay__used(at->space);
+    const unsigned used = ay__used(at->fixed.space);
     for (unsigned place = 0; place < used; place++) {
         const struct hot *hot = registers_hot(at, place);
-        if (atomic_load(&hot->asleep) != 0 && ay__vital(at->space, place).alive &&
-            atomic_load(&ay__cold(at->space, place)->thread) == thread)
+        if (atomic_load(&hot->asleep) != 0 && ay__vital(at->fixed.space, place).alive &&
+            atomic_load(&ay__cold(at->fixed.space, place)->thread) == thread)
             return place;
     }
-    return at->places;
+    return at->fixed.places;
 }
 
 static void note(struct deadlock_walk *found, uint64_t value)
@@ -85,28 +85,28 @@ static void note(struct deadlock_walk *found, uint64_t value)
 /* What one walk finds. DEADLOCK_UNCLEAR: it ended at one that waits. */
 static enum deadlock walk(const struct registers *at, struct deadlock_walk *found)
 {
-    const uint64_t me = atomic_load(&at->own_cold->thread);
-    unsigned sleeper = at->self;
+    const uint64_t me = atomic_load(&at->fixed.own_cold->thread);
+    unsigned sleeper = at->fixed.self;
     enum deadlock end = DEADLOCK_NONE; /* should the next sleep be none */
     *found = (struct deadlock_walk){0};
-    for (unsigned steps = 0; steps <= at->places; steps++) {
+    for (unsigned steps = 0; steps <= at->fixed.places; steps++) {
         const unsigned on = slept_on(at, sleeper);
-        if (on >= at->places || !ay__vital(at->space, on).alive)
+        if (on >= at->fixed.places || !ay__vital(at->fixed.space, on).alive)
             return end;
         note(found, atomic_load(&registers_hot(at, sleeper)->asleep));
-        note(found, ay__fence(at->space, on) << 16 | on);
+        note(found, ay__fence(at->fixed.space, on) << 16 | on);
         if (sleeper > found->greatest)
             found->greatest = sleeper;
         if (!atomic_load(&registers_hot(at, on)->inside) &&
             atomic_load(&registers_hot(at, on)->asleep) == 0)
             /* on its way; or it retains a permission, which its keeper will give back */
             return DEADLOCK_UNCLEAR;
-        const uint64_t thread = atomic_load(&ay__cold(at->space, on)->thread);
+        const uint64_t thread = atomic_load(&ay__cold(at->fixed.space, on)->thread);
         if (thread == me)
             return DEADLOCK_SEEN;
         end = atomic_load(&registers_hot(at, on)->inside) ? DEADLOCK_NONE : DEADLOCK_UNCLEAR;
         sleeper = find_sleep(at, on, thread);
-        if (sleeper >= at->places)
+        if (sleeper >= at->fixed.places)
             return end;
     }
     return DEADLOCK_UNCLEAR; /* a cycle that I am not part of, or one that changes as I walk */
@@ -116,15 +116,16 @@ static enum deadlock walk(const struct registers *at, struct deadlock_walk *foun
  * behalf of another thread: perhaps. */
 static bool holds(const struct registers *at)
 {
-    const uint64_t me = atomic_load(&at->own_cold->thread);
+    const uint64_t me = atomic_load(&at->fixed.own_cold->thread);
     bool found = false;
     if (at->behalf)
         return true;
     if (pthread_mutex_trylock(&ay__process.mutex) != 0)
         return true;
-    for (const ay_region *region = at->space->regions; region && !found; region = region->next)
+    for (const ay_region *region = at->fixed.space->regions; region && !found;
+         region = region->next)
         found = &region->at != at && region_is_inside(region) &&
-                atomic_load(&region->at.own_cold->thread) == me;
+                atomic_load(&region->at.fixed.own_cold->thread) == me;
     pthread_mutex_unlock(&ay__process.mutex);
     return found;
 }
@@ -134,28 +135,28 @@ enum deadlock ay__deadlock(struct registers *at)
     struct deadlock_walk found;
     const enum deadlock end = holds(at) ? walk(at, &found) : DEADLOCK_NONE;
     if (end != DEADLOCK_SEEN) {
-        at->cycle = 0;
+        at->waiting.cycle = 0;
         return end;
     }
     const int64_t now = ay__now();
-    if (at->cycle != (found.signature | 1)) {
-        at->cycle = found.signature | 1;
-        at->cycle_ns = now;
+    if (at->waiting.cycle != (found.signature | 1)) {
+        at->waiting.cycle = found.signature | 1;
+        at->waiting.cycle_ns = now;
     }
-    const int64_t patience = at->deadline != INT64_MAX    ? MOST_NS
-                             : found.greatest == at->self ? LEAST_NS
-                                                          : MORE_NS;
-    return now - at->cycle_ns >= patience ? DEADLOCK_YIELD : DEADLOCK_SEEN;
+    const int64_t patience = at->passage.deadline != INT64_MAX  ? MOST_NS
+                             : found.greatest == at->fixed.self ? LEAST_NS
+                                                                : MORE_NS;
+    return now - at->waiting.cycle_ns >= patience ? DEADLOCK_YIELD : DEADLOCK_SEEN;
 }
 
 int ay_on_behalf(ay_region *region, uint64_t thread)
 {
-    if (region->mark != ay__process_mark())
+    if (region->at.near.mark != ay__process_mark())
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
     if (region_is_inside(region))
         return ay__fail(-EPERM, "inside: on whose behalf is said before");
     region->at.behalf = thread;
-    region->thread = 0; /* so that the next passage says who it is */
-    region->lane = LANE_CLOSED;
+    region->at.passer.thread = 0; /* so that the next passage says who it is */
+    region->at.lane = LANE_CLOSED;
     return 0;
 }

@@ -96,14 +96,14 @@ static void tell(struct inquest *search, unsigned place, uint32_t generation, ui
 {
     search->told = true;
     if (ay__trace_file >= 0)
-        ay__trace_death(search->region->at.space, (unsigned)pid, place, generation);
+        ay__trace_death(search->region->at.fixed.space, (unsigned)pid, place, generation);
 }
 
 /* Once more if its life, or its thread, changes meanwhile: so what is read here belongs together,
  * but for a claimer's rewriting, and by then the death is among those inherited. */
 static void consider_dead(struct inquest *search, unsigned place)
 {
-    const ay_space *space = search->region->at.space;
+    const ay_space *space = search->region->at.fixed.space;
     const struct cold *cold = ay__cold(space, place);
     struct vital vital, after;
     uint64_t told;
@@ -133,7 +133,7 @@ static void consider_dead(struct inquest *search, unsigned place)
 
 static void consider_inherited(struct inquest *search, unsigned place, unsigned which)
 {
-    const ay_space *space = search->region->at.space;
+    const ay_space *space = search->region->at.fixed.space;
     const struct cold *cold = ay__cold(space, place);
     const struct inherited_death *death = &cold->inherited[which];
     const uint64_t state = atomic_load(&death->state);
@@ -150,7 +150,7 @@ static void consider_inherited(struct inquest *search, unsigned place, unsigned 
 
 bool ay__deaths_tell(ay_region *region)
 {
-    ay_space *space = region->at.space;
+    ay_space *space = region->at.fixed.space;
     struct inquest search = {.region = region};
     pthread_mutex_lock(&ay__process.mutex);
     if (ay__file_again(space) == 0) {
@@ -161,7 +161,7 @@ bool ay__deaths_tell(ay_region *region)
                  at < INHERITED_MOST && atomic_load(&ay__hot(space, place)->inherited); at++)
                 consider_inherited(&search, place, at);
         }
-        region->at.news = search.more;
+        region->at.rivals.news = search.more;
     }
     pthread_mutex_unlock(&ay__process.mutex);
     return search.told;

@@ -71,7 +71,7 @@ static bool enter_courtesy(struct registers *at)
 static void leave_courtesy(struct registers *at)
 {
     struct courtesy_passage my;
-    if (at->spec->take > 0)
+    if (at->fixed.spec->take > 0)
         courtesy_give_back(&my, at);
     else
         courtesy_leave(&my, at);
@@ -90,8 +90,8 @@ static uint64_t dead_region(unsigned index, uint64_t value)
 
 static struct region_rules region_rules(const struct registers *at)
 {
-    return (struct region_rules){.precedence =
-                                     at->space->precedence ? REGION_BY_CLASS : REGION_IN_ORDER};
+    return (struct region_rules){.precedence = at->fixed.space->precedence ? REGION_BY_CLASS
+                                                                           : REGION_IN_ORDER};
 }
 
 static bool enter_region(struct registers *at)

@@ -10,33 +10,38 @@
 static void begin_registers(ay_region *region, ay_space *space)
 {
     struct registers *at = &region->at;
-    at->first = space->base + PAGE;
-    at->place_size = space->place_size;
-    at->self = region->claim.place;
-    at->places = space->places;
-    at->own = ay__claim_hot(&region->claim);
-    at->word = atomic_load(&at->own->word);
-    at->own_cold = ay__claim_cold(&region->claim);
-    at->own_page = ay__claim_registers(&region->claim);
-    at->spec = &region->spec;
-    at->protocol = space->protocol;
-    at->space = space;
-    at->cluster = space->cluster != NULL;
-    at->news = atomic_load(&at->own->inherited) != 0;
-    at->claims = &((const struct header *)space->base)->claims;
-    at->used = &((const struct header *)space->base)->used;
-    at->every_place = space->protocol->features & FEATURE_EVERY_PLACE;
-    at->stride = space->place_size + LINE;
-    at->idle_shows = space->protocol->express;
-    at->gathered = NEVER_GATHERED;
+    const struct header *header = (const struct header *)space->base;
+    const struct running_protocol *protocol = space->protocol;
+    at->near = (struct fixed_near){
+        .mark = space->mark,
+        .own = ay__claim_hot(&region->claim),
+        .claims = &header->claims,
+        .stride = (uint32_t)space->place_size + LINE,
+        .cluster = space->cluster != NULL,
+        .plain = protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
+                 ay__trace_file < 0,
+        .idle_shows = protocol->express,
+        .every_place = protocol->features & FEATURE_EVERY_PLACE,
+    };
+    at->fixed = (struct fixed){
+        .self = region->claim.place,
+        .places = space->places,
+        .first = space->base + PAGE,
+        .place_size = space->place_size,
+        .own_cold = ay__claim_cold(&region->claim),
+        .own_page = ay__claim_registers(&region->claim),
+        .spec = &region->spec,
+        .protocol = protocol,
+        .space = space,
+        .used = &header->used,
+    };
+    at->lane = LANE_CLOSED;
+    at->rivals.gathered = NEVER_GATHERED;
+    at->rivals.news = atomic_load(&at->near.own->inherited) != 0;
     /* The count of sleeps goes on, whoever owns the place: rivals remember which sleep they ended
      * last, and would take the first one of a new owner for that of an old one. */
-    at->sleeps = atomic_load(&at->own->sleeps);
-    region->lane = LANE_CLOSED;
-    /* What is slow because it is rare: it need not be asked for again and again on the express
-     * lane. */
-    region->plain = space->protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
-                    ay__trace_file < 0;
+    at->mine = (struct mine){.word = atomic_load(&at->near.own->word),
+                             .sleeps = atomic_load(&at->near.own->sleeps)};
 }
 
 static int try_claim(ay_region *region, ay_space *space)
@@ -57,7 +62,7 @@ static int try_claim(ay_region *region, ay_space *space)
         space->regions = region;
         if (space->retain && ay__futex_several() &&
             atomic_load(&ay__process.retaining) < RETAINED_MOST) {
-            region->at.may_retain = true;
+            region->at.retention.may = true;
             atomic_fetch_add(&ay__process.retaining, 1);
             ay__keeper_tell();
         }
@@ -83,9 +88,9 @@ static void free_region(ay_region *region)
 {
     if (!region)
         return;
-    free(region->at.acquaintances);
-    free(region->at.runs);
-    free(region->at.company);
+    free(region->at.rivals.acquaintances);
+    free(region->at.rivals.runs);
+    free(region->at.rivals.company);
     free(region);
 }
 
@@ -98,16 +103,17 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     if (posix_memalign(&room, LINE, sizeof(ay_region)) != 0)
         return ay__fail(-ENOMEM, "out of memory");
     ay_region *region = memset(room, 0, sizeof *region);
-    region->mark = space->mark;
     int error = ay__spec_read(space, spec, &region->spec);
     if (!error && space->cluster)
         error = ay__cluster_region_open(region, space->cluster);
     if (!error) {
-        region->at.acquaintances = calloc(space->places, sizeof *region->at.acquaintances);
+        region->at.rivals.acquaintances =
+            calloc(space->places, sizeof *region->at.rivals.acquaintances);
         /* not zeroed: few of them are ever touched */
-        region->at.runs = malloc(space->places * sizeof *region->at.runs);
-        region->at.company = malloc(space->places * sizeof *region->at.company);
-        if (!region->at.acquaintances || !region->at.runs || !region->at.company)
+        region->at.rivals.runs = malloc(space->places * sizeof *region->at.rivals.runs);
+        region->at.rivals.company = malloc(space->places * sizeof *region->at.rivals.company);
+        if (!region->at.rivals.acquaintances || !region->at.rivals.runs ||
+            !region->at.rivals.company)
             error = ay__fail(-ENOMEM, "out of memory");
     }
     if (!error)
@@ -133,11 +139,11 @@ static void forget(ay_space *space, const ay_region *region)
  * mutex, so that the keeper is not about to. */
 static void give_permission_back(struct registers *at)
 {
-    if (atomic_load(&at->grant) == 0 || atomic_load(&at->own->inside) != 0)
+    if (atomic_load(&at->retention.grant) == 0 || atomic_load(&at->near.own->inside) != 0)
         return;
-    at->retains = false;
-    atomic_store(&at->grant, 0);
-    at->protocol->leave(at);
+    at->retention.wanted = false;
+    atomic_store(&at->retention.grant, 0);
+    at->fixed.protocol->leave(at);
 }
 
 void ay_region_close(ay_region *region)
@@ -145,9 +151,9 @@ void ay_region_close(ay_region *region)
     AY__UNCANCELLED;
     if (!region)
         return;
-    ay_space *space = region->at.space;
+    ay_space *space = region->at.fixed.space;
     /* if not: a child, after fork; the place is the parent's */
-    const bool mine = region->mark == ay__process_mark();
+    const bool mine = region->at.near.mark == ay__process_mark();
     if (mine && region_is_inside(region) && ay__vital(space, region->claim.place).alive)
         ay_leave(region); /* else its thread ended inside, and that is told */
     pthread_mutex_lock(&ay__process.mutex);
@@ -155,7 +161,7 @@ void ay_region_close(ay_region *region)
         give_permission_back(&region->at);
     forget(space, region);
     ay__cluster_region_close(region);
-    if (mine && region->at.may_retain)
+    if (mine && region->at.retention.may)
         atomic_fetch_sub(&ay__process.retaining, 1);
     if (mine)
         ay__release(space, &region->claim);

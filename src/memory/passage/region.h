@@ -16,7 +16,7 @@
 
 static inline bool region_is_inside(const ay_region *region)
 {
-    return atomic_load_explicit(&region->at.own->inside, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&region->at.near.own->inside, memory_order_relaxed) != 0;
 }
 
 /* registers.c */
@@ -27,6 +27,7 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 void ay__gather(struct registers *at);          /* finds out who the rivals are now */
 void ay__look_at_company(struct registers *at); /* see who has died of those in company */
 /* wait.c */
+void ay__begin_waiting(struct registers *at); /* says that it waits, if it did not before */
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen);
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
 bool ay__interrupted(struct registers *at); /* after a sleep: true to give up */
@@ -82,7 +83,7 @@ enum {
 
 static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
 {
-    return (const struct hot *)(at->first + place * at->place_size + hot_offset(place));
+    return (const struct hot *)(at->fixed.first + place * at->fixed.place_size + hot_offset(place));
 }
 
 static inline const _Atomic uint64_t *registers_word(const struct registers *at, unsigned place,
@@ -90,23 +91,24 @@ static inline const _Atomic uint64_t *registers_word(const struct registers *at,
 {
     if (index == 0)
         return &registers_hot(at, place)->word;
-    return &((const struct registers_page *)(at->first + place * at->place_size + 2 * PAGE))
+    return &((const struct registers_page *)(at->fixed.first + place * at->fixed.place_size +
+                                             2 * PAGE))
                 ->word[index - 1];
 }
 
 static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigned index)
 {
-    return index == 0 ? &at->own->word : &at->own_page->word[index - 1];
+    return index == 0 ? &at->near.own->word : &at->fixed.own_page->word[index - 1];
 }
 
 static inline unsigned registers_self(const struct registers *at)
 {
-    return at->self;
+    return at->fixed.self;
 }
 
 static inline unsigned registers_places(const struct registers *at)
 {
-    return at->places;
+    return at->fixed.places;
 }
 
 /* L2: the scan ends at `used`, and passes over places that are being claimed for the first time.
@@ -114,25 +116,25 @@ static inline unsigned registers_places(const struct registers *at)
  * later, there or beyond, comes after this look, and will see what I stored before it. */
 static inline unsigned registers_next(struct registers *at, unsigned place)
 {
-    const unsigned used = at->every_place ? at->places : atomic_load(at->used);
-    const unsigned end = used < at->places ? used : at->places;
+    const unsigned used = at->near.every_place ? at->fixed.places : atomic_load(at->fixed.used);
+    const unsigned end = used < at->fixed.places ? used : at->fixed.places;
     for (; place < end; place++) {
-        const struct acquaintance *other = &at->acquaintances[place];
-        if (place == at->self)
+        const struct acquaintance *other = &at->rivals.acquaintances[place];
+        if (place == at->fixed.self)
             continue;
         if (__builtin_expect(other->known != 0 && atomic_load(&other->hot->life) == other->known,
                              1) ||
             ay__meet(at, place))
             return place;
     }
-    return at->places;
+    return at->fixed.places;
 }
 
 /* Whoever comes to a place has said so in `claims` before its first step there (L6): if that has
  * not changed since the rivals were gathered, they are all that have begun. */
 static inline bool registers_gathered(const struct registers *at)
 {
-    return __builtin_expect(atomic_load(at->claims) == at->gathered, 1);
+    return __builtin_expect(atomic_load(at->near.claims) == at->rivals.gathered, 1);
 }
 
 static inline unsigned registers_next_rival(struct registers *at, unsigned place)
@@ -140,20 +142,20 @@ static inline unsigned registers_next_rival(struct registers *at, unsigned place
     if (place == 0) {
         if (!registers_gathered(at))
             ay__gather(at);
-        at->run = 0;
+        at->rivals.run = 0;
     }
-    for (; at->run < at->run_count; at->run++) {
-        const struct stretch *run = &at->runs[at->run];
+    for (; at->rivals.run < at->rivals.run_count; at->rivals.run++) {
+        const struct stretch *run = &at->rivals.runs[at->rivals.run];
         if (place < run->end)
             return place > run->place ? place : run->place;
     }
-    return at->places;
+    return at->fixed.places;
 }
 
 /* Idle: whoever was here has left. */
 static inline bool registers_is_idle(const struct registers *at, unsigned index, word value)
 {
-    return index == 0 && at->idle_shows && !(value >> 63);
+    return index == 0 && at->near.idle_shows && !(value >> 63);
 }
 
 /* What a fetched value counts as. If its thread has ended, it does so as its protocol's dead value;
@@ -164,16 +166,16 @@ static inline word registers_as(const struct registers *at, unsigned index, bool
 {
     if (__builtin_expect(alive, 1) || (open && registers_is_idle(at, index, value)))
         return value;
-    return at->protocol->dead(index, value);
+    return at->fixed.protocol->dead(index, value);
 }
 
 /* Whether all who may be inside together with me live. They are in nobody's way, so no scan
  * looks at them; but whoever dies inside is told of, in whatever mode. */
 static inline bool registers_company_lives(const struct registers *at)
 {
-    for (unsigned which = 0; which < at->company_count; which++)
-        if (__builtin_expect(!acquaintance_stands(at->company[which].other) ||
-                                 !acquaintance_beats(at->company[which].other),
+    for (unsigned which = 0; which < at->rivals.company_count; which++)
+        if (__builtin_expect(!acquaintance_stands(at->rivals.company[which].other) ||
+                                 !acquaintance_beats(at->rivals.company[which].other),
                              0))
             return false;
     return true;
@@ -191,11 +193,11 @@ __attribute__((always_inline)) static inline bool registers_none_above(struct re
                                                                        word limit)
 {
 #define ABOVE(steps) __builtin_expect(registers_at_line(line + (steps)*stride) > limit, 0)
-    const size_t stride = at->stride;
+    const size_t stride = at->near.stride;
     if (!registers_gathered(at))
         return false;
-    const struct stretch *const end = at->runs + at->run_count;
-    for (const struct stretch *run = at->runs; run < end; run++) {
+    const struct stretch *const end = at->rivals.runs + at->rivals.run_count;
+    for (const struct stretch *run = at->rivals.runs; run < end; run++) {
         const char *line = run->line;
         unsigned count = run->end - run->place;
         for (; count >= 4; count -= 4, line += 4 * stride)
@@ -215,10 +217,11 @@ __attribute__((always_inline)) static inline bool registers_none_with(struct reg
                                                                       word mask)
 {
 #define WORD(steps) registers_at_line(line + (steps)*stride)
-    const size_t stride = at->stride;
+    const size_t stride = at->near.stride;
     if (!registers_gathered(at))
         return false;
-    for (const struct stretch *run = at->runs + at->run_count; run-- > at->runs;) {
+    for (const struct stretch *run = at->rivals.runs + at->rivals.run_count;
+         run-- > at->rivals.runs;) {
         unsigned count = run->end - run->place;
         const char *line = run->line + count * stride;
         for (; count >= 4; count -= 4) {
@@ -244,7 +247,7 @@ __attribute__((always_inline)) static inline bool registers_none_with(struct reg
  * whenever in its death it was fetched: the rewriting of a claimer does not change that value. */
 static inline word registers_read(struct registers *at, unsigned place, unsigned index)
 {
-    const struct acquaintance *other = &at->acquaintances[place];
+    const struct acquaintance *other = &at->rivals.acquaintances[place];
     access_point();
     if (__builtin_expect(other->known != 0, 1)) {
         const word value =
@@ -266,15 +269,16 @@ static inline word registers_as_read(const struct registers *at, unsigned index,
 static inline word registers_own(const struct registers *at, unsigned index)
 {
     if (index == REGISTER_IN_LINE(2))
-        return atomic_load_explicit(&at->grant, memory_order_relaxed);
-    return index == 0 ? at->word
-                      : atomic_load_explicit(&at->own_page->word[index - 1], memory_order_relaxed);
+        return atomic_load_explicit(&at->retention.grant, memory_order_relaxed);
+    return index == 0
+               ? at->mine.word
+               : atomic_load_explicit(&at->fixed.own_page->word[index - 1], memory_order_relaxed);
 }
 
 static inline void registers_keep(struct registers *at, unsigned index, word value)
 {
     (void)index; /* the grant is all that is kept */
-    atomic_store_explicit(&at->grant, (uint32_t)value, memory_order_relaxed);
+    atomic_store_explicit(&at->retention.grant, (uint32_t)value, memory_order_relaxed);
 }
 
 /* Not before what was stored, as far as the compiler goes; the processor is held to it by the
@@ -284,12 +288,12 @@ static inline word registers_read_own(const struct registers *at, unsigned index
     (void)index; /* only RECALLED has another writer in this process */
     atomic_signal_fence(memory_order_seq_cst);
     access_point();
-    return atomic_load_explicit(&at->own->recalled, memory_order_acquire);
+    return atomic_load_explicit(&at->near.own->recalled, memory_order_acquire);
 }
 
 static inline bool registers_retains(const struct registers *at)
 {
-    return at->retains;
+    return at->retention.wanted;
 }
 
 static inline void registers_recall(struct registers *at, unsigned place, word seen)
@@ -300,7 +304,7 @@ static inline void registers_recall(struct registers *at, unsigned place, word s
 static inline void registers_write(struct registers *at, unsigned index, word value)
 {
     if (index == 0)
-        at->word = value;
+        at->mine.word = value;
     access_point();
     atomic_store(registers_own_word(at, index), value);
 }
@@ -308,10 +312,10 @@ static inline void registers_write(struct registers *at, unsigned index, word va
 static inline void registers_write_late(struct registers *at, unsigned index, word value)
 {
     if (index == 0)
-        at->word = value;
+        at->mine.word = value;
     access_point();
     if (index == REGISTER_IN_LINE(0)) { /* BUSY: it is inside */
-        atomic_store_explicit(&at->own->inside, (uint32_t)value, memory_order_release);
+        atomic_store_explicit(&at->near.own->inside, (uint32_t)value, memory_order_release);
         return;
     }
     atomic_store_explicit(registers_own_word(at, index), value, memory_order_release);
@@ -319,8 +323,8 @@ static inline void registers_write_late(struct registers *at, unsigned index, wo
 
 static inline bool registers_pause(struct registers *at, unsigned place, unsigned index, word seen)
 {
-    at->waited = true;
-    if (at->spins++ < SPINS_MOST && at->deadline != INT64_MIN) {
+    at->passage.waited = true;
+    if (at->passage.spins++ < SPINS_MOST && at->passage.deadline != INT64_MIN) {
         spin_once();
         return true;
     }
@@ -330,19 +334,20 @@ static inline bool registers_pause(struct registers *at, unsigned place, unsigne
 /* A round of busy waiting was in vain. */
 static inline bool registers_again(struct registers *at)
 {
-    at->waited = true;
+    at->passage.waited = true;
     return ay__nap(at);
 }
 
 static inline bool registers_heed(struct registers *at)
 {
-    return at->deadline == INT64_MAX || ay__heed(at);
+    return at->passage.deadline == INT64_MAX || ay__heed(at);
 }
 
 static inline const _Atomic uint8_t *registers_bit(const struct registers *at, unsigned place,
                                                    unsigned index)
 {
-    return &((const struct registers_page *)(at->first + place * at->place_size + 2 * PAGE))
+    return &((const struct registers_page *)(at->fixed.first + place * at->fixed.place_size +
+                                             2 * PAGE))
                 ->bit[index];
 }
 
@@ -350,28 +355,28 @@ static inline bool registers_read_bit(struct registers *at, unsigned place, unsi
 {
     access_point();
     const bool value = atomic_load(registers_bit(at, place, index));
-    const struct vital vital = ay__vital(at->space, place);
+    const struct vital vital = ay__vital(at->fixed.space, place);
     if (vital.alive)
         return value;
-    if (at->acquaintances[place].alive)
+    if (at->rivals.acquaintances[place].alive)
         ay__meet(at, place); /* it may have died inside */
-    return at->protocol->dead_bit(index, value);
+    return at->fixed.protocol->dead_bit(index, value);
 }
 
 static inline void registers_write_bit(struct registers *at, unsigned index, bool value)
 {
     access_point();
-    atomic_store(&at->own_page->bit[index], value);
+    atomic_store(&at->fixed.own_page->bit[index], value);
 }
 
 static inline bool registers_own_bit(const struct registers *at, unsigned index)
 {
-    return atomic_load_explicit(&at->own_page->bit[index], memory_order_relaxed);
+    return atomic_load_explicit(&at->fixed.own_page->bit[index], memory_order_relaxed);
 }
 
 static inline bool registers_sleep(struct registers *at, struct watch *watch, bool *woken)
 {
-    at->waited = true;
+    at->passage.waited = true;
     return ay__sleep(at, watch, woken);
 }
 
@@ -387,7 +392,7 @@ static inline void registers_wake_one(struct registers *at, unsigned place)
 
 static inline uint64_t registers_missed(const struct registers *at)
 {
-    return at->missed;
+    return at->rivals.missed;
 }
 
 #include "memory/passage/settings.h"

@@ -39,40 +39,40 @@ static int class_of(unsigned precedence, const struct public_spec *spec)
 static void acquaint(const struct registers *at, const struct public_spec *spec,
                      struct acquaintance *other)
 {
-    const int mine = class_of(at->space->precedence, at->spec),
-              its = class_of(at->space->precedence, spec);
-    other->meets = ay__spec_meets(at->spec, spec);
+    const int mine = class_of(at->fixed.space->precedence, at->fixed.spec),
+              its = class_of(at->fixed.space->precedence, spec);
+    other->meets = ay__spec_meets(at->fixed.spec, spec);
     other->rival =
-        other->meets && (spec->mode >= MODES || modes_conflict(at->spec->mode, spec->mode));
+        other->meets && (spec->mode >= MODES || modes_conflict(at->fixed.spec->mode, spec->mode));
     other->precedence = (int8_t)(its > mine ? -1 : its < mine ? 1 : 0);
 }
 
 /* What a new owner says of itself is read between two equal fetches of its life (L4). */
 bool ay__meet(struct registers *at, unsigned place)
 {
-    struct acquaintance *other = &at->acquaintances[place];
+    struct acquaintance *other = &at->rivals.acquaintances[place];
     const struct hot *hot = registers_hot(at, place);
     for (;;) {
-        const struct vital vital = ay__vital(at->space, place);
+        const struct vital vital = ay__vital(at->fixed.space, place);
         const uint64_t life = vital.life;
-        if (life_generation(life) == 0 && !(at->protocol->features & FEATURE_EVERY_PLACE))
+        if (life_generation(life) == 0 && !(at->fixed.protocol->features & FEATURE_EVERY_PLACE))
             return false;
         if (other->known == 0 || life_generation(life) != life_generation(other->known)) {
             /* Whom I knew for a rival but have not read since, or met when it was gone (L4: the
              * spec may be the next one's), or never met, may have been inside. */
-            at->missed += other->rival || !life_alive(life) ||
-                          life_generation(life) - life_generation(other->known) > 1;
-            acquaint(at, &ay__cold(at->space, place)->spec, other);
+            at->rivals.missed += other->rival || !life_alive(life) ||
+                                 life_generation(life) - life_generation(other->known) > 1;
+            acquaint(at, &ay__cold(at->fixed.space, place)->spec, other);
         }
-        if (at->protocol->number) {
-            const uint64_t number = at->protocol->number(atomic_load(&hot->word));
-            if (number > at->floor)
-                at->floor = number;
+        if (at->fixed.protocol->number) {
+            const uint64_t number = at->fixed.protocol->number(atomic_load(&hot->word));
+            if (number > at->rivals.floor)
+                at->rivals.floor = number;
         }
-        if (ay__deaths_concern(at->spec, &vital, hot, ay__cold(at->space, place)))
-            at->news = true;
+        if (ay__deaths_concern(at->fixed.spec, &vital, hot, ay__cold(at->fixed.space, place)))
+            at->rivals.news = true;
         ay__order_loads();
-        const struct vital after = ay__vital(at->space, place);
+        const struct vital after = ay__vital(at->fixed.space, place);
         if (!ay__same_vital(&vital, &after))
             continue;
         /* not before: one that was never used must stay a stranger, at whom a scan ends */
@@ -83,7 +83,7 @@ bool ay__meet(struct registers *at, unsigned place)
         other->pulse = vital.pulse;
         other->known = life;
         if (!other->alive && !other->open)
-            at->gathered = NEVER_GATHERED;
+            at->rivals.gathered = NEVER_GATHERED;
         return true;
     }
 }
@@ -92,10 +92,10 @@ bool ay__meet(struct registers *at, unsigned place)
  * fetch. */
 word ay__read_anew(struct registers *at, unsigned place, unsigned index)
 {
-    const struct acquaintance *other = &at->acquaintances[place];
+    const struct acquaintance *other = &at->rivals.acquaintances[place];
     for (;;) {
         if (!ay__meet(at, place))
-            return at->protocol->dead(index, 0);
+            return at->fixed.protocol->dead(index, 0);
         const word value = atomic_load(registers_word(at, place, index));
         if (acquaintance_stands(other) &&
             (registers_is_idle(at, index, value) || acquaintance_beats(other)))
@@ -105,12 +105,12 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index)
 
 static void add_to_runs(struct registers *at, unsigned place)
 {
-    struct stretch *last = at->run_count ? &at->runs[at->run_count - 1] : NULL;
+    struct stretch *last = at->rivals.run_count ? &at->rivals.runs[at->rivals.run_count - 1] : NULL;
     if (last && last->end == place && hot_offset(place) != 0) {
         last->end++;
         return;
     }
-    at->runs[at->run_count++] = (struct stretch){
+    at->rivals.runs[at->rivals.run_count++] = (struct stretch){
         .line = (const char *)registers_hot(at, place), .place = place, .end = place + 1};
 }
 
@@ -119,22 +119,23 @@ static void add_to_runs(struct registers *at, unsigned place)
  * in `claims` (L6), which is read first: if it changes, the next look gathers again. */
 void ay__gather(struct registers *at)
 {
-    const uint64_t claims = atomic_load(at->claims);
-    at->run_count = 0;
-    at->company_count = 0;
-    at->burdened = false;
-    for (unsigned place = registers_next(at, 0); place < at->places;
+    const uint64_t claims = atomic_load(at->near.claims);
+    at->rivals.run_count = 0;
+    at->rivals.company_count = 0;
+    at->rivals.burdened = false;
+    for (unsigned place = registers_next(at, 0); place < at->fixed.places;
          place = registers_next(at, place + 1)) {
-        const struct acquaintance *other = &at->acquaintances[place];
+        const struct acquaintance *other = &at->rivals.acquaintances[place];
         const bool gone = !other->alive && !other->open;
-        if (other->rival && (!gone || at->queues)) {
+        if (other->rival && (!gone || at->passage.queues)) {
             add_to_runs(at, place);
-            at->burdened |= gone;
+            at->rivals.burdened |= gone;
         } else if (other->meets && !other->rival && !gone) {
-            at->company[at->company_count++] = (struct companion){.other = other, .place = place};
+            at->rivals.company[at->rivals.company_count++] =
+                (struct companion){.other = other, .place = place};
         }
     }
-    at->gathered = claims;
+    at->rivals.gathered = claims;
 }
 
 /* One that has come since they were gathered has changed `claims`. */
@@ -142,8 +143,8 @@ void ay__look_at_company(struct registers *at)
 {
     if (!registers_gathered(at))
         ay__gather(at);
-    for (unsigned which = 0; which < at->company_count; which++)
-        if (!acquaintance_stands(at->company[which].other) ||
-            !acquaintance_beats(at->company[which].other))
-            ay__meet(at, at->company[which].place);
+    for (unsigned which = 0; which < at->rivals.company_count; which++)
+        if (!acquaintance_stands(at->rivals.company[which].other) ||
+            !acquaintance_beats(at->rivals.company[which].other))
+            ay__meet(at, at->rivals.company[which].place);
 }

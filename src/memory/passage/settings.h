@@ -6,28 +6,28 @@
 
 static inline unsigned registers_mode(const struct registers *at)
 {
-    return at->spec->mode;
+    return at->fixed.spec->mode;
 }
 
 static inline unsigned registers_slots(const struct registers *at)
 {
-    return at->spec->slots;
+    return at->fixed.spec->slots;
 }
 
 static inline unsigned registers_overtake(const struct registers *at)
 {
-    return at->space->overtake;
+    return at->fixed.space->overtake;
 }
 
 /* Whether to try the express lane. */
 static inline bool registers_calm(const struct registers *at)
 {
-    return at->calm;
+    return at->habits.calm;
 }
 
 static inline bool registers_conditional(const struct registers *at)
 {
-    return at->conditional;
+    return at->passage.conditional;
 }
 
 static inline bool registers_condition(struct registers *at)
@@ -37,19 +37,19 @@ static inline bool registers_condition(struct registers *at)
 
 static inline bool registers_rival(const struct registers *at, unsigned place)
 {
-    return at->acquaintances[place].rival;
+    return at->rivals.acquaintances[place].rival;
 }
 
 static inline int registers_precedence(const struct registers *at, unsigned place)
 {
-    return at->acquaintances[place].precedence;
+    return at->rivals.acquaintances[place].precedence;
 }
 
 /* Whether somebody at `place`, in `mode`, stands in my way. */
 static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
 {
-    return at->acquaintances[place].meets &&
-           (mode >= MODES || modes_conflict(at->spec->mode, mode));
+    return at->rivals.acquaintances[place].meets &&
+           (mode >= MODES || modes_conflict(at->fixed.spec->mode, mode));
 }
 
 /* The number after `largest`. A place may have passed from a rival to somebody who is none, and is
@@ -57,7 +57,7 @@ static inline bool registers_conflict(const struct registers *at, unsigned place
 static inline word registers_draw(const struct registers *at, word largest, int bits)
 {
     (void)bits; /* long before the field is full no passage begins: numbers_used_up */
-    return (largest > at->floor ? largest : at->floor) + 1;
+    return (largest > at->rivals.floor ? largest : at->rivals.floor) + 1;
 }
 
 #endif

@@ -15,7 +15,7 @@
 
 static int check_owner(const ay_region *region)
 {
-    if (region->mark != ay__process_mark())
+    if (region->at.near.mark != ay__process_mark())
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
     return 0;
 }
@@ -24,7 +24,7 @@ static int check_owner(const ay_region *region)
  * that is not now. */
 static void change_life(ay_region *region, uint32_t from, uint32_t to)
 {
-    struct hot *hot = region->at.own;
+    struct hot *hot = region->at.near.own;
     const uint64_t life = atomic_load(&hot->life);
     if ((life & FUTEX_TID_MASK) == from)
         atomic_store(&hot->life, life_make(life_generation(life), to | FUTEX_WAITERS));
@@ -39,14 +39,14 @@ int ay_share(ay_region *region)
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "not inside");
     pthread_mutex_lock(&ay__process.mutex);
-    const int lost = ay__file_again(region->at.space);
+    const int lost = ay__file_again(region->at.fixed.space);
     pthread_mutex_unlock(&ay__process.mutex);
     if (lost)
         return lost;
-    const int fd = fcntl(region->at.space->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int fd = fcntl(region->at.fixed.space->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (fd < 0)
         return ay__fail(-errno, "cannot copy the descriptor of the space: %s", strerror(errno));
-    const uint32_t tid = life_word(atomic_load(&region->at.own->life)) & FUTEX_TID_MASK;
+    const uint32_t tid = life_word(atomic_load(&region->at.near.own->life)) & FUTEX_TID_MASK;
     if (tid != LIFE_SHARED)
         region->alone = tid;
     change_life(region, region->alone, LIFE_SHARED);
@@ -65,12 +65,12 @@ bool ay__bury_shared(ay_region *region)
 {
     struct registers *at = &region->at;
     bool buried = false;
-    for (unsigned place = registers_next_rival(at, 0); place < at->places;
+    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1)) {
         if (!life_shared(atomic_load(&registers_hot(at, place)->life)))
             continue;
         pthread_mutex_lock(&ay__process.mutex);
-        buried |= ay__bury(at->space, place);
+        buried |= ay__bury(at->fixed.space, place);
         pthread_mutex_unlock(&ay__process.mutex);
     }
     return buried;

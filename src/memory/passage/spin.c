@@ -35,11 +35,11 @@ static bool has_changed(const struct registers *at, struct watch *watch)
     for (unsigned which = 0; which < watch->count; which++) {
         const struct hot *hot = registers_hot(at, watch->place[which]);
         const uint64_t raw = atomic_load(&hot->word);
-        const struct vital vital = ay__vital(at->space, watch->place[which]);
+        const struct vital vital = ay__vital(at->fixed.space, watch->place[which]);
         const uint64_t value = registers_as_read(at, 0, &vital, raw);
         if (value == watch->seen[which])
             continue;
-        if (at->space->overtake == 0 || !at->protocol->inside(value))
+        if (at->fixed.space->overtake == 0 || !at->fixed.protocol->inside(value))
             return true;
         watch->seen[which] = value;
     }
@@ -54,7 +54,7 @@ static bool yield(const struct registers *at, struct watch *watch)
     for (unsigned times = 0; times < YIELDS_MOST; times++) {
         if (has_changed(at, watch))
             return true;
-        if (at->deadline != INT64_MAX && at->deadline - ay__now() < YIELD_ROOM_NS)
+        if (at->passage.deadline != INT64_MAX && at->passage.deadline - ay__now() < YIELD_ROOM_NS)
             return false;
         sched_yield();
     }
@@ -75,23 +75,25 @@ static bool look_for_a_while(const struct registers *at, struct watch *watch, un
 
 bool ay__spins(const struct registers *at)
 {
-    return at->lately_ns <= SPIN_MOST_NS;
+    return at->habits.lately_ns <= SPIN_MOST_NS;
 }
 
 static void learn(struct registers *at, int64_t lasted_ns)
 {
     if (!ay__spins(at)) /* what it believed was wrong */
-        at->lately_ns = lasted_ns;
+        at->habits.lately_ns = lasted_ns;
     else
-        at->lately_ns += (lasted_ns - at->lately_ns) / LEARN;
-    at->in_vain = 0;
+        at->habits.lately_ns += (lasted_ns - at->habits.lately_ns) / LEARN;
+    at->habits.in_vain = 0;
 }
 
 static int64_t longest_spin(struct registers *at)
 {
     if (ay__spins(at))
-        return 2 * at->lately_ns + SPIN_LEAST_NS;
-    return at->lately_ns < LATELY_MOST_NS && ++at->in_vain % TRY_OUT == 0 ? SPIN_MOST_NS : 0;
+        return 2 * at->habits.lately_ns + SPIN_LEAST_NS;
+    return at->habits.lately_ns < LATELY_MOST_NS && ++at->habits.in_vain % TRY_OUT == 0
+               ? SPIN_MOST_NS
+               : 0;
 }
 
 /* I am next, and wait for one that is inside. */
@@ -102,7 +104,7 @@ static bool spin_by_habit(struct registers *at, struct watch *watch)
         return true;
     }
     const int64_t began = ay__now(), most = longest_spin(at);
-    at->spun_ns = began;
+    at->passage.spun_ns = began;
     for (int64_t lasted = 0; lasted < most; lasted = ay__now() - began)
         if (look_for_a_while(at, watch, LOOKS_A_CLOCK, 1)) {
             learn(at, lasted);
@@ -113,25 +115,26 @@ static bool spin_by_habit(struct registers *at, struct watch *watch)
 
 bool ay__spin(struct registers *at, struct watch *watch)
 {
-    at->spun_ns = 0;
+    at->passage.spun_ns = 0;
     if (watch->ahead >= ay__process.processors)
         return yield(at, watch);
     /* where others may pass, my haste would only take the line away from them */
-    if (at->space->overtake)
+    if (at->fixed.space->overtake)
         return look_for_a_while(at, watch, LOOKS_PATIENT, PAUSES_PATIENT);
-    if (watch->count == 1 && at->protocol->inside(watch->seen[0]))
+    if (watch->count == 1 && at->fixed.protocol->inside(watch->seen[0]))
         return spin_by_habit(at, watch);
     return look_for_a_while(at, watch, LOOKS_EAGER, 1);
 }
 
 void ay__spin_missed(struct registers *at)
 {
-    if (at->spun_ns == 0)
+    if (at->passage.spun_ns == 0)
         return;
-    const int64_t lasted = ay__now() - at->spun_ns;
-    at->lately_ns +=
-        ((lasted < LATELY_MOST_NS ? lasted : LATELY_MOST_NS) - at->lately_ns) / LEARN_IN_SLEEP;
-    at->spun_ns = 0;
+    const int64_t lasted = ay__now() - at->passage.spun_ns;
+    at->habits.lately_ns +=
+        ((lasted < LATELY_MOST_NS ? lasted : LATELY_MOST_NS) - at->habits.lately_ns) /
+        LEARN_IN_SLEEP;
+    at->passage.spun_ns = 0;
 }
 
 /* In strict order: somebody waited when I left, and is now inside, or about to be. To ask again at
@@ -140,8 +143,9 @@ void ay__spin_missed(struct registers *at)
  * processors, they are handed to anyway. */
 void ay__hold_back(struct registers *at)
 {
-    at->contended = false;
-    if (at->space->overtake == 0 && at->ahead < ay__process.processors && at->deadline != INT64_MIN)
+    at->habits.contended = false;
+    if (at->fixed.space->overtake == 0 && at->habits.ahead < ay__process.processors &&
+        at->passage.deadline != INT64_MIN)
         for (unsigned pause = 0; pause < PAUSES_PATIENT; pause++)
             spin_once();
 }

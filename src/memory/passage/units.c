@@ -15,12 +15,12 @@ enum { UNIT_WORDS = AY_UNITS_MOST / 64 };
 static void collect(struct registers *at, uint64_t *taken)
 {
     memset(taken, 0, UNIT_WORDS * sizeof *taken);
-    const unsigned words = (at->spec->of + 63) / 64;
-    for (unsigned place = registers_next(at, 0); place < at->places;
+    const unsigned words = (at->fixed.spec->of + 63) / 64;
+    for (unsigned place = registers_next(at, 0); place < at->fixed.places;
          place = registers_next(at, place + 1)) {
-        if (!registers_rival(at, place) || !ay__vital(at->space, place).alive)
+        if (!registers_rival(at, place) || !ay__vital(at->fixed.space, place).alive)
             continue;
-        const struct cold *cold = ay__cold(at->space, place);
+        const struct cold *cold = ay__cold(at->fixed.space, place);
         for (unsigned which = 0; which < words; which++) {
             access_point();
             taken[which] |= atomic_load(&cold->units[which]);
@@ -31,11 +31,11 @@ static void collect(struct registers *at, uint64_t *taken)
 /* It may take long: those who look on must see who keeps the others out. */
 static bool ask(struct registers *at)
 {
-    struct cold *own = at->own_cold;
+    struct cold *own = at->fixed.own_cold;
     const int64_t waits_since = atomic_load(&own->since_ns);
     atomic_store(&own->since_ns, ay__now());
     atomic_store(&own->asks, 1);
-    const bool holds = at->when(at->when_arg);
+    const bool holds = at->request.when(at->request.argument);
     atomic_store(&own->asks, 0);
     atomic_store(&own->since_ns, waits_since);
     return holds;
@@ -43,26 +43,26 @@ static bool ask(struct registers *at)
 
 bool ay__condition(struct registers *at)
 {
-    if (at->spec->take > 0) {
+    if (at->fixed.spec->take > 0) {
         uint64_t taken[UNIT_WORDS];
         unsigned held = 0;
         collect(at, taken);
         for (unsigned which = 0; which < UNIT_WORDS; which++)
             held += (unsigned)__builtin_popcountll(taken[which]);
-        if (held + at->spec->take > at->spec->of)
+        if (held + at->fixed.spec->take > at->fixed.spec->of)
             return false;
     }
-    return !at->when || ask(at);
+    return !at->request.when || ask(at);
 }
 
 void ay__units_choose(struct registers *at)
 {
     uint64_t taken[UNIT_WORDS];
-    unsigned left = at->spec->take;
+    unsigned left = at->fixed.spec->take;
     collect(at, taken);
-    for (unsigned unit = 0; unit < at->spec->of && left > 0; unit++)
+    for (unsigned unit = 0; unit < at->fixed.spec->of && left > 0; unit++)
         if (!(taken[unit / 64] >> unit % 64 & 1)) {
-            _Atomic uint64_t *own = &at->own_cold->units[unit / 64];
+            _Atomic uint64_t *own = &at->fixed.own_cold->units[unit / 64];
             access_point();
             atomic_store(own, atomic_load(own) | UINT64_C(1) << unit % 64);
             left--;
@@ -71,8 +71,8 @@ void ay__units_choose(struct registers *at)
 
 void ay__units_give_back(struct registers *at)
 {
-    for (unsigned which = 0; which < (at->spec->of + 63) / 64; which++) {
+    for (unsigned which = 0; which < (at->fixed.spec->of + 63) / 64; which++) {
         access_point();
-        atomic_store_explicit(&at->own_cold->units[which], 0, memory_order_release);
+        atomic_store_explicit(&at->fixed.own_cold->units[which], 0, memory_order_release);
     }
 }

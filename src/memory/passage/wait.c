@@ -66,7 +66,7 @@ static long wake_own(struct registers *at, unsigned index)
 static void tell_the_deaf(struct registers *at, uint64_t asleep)
 {
     const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
-    if (on < at->places && !life_alive(atomic_load(&registers_hot(at, on)->life)))
+    if (on < at->fixed.places && !life_alive(atomic_load(&registers_hot(at, on)->life)))
         ay__futex_wake(&registers_hot(at, on)->word);
 }
 
@@ -82,10 +82,10 @@ static bool needs_waking(struct registers *at, unsigned place)
         tell_the_deaf(at, asleep);
     if (asleep >> ASLEEP_SEVERAL_SHIFT & 1)
         return true;
-    if ((asleep & UINT16_MAX) != at->self + 1)
+    if ((asleep & UINT16_MAX) != at->fixed.self + 1)
         return false;
     const uint32_t sleeps = atomic_load(&hot->sleeps);
-    struct acquaintance *other = &at->acquaintances[place];
+    struct acquaintance *other = &at->rivals.acquaintances[place];
     const bool again = other->woken == sleeps;
     other->woken = sleeps;
     return !again;
@@ -94,8 +94,8 @@ static bool needs_waking(struct registers *at, unsigned place)
 void ay__wake(struct registers *at)
 {
     bool needed = false;
-    at->contended = true;
-    for (unsigned place = registers_next_rival(at, 0); place < at->places;
+    at->habits.contended = true;
+    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1))
         needed |= needs_waking(at, place);
     if (needed)
@@ -108,17 +108,17 @@ void ay__wake_next(struct registers *at)
 {
     unsigned count = 0, next = 0;
     uint32_t sleeps = 0;
-    for (unsigned place = registers_next_rival(at, 0); place < at->places;
+    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1)) {
         const struct hot *hot = registers_hot(at, place);
-        if ((atomic_load(&hot->asleep) & UINT16_MAX) != at->self + 1)
+        if ((atomic_load(&hot->asleep) & UINT16_MAX) != at->fixed.self + 1)
             continue;
         count++;
         next = place;
         sleeps = atomic_load(&hot->sleeps);
     }
     if (count > 0 && wake_own(at, 0) == 1 && count == 1)
-        at->acquaintances[next].woken = sleeps;
+        at->rivals.acquaintances[next].woken = sleeps;
 }
 
 /* One that says nothing of sleeping is awake, or on its way to sleep: there it will find what has
@@ -131,40 +131,44 @@ void ay__wake_one(struct registers *at, unsigned place)
         ay__futex_wake(&hot->sleeps);
 }
 
+void ay__begin_waiting(struct registers *at)
+{
+    if (at->passage.asleep)
+        return;
+    at->passage.asleep = true;
+    at->waiting = (struct waiting){.doubted_ns = ay__now()};
+    atomic_store(&at->fixed.own_cold->since_ns, at->waiting.doubted_ns);
+    atomic_store(&at->fixed.own_cold->waiting, 1);
+}
+
 static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen,
                        bool several)
 {
-    if (!at->asleep) {
-        at->asleep = true;
-        at->unclear_ns = 0;
-        at->doubts = at->sharing = 0;
-        at->doubted_ns = ay__now();
-        atomic_store(&at->own_cold->since_ns, at->doubted_ns);
-        atomic_store(&at->own_cold->waiting, 1);
-    }
-    atomic_store_explicit(&at->own->seen, seen, memory_order_relaxed);
-    atomic_store_explicit(&at->own->sleeps, ++at->sleeps, memory_order_relaxed);
+    ay__begin_waiting(at);
+    atomic_store_explicit(&at->near.own->seen, seen, memory_order_relaxed);
+    atomic_store_explicit(&at->near.own->sleeps, ++at->mine.sleeps, memory_order_relaxed);
     access_point();
-    atomic_store(&at->own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT |
-                                       (uint64_t)several << ASLEEP_SEVERAL_SHIFT |
-                                       (uint64_t)!ay__futex_several() << ASLEEP_DEAF_SHIFT |
-                                       (uint64_t)at->passage << ASLEEP_PASSAGE_SHIFT);
+    atomic_store(&at->near.own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT |
+                                            (uint64_t)several << ASLEEP_SEVERAL_SHIFT |
+                                            (uint64_t)!ay__futex_several() << ASLEEP_DEAF_SHIFT |
+                                            (uint64_t)at->mine.passage << ASLEEP_PASSAGE_SHIFT);
 }
 
 static void say_awake(struct registers *at)
 {
     access_point();
-    atomic_store_explicit(&at->own->asleep, 0, memory_order_release);
+    atomic_store_explicit(&at->near.own->asleep, 0, memory_order_release);
 }
 
 void ay__rouse(struct registers *at)
 {
-    atomic_store(&at->own->asleep, 0); /* a fence, should the last store have been a late one */
-    for (unsigned place = registers_next(at, 0); place < at->places;
+    atomic_store(&at->near.own->asleep,
+                 0); /* a fence, should the last store have been a late one */
+    for (unsigned place = registers_next(at, 0); place < at->fixed.places;
          place = registers_next(at, place + 1)) {
         access_point();
         const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
-        if ((asleep & UINT16_MAX) == at->self + 1) {
+        if ((asleep & UINT16_MAX) == at->fixed.self + 1) {
             const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
             if (index <= WORDS_MOST)
                 wake_own(at, index);
@@ -174,28 +178,28 @@ void ay__rouse(struct registers *at)
 
 static bool give_up(struct registers *at, int reason)
 {
-    at->reason = reason;
+    at->passage.reason = reason;
     return false;
 }
 
 bool ay__interrupted(struct registers *at)
 {
-    if (!at->interrupted || !at->interrupted(at->when_arg))
+    if (!at->request.interrupted || !at->request.interrupted(at->request.argument))
         return false;
-    at->reason = ay__fail(-EINTR, "interrupted while it waited");
+    at->passage.reason = ay__fail(-EINTR, "interrupted while it waited");
     return true;
 }
 
 bool ay__heed(struct registers *at)
 {
-    return ay__now() < at->deadline || give_up(at, at->give_up);
+    return ay__now() < at->passage.deadline || give_up(at, at->passage.give_up);
 }
 
 /* Asks the second witness. True: it was dead. */
 static bool doubt(struct registers *at, unsigned place)
 {
     pthread_mutex_lock(&ay__process.mutex);
-    const bool buried = ay__bury(at->space, place);
+    const bool buried = ay__bury(at->fixed.space, place);
     pthread_mutex_unlock(&ay__process.mutex);
     return buried;
 }
@@ -205,7 +209,7 @@ static bool doubt(struct registers *at, unsigned place)
 static bool look_after(struct registers *at, unsigned place, const struct vital *before,
                        bool doubts)
 {
-    const struct vital vital = ay__vital(at->space, place);
+    const struct vital vital = ay__vital(at->fixed.space, place);
     if (ay__same_vital(&vital, before))
         return vital.alive && doubts && doubt(at, place);
     ay__futex_wake(before->futex);
@@ -216,24 +220,24 @@ static bool look_after(struct registers *at, unsigned place, const struct vital 
 /* How many look up sooner than I need to. */
 static int64_t others_before(const struct registers *at)
 {
-    return at->ahead > at->sharing + 1 ? at->ahead - 1 : at->sharing;
+    return at->habits.ahead > at->waiting.sharing + 1 ? at->habits.ahead - 1 : at->waiting.sharing;
 }
 
 /* How long before it doubts again. */
 static int64_t patience(const struct registers *at)
 {
-    const unsigned doublings = at->unannounced            ? 0
-                               : at->doubts < DOUBTS_MOST ? at->doubts
-                                                          : DOUBTS_MOST;
+    const unsigned doublings = at->waiting.unannounced            ? 0
+                               : at->waiting.doubts < DOUBTS_MOST ? at->waiting.doubts
+                                                                  : DOUBTS_MOST;
     return ((int64_t)DOUBT_NS << doublings) * (1 + others_before(at));
 }
 
 /* How many at lesser places sleep on the same one: they will notice before me. */
 static unsigned count_sharing(struct registers *at)
 {
-    const uint64_t on = atomic_load(&at->own->asleep) & UINT16_MAX;
+    const uint64_t on = atomic_load(&at->near.own->asleep) & UINT16_MAX;
     unsigned count = 0;
-    for (unsigned place = 0; place < at->self; place++) {
+    for (unsigned place = 0; place < at->fixed.self; place++) {
         const struct hot *hot = registers_hot(at, place);
         count +=
             (atomic_load(&hot->asleep) & UINT16_MAX) == on && life_alive(atomic_load(&hot->life));
@@ -245,31 +249,31 @@ static unsigned count_sharing(struct registers *at)
 static bool grow_doubtful(struct registers *at)
 {
     const int64_t now = ay__now();
-    if (now - at->doubted_ns < patience(at))
+    if (now - at->waiting.doubted_ns < patience(at))
         return false;
-    at->doubted_ns = now;
-    at->doubts++;
-    at->sharing = count_sharing(at);
+    at->waiting.doubted_ns = now;
+    at->waiting.doubts++;
+    at->waiting.sharing = count_sharing(at);
     return true;
 }
 
 /* When to look up at the latest, whatever happens. */
 static int64_t look_up_at(struct registers *at, enum deadlock deadlock, int64_t most_ns)
 {
-    const int64_t now = ay__now(), doubt_at = at->doubted_ns + patience(at);
-    at->unclear_ns = at->unclear_ns ? 2 * at->unclear_ns : CYCLE_NS;
+    const int64_t now = ay__now(), doubt_at = at->waiting.doubted_ns + patience(at);
+    at->waiting.unclear_ns = at->waiting.unclear_ns ? 2 * at->waiting.unclear_ns : CYCLE_NS;
     if (deadlock != DEADLOCK_UNCLEAR)
-        at->unclear_ns = 0;
-    else if (at->unclear_ns > UNCLEAR_MOST_NS)
-        at->unclear_ns = UNCLEAR_MOST_NS;
-    const int64_t walk_ns = deadlock == DEADLOCK_SEEN ? CYCLE_NS : at->unclear_ns;
+        at->waiting.unclear_ns = 0;
+    else if (at->waiting.unclear_ns > UNCLEAR_MOST_NS)
+        at->waiting.unclear_ns = UNCLEAR_MOST_NS;
+    const int64_t walk_ns = deadlock == DEADLOCK_SEEN ? CYCLE_NS : at->waiting.unclear_ns;
     if (walk_ns && walk_ns < most_ns)
         most_ns = walk_ns;
     /* one may have come just before the sleep */
-    if (at->interrupted && most_ns > DEAF_TO_SIGNALS_NS)
+    if (at->request.interrupted && most_ns > DEAF_TO_SIGNALS_NS)
         most_ns = DEAF_TO_SIGNALS_NS;
     const int64_t until = doubt_at - now < most_ns ? doubt_at : now + most_ns;
-    return until < at->deadline ? until : at->deadline;
+    return until < at->passage.deadline ? until : at->passage.deadline;
 }
 
 /* How long to be deaf to deaths, where the kernel watches one word only. Whoever notices one tells
@@ -281,7 +285,7 @@ static int64_t deafness(struct registers *at, unsigned count)
         return 0;
     if (count > 2)
         return DEAF_NS;
-    at->sharing = count_sharing(at);
+    at->waiting.sharing = count_sharing(at);
     const int64_t ns = DEAF_NS * (1 + others_before(at));
     return ns < DEAF_MOST_NS ? ns : DEAF_MOST_NS;
 }
@@ -292,7 +296,7 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
 {
     const enum deadlock deadlock = ay__deadlock(at);
     if (deadlock == DEADLOCK_YIELD &&
-        !doubt(at, (unsigned)(atomic_load(&at->own->asleep) & UINT16_MAX) - 1))
+        !doubt(at, (unsigned)(atomic_load(&at->near.own->asleep) & UINT16_MAX) - 1))
         return give_up(
             at, ay__fail(-EDEADLK,
                          "to wait here would never end: it closes a cycle of waiting threads"));
@@ -312,24 +316,25 @@ static void watch_word(struct ay__waitv *words, unsigned *count, const void *add
  * AWAIT: these wait for somebody in the middle of a step, and look up again soon. */
 static int64_t next_nap(struct registers *at)
 {
-    at->nap_ns = at->nap_ns ? 2 * at->nap_ns : NAP_LEAST_NS;
-    if (at->nap_ns > NAP_MOST_NS)
-        at->nap_ns = NAP_MOST_NS;
-    return at->nap_ns;
+    at->waiting.nap_ns = at->waiting.nap_ns ? 2 * at->waiting.nap_ns : NAP_LEAST_NS;
+    if (at->waiting.nap_ns > NAP_MOST_NS)
+        at->waiting.nap_ns = NAP_MOST_NS;
+    return at->waiting.nap_ns;
 }
 
 bool ay__nap(struct registers *at)
 {
     if (!registers_heed(at))
         return false;
-    if (at->spins++ < ROUNDS_AWAKE) {
+    if (at->passage.spins++ < ROUNDS_AWAKE) {
         sched_yield();
         return true;
     }
     ay__rouse(at);
-    say_asleep(at, at->self, 0, 0, false); /* on nobody in particular */
+    say_asleep(at, at->fixed.self, 0, 0, false); /* on nobody in particular */
     const int64_t now = ay__now(), nap = next_nap(at);
-    const struct timespec until = timespec_at(at->deadline - now < nap ? at->deadline : now + nap);
+    const struct timespec until =
+        timespec_at(at->passage.deadline - now < nap ? at->passage.deadline : now + nap);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     say_awake(at);
     return !ay__interrupted(at);
@@ -337,26 +342,26 @@ bool ay__nap(struct registers *at)
 
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
 {
-    if (at->deadline == INT64_MIN)
-        return give_up(at, at->give_up);
+    if (at->passage.deadline == INT64_MIN)
+        return give_up(at, at->passage.give_up);
     struct ay__waitv words[2];
     unsigned count = 0;
-    if (!(at->protocol->features & FEATURE_SLEEP))
+    if (!(at->fixed.protocol->features & FEATURE_SLEEP))
         ay__rouse(at);
     say_asleep(at, place, index, low_half(seen), false);
-    const struct vital vital = ay__vital(at->space, place);
+    const struct vital vital = ay__vital(at->fixed.space, place);
     const uint64_t raw = atomic_load(registers_word(at, place, index));
     bool again, woken;
     if (registers_as_read(at, index, &vital, raw) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, vital.futex, vital.value);
-        again =
-            sleep_once(at, words, count,
-                       at->protocol->features & FEATURE_SLEEP ? next_nap(at) : INT64_MAX, &woken);
+        again = sleep_once(at, words, count,
+                           at->fixed.protocol->features & FEATURE_SLEEP ? next_nap(at) : INT64_MAX,
+                           &woken);
         look_after(at, place, &vital, grow_doubtful(at));
     } else {
-        at->spins = 0;
-        at->nap_ns = 0;
+        at->passage.spins = 0;
+        at->waiting.nap_ns = 0;
         again = registers_heed(at);
     }
     say_awake(at);
@@ -367,10 +372,10 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
  * moment between its look and its sleep: then it looks up by itself. */
 static int64_t next_wide_nap(struct registers *at)
 {
-    at->wide_ns = at->wide_ns ? 2 * at->wide_ns : NAP_MOST_NS;
-    if (at->wide_ns > WIDE_MOST_NS)
-        at->wide_ns = WIDE_MOST_NS;
-    return at->wide_ns;
+    at->waiting.wide_ns = at->waiting.wide_ns ? 2 * at->waiting.wide_ns : NAP_MOST_NS;
+    if (at->waiting.wide_ns > WIDE_MOST_NS)
+        at->waiting.wide_ns = WIDE_MOST_NS;
+    return at->waiting.wide_ns;
 }
 
 /* Short, if not all that matters is watched; and if it is the one I sleep on that did not hear my
@@ -379,44 +384,44 @@ static int64_t longest_sleep(struct registers *at, const struct watch *watch)
 {
     if (watch->overflow)
         return next_wide_nap(at);
-    return watch->count == 1 && watch->place[0] == at->unheard ? next_nap(at) : INT64_MAX;
+    return watch->count == 1 && watch->place[0] == at->passage.unheard ? next_nap(at) : INT64_MAX;
 }
 
 /* Whoever is aside is woken by place, by any rival that leaves: also by one that was not there when
  * it looked. True: one has come since. */
 static bool watch_newcomers(const struct registers *at, struct ay__waitv *words, unsigned *count)
 {
-    const uint64_t claims = atomic_load(at->claims);
-    watch_word(words, count, at->claims, low_half(claims));
-    return claims != at->gathered;
+    const uint64_t claims = atomic_load(at->near.claims);
+    watch_word(words, count, at->near.claims, low_half(claims));
+    return claims != at->rivals.gathered;
 }
 
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
 {
     *woken = false;
-    if (at->deadline == INT64_MIN)
-        return give_up(at, at->give_up);
-    at->ahead = watch->ahead;
-    at->unannounced = false;
-    at->spun_ns = 0;
-    if (at->spec->slots == 1 && watch->count > 0 && watch->count <= SPUN_ON_MOST &&
+    if (at->passage.deadline == INT64_MIN)
+        return give_up(at, at->passage.give_up);
+    at->habits.ahead = watch->ahead;
+    at->passage.spun_ns = 0;
+    if (at->fixed.spec->slots == 1 && watch->count > 0 && watch->count <= SPUN_ON_MOST &&
         ay__spin(at, watch))
         return registers_heed(at);
     struct ay__waitv words[2 * WATCH_MOST + 2];
     struct vital vitals[WATCH_MOST];
     unsigned count = 0;
     bool again, changed = false;
-    const bool aside = at->protocol->aside && at->protocol->aside(registers_own(at, 0));
-    atomic_store_explicit(&at->own_cold->conditional, aside, memory_order_release);
-    const bool by_place = aside || at->spec->slots > 1;
-    say_asleep(at, watch->count ? watch->place[0] : at->self, 0,
+    const bool aside = at->fixed.protocol->aside && at->fixed.protocol->aside(registers_own(at, 0));
+    atomic_store_explicit(&at->fixed.own_cold->conditional, aside, memory_order_release);
+    const bool by_place = aside || at->fixed.spec->slots > 1;
+    say_asleep(at, watch->count ? watch->place[0] : at->fixed.self, 0,
                watch->count ? low_half(watch->seen[0]) : 0, watch->count > 1 && !by_place);
     if (by_place) /* first: where the kernel watches one word only, it is this one */
-        watch_word(words, &count, &at->own->sleeps, at->sleeps);
+        watch_word(words, &count, &at->near.own->sleeps, at->mine.sleeps);
+    at->waiting.unannounced = false;
     for (unsigned which = 0; which < watch->count; which++) {
         const struct hot *hot = registers_hot(at, watch->place[which]);
-        vitals[which] = ay__vital(at->space, watch->place[which]);
-        at->unannounced |= life_shared(vitals[which].life);
+        vitals[which] = ay__vital(at->fixed.space, watch->place[which]);
+        at->waiting.unannounced |= life_shared(vitals[which].life);
         const uint64_t raw = atomic_load(&hot->word);
         changed |= registers_as_read(at, 0, &vitals[which], raw) != watch->seen[which];
         watch_word(words, &count, &hot->word, low_half(raw));
@@ -441,7 +446,8 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     }
     say_awake(at);
     ay__spin_missed(at);
-    at->unheard = AT_NOBODY; /* the next look calls again, if there is still something to recall */
-    at->spins = 0;
+    at->passage.unheard =
+        AT_NOBODY; /* the next look calls again, if there is still something to recall */
+    at->passage.spins = 0;
     return again;
 }

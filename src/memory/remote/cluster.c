@@ -139,24 +139,26 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
         spec->mode = AY_EXCLUSIVE;
     else if (spec->mode == AY_CONCURRENT_READ)
         spec->mode = AY_SHARED;
-    region->needed = spec->mode == AY_NULL     ? PERMISSION_NONE
-                     : spec->mode == AY_SHARED ? PERMISSION_SHARED
-                                               : PERMISSION_EXCLUSIVE;
-    region->deadline = &cluster->pages->deadline_monotonic;
-    region->permission =
+    region->remote.needed = spec->mode == AY_NULL     ? PERMISSION_NONE
+                            : spec->mode == AY_SHARED ? PERMISSION_SHARED
+                                                      : PERMISSION_EXCLUSIVE;
+    region->remote.deadline = &cluster->pages->deadline_monotonic;
+    region->remote.permission =
         permissions_find(cluster->pages, spec->name[0].bytes, spec->name[0].length);
     return 0;
 }
 
 static uint64_t own_number(const struct registers *at)
 {
-    return at->protocol->number(atomic_load_explicit(&at->own->word, memory_order_relaxed));
+    return at->fixed.protocol->number(
+        atomic_load_explicit(&at->near.own->word, memory_order_relaxed));
 }
 
 uint64_t ay__cluster_fence(const ay_region *region)
 {
     const uint64_t number = own_number(&region->at);
-    return region->base + (number > region->first ? number - region->first : 0);
+    return region->remote.base +
+           (number > region->remote.first ? number - region->remote.first : 0);
 }
 
 enum demand_answer {
@@ -171,11 +173,11 @@ static enum demand_answer demand(ay_region *region, enum demand_kind kind, int64
     const struct name *name = &region->spec.name[0];
     struct demand demand = {.magic = DEMAND_MAGIC,
                             .kind = (uint8_t)kind,
-                            .mode = region->needed,
+                            .mode = region->remote.needed,
                             .length = name->length};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(demand.name, name->bytes, name->length);
-    if (!cluster_path(region->at.space->cluster->name, "socket", address.sun_path,
+    if (!cluster_path(region->at.fixed.space->cluster->name, "socket", address.sun_path,
                       sizeof address.sun_path))
         return NO_AGENT;
     const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -218,7 +220,7 @@ struct wait {
 
 static bool give_up(ay_region *region, int reason)
 {
-    region->at.reason = reason;
+    region->at.passage.reason = reason;
     return false;
 }
 
@@ -237,9 +239,9 @@ static bool is_replaced(const struct cluster *cluster)
 /* Asks, if it is time to; false if nobody will ever answer. */
 static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
 {
-    const struct cluster *cluster = region->at.space->cluster;
+    const struct cluster *cluster = region->at.fixed.space->cluster;
     const int64_t now = ay__now();
-    if (atomic_load(&cluster->pages->full) && !region->permission)
+    if (atomic_load(&cluster->pages->full) && !region->remote.permission)
         return give_up(region, ay__fail(-ENOSPC, "cluster '%s' has no room for another resource",
                                         cluster->name));
     if (now < wait->ask)
@@ -269,14 +271,14 @@ static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
  * known everywhere. */
 static void hear_of_death(ay_region *region)
 {
-    const struct permission *permission = region->permission;
+    const struct permission *permission = region->remote.permission;
     const int64_t end = ay__now() + (int64_t)TRY_MS * MS;
     struct wait wait = {.until = end};
-    region->death = true;
+    region->remote.death = true;
     while (atomic_load(&permission->death) && ay__now() < end) {
         if (!ask(region, &wait, DEMAND_TOLD))
             return;
-        sleep_on(&permission->death, 1, &permission->granted, (uint32_t)region->granted,
+        sleep_on(&permission->death, 1, &permission->granted, (uint32_t)region->remote.granted,
                  wait.ask < end ? wait.ask : end);
     }
 }
@@ -284,41 +286,31 @@ static void hear_of_death(ay_region *region)
 /* The permission is there, in time, and sufficient: the passage is the cluster's. */
 static bool take(ay_region *region)
 {
-    const struct permission *permission = region->permission;
+    const struct permission *permission = region->remote.permission;
     const uint64_t granted = atomic_load(&permission->granted);
-    const struct cluster *cluster = region->at.space->cluster;
+    const struct cluster *cluster = region->at.fixed.space->cluster;
     const struct name *name = &region->spec.name[0];
-    if (permission_mode(granted) < region->needed || !ay__cluster_in_time(region) ||
+    if (permission_mode(granted) < region->remote.needed || !ay__cluster_in_time(region) ||
         cluster->pages->identity != cluster->identity)
         return false;
-    region->base = atomic_load(&permission->base);
-    region->first = atomic_load(&permission->number);
+    region->remote.base = atomic_load(&permission->base);
+    region->remote.first = atomic_load(&permission->number);
     if (atomic_load(&permission->granted) != granted) /* P2 */
         return false;
     if (!permission_is_of(permission, name->bytes, name->length) ||
         atomic_load(&permission->granted) != granted)
         return false; /* P3 */
-    atomic_store(&region->granted, granted);
+    atomic_store(&region->remote.granted, granted);
     if (atomic_load(&permission->death))
         hear_of_death(region);
     return true;
-}
-
-static void say_waiting(struct registers *at)
-{
-    at->waited = true;
-    if (at->asleep)
-        return;
-    at->asleep = true;
-    atomic_store(&at->own_cold->since_ns, ay__now());
-    atomic_store(&at->own_cold->waiting, 1);
 }
 
 /* P3: the agent may have taken the name away. */
 static bool is_named(const ay_region *region)
 {
     const struct name *name = &region->spec.name[0];
-    return permission_is_of(region->permission, name->bytes, name->length);
+    return permission_is_of(region->remote.permission, name->bytes, name->length);
 }
 
 /* The permission is for too weak a mode, and others may be inside by it: let the agent in, and come
@@ -326,35 +318,36 @@ static bool is_named(const ay_region *region)
 static bool make_way(ay_region *region, struct wait *wait, uint64_t granted)
 {
     struct registers *at = &region->at;
-    at->protocol->leave(at);
+    at->fixed.protocol->leave(at);
     wait->ask = 0;
-    while (atomic_load(&region->permission->granted) == granted && is_named(region)) {
+    while (atomic_load(&region->remote.permission->granted) == granted && is_named(region)) {
         const int64_t now = ay__now();
         if (now >= wait->until)
-            return give_up(region, at->give_up);
+            return give_up(region, at->passage.give_up);
         if (!ask(region, wait, DEMAND_MORE))
             return false;
-        sleep_on(&region->permission->granted, (uint32_t)granted, &region->permission->busy,
-                 wait->busy, wait->ask < wait->until ? wait->ask : wait->until);
+        sleep_on(&region->remote.permission->granted, (uint32_t)granted,
+                 &region->remote.permission->busy, wait->busy,
+                 wait->ask < wait->until ? wait->ask : wait->until);
         if (ay__interrupted(at))
             return false;
     }
-    at->deadline = wait->until;
+    at->passage.deadline = wait->until;
     wait->ask = 0;
-    return at->protocol->enter(at);
+    return at->fixed.protocol->enter(at);
 }
 
 /* Sleeps until something may have changed; false: given up. */
 static bool rest(ay_region *region, struct wait *wait)
 {
-    const struct permissions *pages = region->at.space->cluster->pages;
-    const struct permission *permission = region->permission;
+    const struct permissions *pages = region->at.fixed.space->cluster->pages;
+    const struct permission *permission = region->remote.permission;
     const uint32_t changes = atomic_load(&pages->changes);
     if (!permission) {
         const struct name *name = &region->spec.name[0];
-        region->permission = permissions_find(pages, name->bytes, name->length);
-        if (region->permission) {
-            wait->busy = atomic_load(&region->permission->busy);
+        region->remote.permission = permissions_find(pages, name->bytes, name->length);
+        if (region->remote.permission) {
+            wait->busy = atomic_load(&region->remote.permission->busy);
             wait->ask = 0; /* so that who tries hears of it, should it be busy */
             return true;
         }
@@ -367,7 +360,7 @@ static bool rest(ay_region *region, struct wait *wait)
     const int64_t now = ay__now();
     if (now >= wait->until ||
         (wait->tries && permission && atomic_load(&permission->busy) != wait->busy))
-        return give_up(region, region->at.give_up);
+        return give_up(region, region->at.passage.give_up);
     const int64_t until = wait->ask < wait->until ? wait->ask : wait->until;
     if (!permission)
         sleep_on(&pages->changes, changes, &pages->changes, changes, until);
@@ -381,26 +374,28 @@ static bool rest(ay_region *region, struct wait *wait)
 bool ay__cluster_wait(ay_region *region)
 {
     struct registers *at = &region->at;
-    if (region->needed == PERMISSION_NONE)
+    if (region->remote.needed == PERMISSION_NONE)
         return true;
-    if (region->told_lost)
+    if (region->remote.told_lost)
         ay__cluster_enters(region);
-    struct wait wait = {.until = at->deadline, .tries = at->deadline == INT64_MIN};
+    struct wait wait = {.until = at->passage.deadline, .tries = at->passage.deadline == INT64_MIN};
     if (wait.tries)
         wait.until = ay__now() + (int64_t)TRY_MS * MS;
-    if (region->permission)
-        wait.busy = atomic_load(&region->permission->busy);
+    if (region->remote.permission)
+        wait.busy = atomic_load(&region->remote.permission->busy);
     for (;;) {
-        if (region->permission && !is_named(region)) {
-            atomic_store(&region->granted, 0); /* it is asked for anew */
-            region->permission = NULL;
+        if (region->remote.permission && !is_named(region)) {
+            atomic_store(&region->remote.granted, 0); /* it is asked for anew */
+            region->remote.permission = NULL;
         }
-        if (region->permission && take(region))
+        if (region->remote.permission && take(region))
             return true;
-        say_waiting(at);
-        const uint64_t granted = region->permission ? atomic_load(&region->permission->granted) : 0;
+        at->passage.waited = true;
+        ay__begin_waiting(at);
+        const uint64_t granted =
+            region->remote.permission ? atomic_load(&region->remote.permission->granted) : 0;
         const bool weak = permission_mode(granted) != PERMISSION_NONE &&
-                          permission_mode(granted) < region->needed;
+                          permission_mode(granted) < region->remote.needed;
         if (weak ? !make_way(region, &wait, granted) : !rest(region, &wait))
             return false;
     }

@@ -30,7 +30,7 @@ int ay__cluster_check_space(const struct cluster *cluster, int fd); /* whether i
 void ay__cluster_close(struct cluster *cluster);
 /* refuses what a cluster hasn't got */
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster);
-/* false: given up, for at.reason */
+/* false: given up, for at.passage.reason */
 bool ay__cluster_wait(ay_region *region);
 uint64_t ay__cluster_fence(const ay_region *region);
 /* cluster_lost.c */
@@ -41,17 +41,18 @@ unsigned ay__cluster_watchers(void); /* threads of ours; under the mutex */
 
 static inline bool ay__cluster_in_time(const ay_region *region)
 {
-    return ay__coarse_now() < atomic_load_explicit(region->deadline, memory_order_relaxed);
+    return ay__coarse_now() < atomic_load_explicit(region->remote.deadline, memory_order_relaxed);
 }
 
 /* The permission by which it last entered still stands. */
 static inline bool ay__cluster_at_hand(const ay_region *region)
 {
-    const uint64_t granted = atomic_load_explicit(&region->granted, memory_order_relaxed);
+    const uint64_t granted = atomic_load_explicit(&region->remote.granted, memory_order_relaxed);
     return granted != 0 &&
-           atomic_load_explicit(&region->permission->granted, memory_order_acquire) == granted &&
+           atomic_load_explicit(&region->remote.permission->granted, memory_order_acquire) ==
+               granted &&
            ay__cluster_in_time(region) &&
-           !atomic_load_explicit(&region->told_lost, memory_order_relaxed);
+           !atomic_load_explicit(&region->remote.told_lost, memory_order_relaxed);
 }
 
 /* Inside the region of the space: true once it is the cluster's as well. */
@@ -63,8 +64,8 @@ static inline bool ay__cluster_permit(ay_region *region)
 /* Once: this passage is told of a death on another machine. */
 static inline bool ay__cluster_tells_death(ay_region *region)
 {
-    const bool death = region->death;
-    region->death = false;
+    const bool death = region->remote.death;
+    region->remote.death = false;
     return death;
 }
 

@@ -20,18 +20,19 @@ enum { MS = 1000 * 1000, LOOK_MS = 500 };
 
 static bool holds(const ay_region *region, uint64_t granted)
 {
-    const struct permissions *pages = region->at.space->cluster->pages;
-    return atomic_load(&region->permission->granted) == granted &&
+    const struct permissions *pages = region->at.fixed.space->cluster->pages;
+    return atomic_load(&region->remote.permission->granted) == granted &&
            clock_ns(CLOCK_BOOTTIME) < atomic_load(&pages->deadline);
 }
 
 bool ay_valid(const ay_region *region)
 {
-    if (region->mark != ay__process_mark() || !region_is_inside(region))
+    if (region->at.near.mark != ay__process_mark() || !region_is_inside(region))
         return false;
-    if (!region->at.cluster || region->needed == PERMISSION_NONE)
+    if (!region->at.near.cluster || region->remote.needed == PERMISSION_NONE)
         return true;
-    return !atomic_load(&region->told_lost) && holds(region, atomic_load(&region->granted));
+    return !atomic_load(&region->remote.told_lost) &&
+           holds(region, atomic_load(&region->remote.granted));
 }
 
 /* Grace less lease, and less the tenth of the lease by which clocks may differ. */
@@ -48,14 +49,14 @@ static void tell_losers(ay_space *space)
 {
     const uint64_t one = 1;
     for (ay_region *region = space->regions; region; region = region->next) {
-        const uint64_t granted = atomic_load(&region->granted);
-        if (!region->lost || !granted || !atomic_load(&region->at.own->inside) ||
-            atomic_load(&region->told_lost) || holds(region, granted))
+        const uint64_t granted = atomic_load(&region->remote.granted);
+        if (!region->remote.lost || !granted || !atomic_load(&region->at.near.own->inside) ||
+            atomic_load(&region->remote.told_lost) || holds(region, granted))
             continue;
-        atomic_store(&region->told_lost, true);
+        atomic_store(&region->remote.told_lost, true);
         /* the program may have closed it */
-        if (descriptor_is(region->lost - 1, &region->lost_file))
-            (void)!write(region->lost - 1, &one, sizeof one);
+        if (descriptor_is(region->remote.lost - 1, &region->remote.lost_file))
+            (void)!write(region->remote.lost - 1, &one, sizeof one);
     }
 }
 
@@ -118,18 +119,18 @@ unsigned ay__cluster_watchers(void)
 int ay_lost(ay_region *region)
 {
     AY__UNCANCELLED;
-    if (region->mark != ay__process_mark())
+    if (region->at.near.mark != ay__process_mark())
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
-    if (region->lost)
-        return region->lost - 1;
+    if (region->remote.lost)
+        return region->remote.lost - 1;
     const int fd = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (fd < 0)
         return ay__fail(-errno, "cannot make an eventfd: %s", strerror(errno));
-    descriptor_identify(fd, &region->lost_file); /* it is open: it cannot fail */
+    descriptor_identify(fd, &region->remote.lost_file); /* it is open: it cannot fail */
     pthread_mutex_lock(&ay__process.mutex);
-    const int error = region->at.cluster ? start_watching(region->at.space) : 0;
+    const int error = region->at.near.cluster ? start_watching(region->at.fixed.space) : 0;
     if (!error)
-        region->lost = fd + 1;
+        region->remote.lost = fd + 1;
     pthread_mutex_unlock(&ay__process.mutex);
     if (error)
         close(fd);
@@ -140,15 +141,15 @@ int ay_lost(ay_region *region)
 void ay__cluster_enters(ay_region *region)
 {
     uint64_t count;
-    if (region->lost && descriptor_is(region->lost - 1, &region->lost_file))
-        (void)!read(region->lost - 1, &count, sizeof count);
-    atomic_store(&region->told_lost, false);
+    if (region->remote.lost && descriptor_is(region->remote.lost - 1, &region->remote.lost_file))
+        (void)!read(region->remote.lost - 1, &count, sizeof count);
+    atomic_store(&region->remote.told_lost, false);
 }
 
 /* Under the mutex, when the watcher no longer finds it. */
 void ay__cluster_region_close(ay_region *region)
 {
-    if (region->lost && descriptor_is(region->lost - 1, &region->lost_file))
-        close(region->lost - 1);
-    region->lost = 0;
+    if (region->remote.lost && descriptor_is(region->remote.lost - 1, &region->remote.lost_file))
+        close(region->remote.lost - 1);
+    region->remote.lost = 0;
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What a region of a space of many machines keeps: by which permission it entered, and who is to be
+ * told that it is lost. All 0 in a space of one machine. */
+#ifndef AFTERYOU_MEMORY_REMOTE_SIDE_H
+#define AFTERYOU_MEMORY_REMOTE_SIDE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/descriptors.h"
+
+struct permission;
+
+struct remote_side {
+    /* fixed while the region is open */
+    const _Atomic int64_t *deadline;     /* by the coarse clock */
+    uint8_t needed;                      /* PERMISSION_… */
+    const struct permission *permission; /* NULL: not found yet, or its name was taken away */
+    /* the permission by which it last entered; 0: it never did */
+    _Atomic uint64_t granted;
+    uint64_t base, first; /* of that permission */
+    /* its present passage was told that it is lost. The watcher sets it, under the mutex; the next
+     * passage clears it. Never set while nobody has asked for the eventfd */
+    _Atomic bool told_lost;
+    /* somebody died inside on another machine. hear_of_death() sets it before this passage is
+     * inside; ay__cluster_tells_death() clears it, once it is */
+    bool death;
+    /* the eventfd, and 1; 0: nobody has asked for it. Set by ay_lost(), once; cleared when the
+     * region is closed; both under the mutex */
+    int lost;
+    struct descriptor_identity lost_file; /* what it was opened as */
+};
+
+#endif
