@@ -79,11 +79,6 @@ class Packages(unittest.TestCase):
         self.assertIn("man7/afteryou.7\n", command)
         self.assertNotIn("man7", (ROOT / "debian/libafteryou-dev.install").read_text())
 
-    def test_symbols(self):
-        """The list of the package is that of the library."""
-        listed = re.findall(r"^ (ay_\w+)@AFTERYOU_0 ", (ROOT / "debian/libafteryou0.symbols").read_text(), re.M)
-        self.assertEqual(listed, re.findall(r"^    (ay_\w+);", (ROOT / "src/memory/libafteryou.map").read_text(), re.M))
-
     def test_purge(self):
         script = ROOT / "debian/afteryou-cluster.postrm"
         call("sh", "-n", str(script))
