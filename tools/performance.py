@@ -3,8 +3,8 @@
 """Makes docs/results/performance.md of what the bench measured, and puts the README's figures in their places.
 
   performance.py --rows FILE... --instructions FILE    takes the bench's CSV files, and writes all of it (./dev bench --write)
-  performance.py                                        the same from the rows kept in docs/
-  performance.py --check                                changes nothing; fails if a document differs from the rows kept in docs/
+  performance.py                                        the same from the rows kept in docs/results
+  performance.py --check                                changes nothing; fails if a document differs from the rows kept in docs/results
 
 The text around the figures is tools/performance.template.md: {{name}} stands for what is made here, and the reasons why a bar is
 not met are kept there too, so that a new run does not lose them.
@@ -29,14 +29,16 @@ SECTIONS = {0: "empty", 100: "100 ns", 1000: "1 µs", 10000: "10 µs"}
 class Run:
     """The rows of a run, by case and peer."""
 
-    def __init__(self, paths, instructions):
+    def __init__(self, paths, instructions=None):
         self.machine, self.rows, self.order = {}, {}, []
         for path in paths:
             with open(path, newline="", encoding="utf-8") as file:
                 for row in csv.DictReader(file):
                     self.add(row)
-        with open(instructions, newline="", encoding="utf-8") as file:
-            self.instructions = list(csv.DictReader(file))
+        self.instructions = []
+        if instructions:
+            with open(instructions, newline="", encoding="utf-8") as file:
+                self.instructions = list(csv.DictReader(file))
 
     def add(self, row):
         if row["case"] == "machine":
@@ -157,15 +159,6 @@ def made_bound(run):
             for peer in run.peers(*cases) if bound_of(peer) is not None]
     heads = [f"{case.split('-')[1]} processes, {SECTIONS[int(case.split('-')[2])]}" for case in cases]
     return table(["B", *heads, "greatest overtaking in the queue, of all cases"], rows)
-
-
-def made_all_details(run):
-    parts = []
-    for case in run.order:
-        kind, *numbers = case.split("-")
-        if kind == "contended":
-            parts.append(f"#### {numbers[0]} processes, {SECTIONS[int(numbers[1])]} inside\n\n{made_details(run, case)}")
-    return "\n\n".join(parts).replace("empty inside", "empty section")
 
 
 def made_readers(run):
@@ -291,11 +284,12 @@ def fill(template, run):
         return ""
 
     template = re.sub(r"\{\{reasons\n(.*?)\}\}\n*", take_reasons, template, flags=re.S)
-    makers = {"machine": made_machine, "trust": made_trust, "alone": made_alone, "details": made_all_details,
+    makers = {"machine": made_machine, "trust": made_trust, "alone": made_alone,
               "readers": made_readers, "slots": made_slots, "kill": made_kill, "startup": made_startup,
               "instructions": made_instructions, "bound": made_bound, "bars": lambda run: made_bars(run, reasons)}
-    for members in (2, 4, 8):
+    for members in (2, 8):
         makers[f"contended-{members}"] = lambda run, members=members: made_contended(run, members)
+        makers[f"details-{members}"] = lambda run, members=members: made_details(run, f"contended-{members}-1000")
     return re.sub(r"\{\{([\w-]+)\}\}", lambda found: makers[found.group(1)](run), template)
 
 
@@ -325,7 +319,7 @@ def with_figures(readme, run):
 
 
 def keep_rows(paths):
-    """One CSV of them all, in docs/."""
+    """One CSV of them all, in docs/results."""
     lines = []
     for path in paths:
         with open(path, newline="", encoding="utf-8") as file:

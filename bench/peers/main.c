@@ -12,7 +12,6 @@
 #include "crew.h"
 #include "lists.h"
 #include "machine.h"
-#include "plots.h"
 #include "table.h"
 
 static const char usage[] =
@@ -26,9 +25,6 @@ static const char usage[] =
     "  --window MS           how long, each time, when contended\n"
     "  --again N             measures a case that was too noisy to trust again, N times at most\n"
     "  --csv FILE            writes all rows there too\n"
-    "  --svg DIRECTORY       draws plots there\n"
-    "  --from FILE           does not measure, but takes the rows of an earlier --csv; may be "
-    "repeated\n"
     "  --afteryou FILE       the command to start, for start-up; default: the one that was built "
     "with this\n"
     "  --commit WORD         what is measured: kept with the rows\n"
@@ -52,14 +48,10 @@ static const struct effort quick = {.alternations = 2,
                                     .kills = 2,
                                     .starts = 2};
 
-enum { FILES_MOST = 64 };
-
 struct words {
     struct choice choice;
     struct effort effort;
-    const char *csv, *svg, *passages, *commit;
-    const char *from[FILES_MOST];
-    size_t from_count;
+    const char *csv, *passages, *commit;
     unsigned again;
     bool list;
 };
@@ -112,8 +104,6 @@ enum letter {
     WINDOW,
     AGAIN,
     CSV,
-    SVG,
-    FROM,
     AFTERYOU,
     COMMIT,
     LIST,
@@ -127,8 +117,6 @@ static const struct option options[] = {{"case", required_argument, NULL, CASE},
                                         {"window", required_argument, NULL, WINDOW},
                                         {"again", required_argument, NULL, AGAIN},
                                         {"csv", required_argument, NULL, CSV},
-                                        {"svg", required_argument, NULL, SVG},
-                                        {"from", required_argument, NULL, FROM},
                                         {"afteryou", required_argument, NULL, AFTERYOU},
                                         {"commit", required_argument, NULL, COMMIT},
                                         {"list", no_argument, NULL, LIST},
@@ -160,14 +148,6 @@ static void take_option(struct words *words, int option)
         break;
     case CSV:
         words->csv = optarg;
-        break;
-    case SVG:
-        words->svg = optarg;
-        break;
-    case FROM:
-        if (words->from_count == FILES_MOST)
-            refuse("--from at most %d times", FILES_MOST);
-        words->from[words->from_count++] = optarg;
         break;
     case AFTERYOU:
         words->choice.afteryou = optarg;
@@ -262,18 +242,6 @@ static void measure_all(const struct words *words, struct rows *rows)
     table_legend(stdout);
 }
 
-static void take_rows(const struct words *words, struct rows *rows)
-{
-    char message[NOTE_ROOM];
-    for (size_t at = 0; at < words->from_count; at++)
-        if (rows_read(rows, words->from[at], message, sizeof message) != 0)
-            refuse("%s", message);
-    table_machine(rows, stdout);
-    for (size_t at = 0; at < bench_case_count; at++)
-        table_case(&bench_cases[at], rows, stdout);
-    table_legend(stdout);
-}
-
 static int write_csv(const struct rows *rows, const char *path)
 {
     FILE *out = fopen(path, "w");
@@ -281,19 +249,6 @@ static int write_csv(const struct rows *rows, const char *path)
     if (out && fclose(out) != 0)
         return -errno;
     return result;
-}
-
-/* Writes what was asked for. */
-static bool keep(const struct words *words, const struct rows *rows)
-{
-    char message[NOTE_ROOM];
-    const int result = words->csv ? write_csv(rows, words->csv) : 0;
-    if (result != 0)
-        fprintf(stderr, "bench: %s: %s\n", words->csv, strerror(-result));
-    const bool drawn = !words->svg || plots_write(rows, words->svg, message, sizeof message) == 0;
-    if (!drawn)
-        fprintf(stderr, "bench: %s\n", message);
-    return result == 0 && drawn;
 }
 
 int main(int count, char **arguments)
@@ -312,11 +267,10 @@ int main(int count, char **arguments)
     crew_prepare();
     if (words.passages)
         return make_passages(words.passages);
-    if (words.from_count > 0)
-        take_rows(&words, &rows);
-    else
-        measure_all(&words, &rows);
-    const bool kept = keep(&words, &rows);
+    measure_all(&words, &rows);
+    const int result = words.csv ? write_csv(&rows, words.csv) : 0;
+    if (result != 0)
+        fprintf(stderr, "bench: %s: %s\n", words.csv, strerror(-result));
     rows_free(&rows);
-    return kept ? 0 : 1;
+    return result == 0 ? 0 : 1;
 }

@@ -18,7 +18,6 @@
 
 enum {
     MEMBERS_MOST = 64,
-    MEMBERS_PLOTTED = 8,
     PLACES_OPEN_MOST = 256,
     /* bytes between what different members write: two cache lines, for they are fetched in pairs */
     APART = 128,

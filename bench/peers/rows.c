@@ -41,7 +41,7 @@ static const struct column columns[] = {
     TEXT("trusted", trusted),
     TEXT("note", note),
 };
-enum { COLUMNS = sizeof columns / sizeof *columns, LINE_ROOM = 4096 };
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
 struct row *rows_add(struct rows *rows, const char *of, const char *peer)
 {
@@ -67,20 +67,6 @@ void rows_add_machine(struct rows *rows, const char *what, const char *value)
 {
     struct row *row = rows_add(rows, ROW_MACHINE, what);
     snprintf(row->note, sizeof row->note, "%s", value);
-}
-
-const struct row *rows_find(const struct rows *rows, const char *of, const char *peer)
-{
-    for (size_t at = 0; at < rows->count; at++)
-        if (strcmp(rows->at[at].of, of) == 0 && strcmp(rows->at[at].peer, peer) == 0)
-            return &rows->at[at];
-    return NULL;
-}
-
-const char *rows_machine(const struct rows *rows, const char *what)
-{
-    const struct row *row = rows_find(rows, ROW_MACHINE, what);
-    return row ? row->note : "";
 }
 
 void rows_free(struct rows *rows)
@@ -119,65 +105,4 @@ int rows_write(const struct rows *rows, FILE *out)
         fputc('\n', out);
     }
     return fflush(out) != 0 || ferror(out) ? -EIO : 0;
-}
-
-/* Takes the next field off the line: NULL if there is none. */
-static const char *next_field(char **line)
-{
-    char *from = *line, *to = from, *begin = from;
-    if (!from)
-        return NULL;
-    const bool quoted = *from == '"';
-    from += quoted;
-    for (; *from && (quoted || *from != ','); from++) {
-        if (quoted && *from == '"' && *++from != '"')
-            break;
-        *to++ = *from;
-    }
-    *line = *from == ',' ? from + 1 : NULL;
-    *to = '\0';
-    return begin;
-}
-
-static bool read_row(struct rows *rows, char *line)
-{
-    struct row *row = rows_add(rows, "", "");
-    for (size_t at = 0; at < COLUMNS; at++) {
-        const char *field = next_field(&line);
-        if (!field)
-            return false;
-        char *into = (char *)row + columns[at].offset, *end;
-        if (columns[at].text) {
-            snprintf(into, columns[at].text, "%s", field);
-        } else if (*field) {
-            *(double *)into = strtod(field, &end);
-            if (*end)
-                return false;
-        }
-    }
-    return line == NULL;
-}
-
-int rows_read(struct rows *rows, const char *path, char *message, size_t room)
-{
-    char line[LINE_ROOM], head[LINE_ROOM] = "";
-    FILE *in = fopen(path, "r");
-    if (!in) {
-        snprintf(message, room, "%s: %s", path, strerror(errno));
-        return -errno;
-    }
-    for (size_t at = 0; at < COLUMNS; at++)
-        snprintf(head + strlen(head), sizeof head - strlen(head), "%s%s", at ? "," : "",
-                 columns[at].name);
-    int result = 0;
-    for (unsigned number = 1; result == 0 && fgets(line, sizeof line, in); number++) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (number == 1 ? strcmp(line, head) == 0 : read_row(rows, line))
-            continue;
-        result = -EINVAL;
-        snprintf(message, room, "%s:%u: not a line that this program writes: run the bench anew",
-                 path, number);
-    }
-    fclose(in);
-    return result;
 }

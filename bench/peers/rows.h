@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a run: what was found of each peer in each case, and of the machine; as CSV, written
- * and read. */
+/* The rows of a run: what was found of each peer in each case, and of the machine; written as CSV.
+ */
 #ifndef BENCH_PEERS_ROWS_H
 #define BENCH_PEERS_ROWS_H
 
@@ -36,14 +36,8 @@ struct rows {
 struct row *rows_add(struct rows *rows, const char *of,
                      const char *peer); /* all else unknown; exits if memory is short */
 void rows_add_machine(struct rows *rows, const char *what, const char *value);
-/* NULL: there is none */
-const struct row *rows_find(const struct rows *rows, const char *of, const char *peer);
-/* "": not told */
-const char *rows_machine(const struct rows *rows, const char *what);
 void rows_free(struct rows *rows);
 
 int rows_write(const struct rows *rows, FILE *out); /* 0 or a negative errno */
-/* Adds the rows of a file; 0, or a negative errno and words in `message` (of `room` bytes). */
-int rows_read(struct rows *rows, const char *path, char *message, size_t room);
 
 #endif
