@@ -3,7 +3,6 @@
 #include "audit/audit.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,54 +11,66 @@
 #include "cli/commands.h"
 #include "cli/text.h"
 
-static const char help[] =
-    "usage: afteryou audit FILE [OPTION…]      '-' reads standard input\n"
-    "\n"
-    "Judges a recorded run (JSON lines, as simulate --trace and AFTERYOU_TRACE write them) by "
-    "causality:\n"
-    "safety, growing fences, liveness, and fairness where the trace claims it.\n"
-    "\n"
-    "      --fair             judge fairness even if the trace does not claim it\n"
-    "      --svg FILE         draw the space-time diagram around the first violation, or of the "
-    "beginning\n"
-    "      --length K         how many events it shows (default 40)\n"
-    "      --json             the judgement as JSON\n"
-    "\n"
-    "Exit status: 0 all holds, 1 a property was violated, 125 the file is no trace, or the "
-    "command failed.\n";
-
 struct audit_request {
     const char *file, *svg;
     uint64_t length;
     bool fair, json;
 };
 
+static const struct option_row rows[] = {
+    {.names = {"fair"},
+     .help = "judge fairness even if the trace does not claim it",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct audit_request, fair)},
+    {.names = {"svg"},
+     .argument = "FILE",
+     .help = "draw the space-time diagram around the first violation, or of the beginning",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct audit_request, svg),
+     .offer = OFFER_FILES},
+    {.names = {"length"},
+     .argument = "K",
+     .help = "how many events it shows",
+     .standard = "40",
+     .kind = OPTION_NUMBER,
+     .least = 4,
+     .most = 10000,
+     OPTION_AT(struct audit_request, length)},
+    {.names = {"json"},
+     .help = "print the judgement as JSON: docs/json.md",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct audit_request, json)},
+    {0},
+};
+
+static const struct option_place places[] = {{.from = 1, .to = 1, .offer = OFFER_FILES}};
+
+const struct option_table audit_options = {
+    .command = "audit",
+    .usage =
+        "usage: afteryou audit FILE [OPTION…]      '-' reads standard input\n"
+        "Judges a recorded run (JSON lines, as simulate --trace and AFTERYOU_TRACE write them) by\n"
+        "causality: safety, growing fences, liveness, and fairness where the trace claims it.",
+    .remarks =
+        "Exit status: 0 all holds; 1 a property was violated; 125 the file is no trace, or the\n"
+        "command failed.",
+    .rows = rows,
+    .wrong = EXIT_USAGE,
+    .places = places,
+    .places_count = 1,
+};
+
 static int parse(int count, char **words, struct audit_request *request)
 {
-    static const struct option options[] = {{"fair", no_argument, NULL, 'f'},
-                                            {"svg", required_argument, NULL, 's'},
-                                            {"length", required_argument, NULL, 'l'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {NULL, 0, NULL, 0}};
+    struct option_reading reading;
     *request = (struct audit_request){.length = 40};
-    optind = 0;
-    opterr = 0;
-    int option;
-    while ((option = getopt_long(count, words, ":", options, NULL)) != -1) {
-        if (option == 'f')
-            request->fair = true;
-        else if (option == 's')
-            request->svg = optarg;
-        else if (option == 'j')
-            request->json = true;
-        else if (option != 'l')
-            return option_error("audit", option, words);
-        else if (!parse_number(optarg, 4, 10000, &request->length))
-            return usage_error("audit", "--length is a number from 4 to 10000, not '%s'", optarg);
-    }
-    if (optind != count - 1)
-        return usage_error("audit", "which trace? afteryou audit FILE, one at a time");
-    request->file = words[optind];
+    const int status = options_read(&audit_options, count, words, request, &reading);
+    if (status)
+        return status;
+    if (reading.count != 1)
+        return usage_error("audit", reading.count ? "one trace at a time: afteryou audit FILE"
+                                                  : "which trace? afteryou audit FILE");
+    request->file = reading.words[0];
     return 0;
 }
 
@@ -182,15 +193,10 @@ static int judge(const struct audit_request *request, const struct trace *trace)
 
 int command_audit(int count, char **words)
 {
-    for (int i = 1; i < count; i++)
-        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) {
-            fputs(help, stdout);
-            return EXIT_HOLDS;
-        }
     struct audit_request request;
     int status = parse(count, words, &request);
     if (status)
-        return status;
+        return status < 0 ? EXIT_HOLDS : status;
     struct trace trace;
     char complaint[256];
     const int error = trace_read(&trace, request.file, complaint, sizeof complaint);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/options.h"
+
 /* 125 is what timeout(1) and env(1) say when they themselves, not their command, fail. */
 enum { EXIT_HOLDS = 0, EXIT_VIOLATED = 1, EXIT_LIMIT = 2, EXIT_USAGE = 125 };
 
@@ -20,19 +22,14 @@ int command_simulate(int count, char **words);
 int command_audit(int count, char **words);
 int command_cluster(int count, char **words);
 
+extern const struct option_table agent_options, audit_options, check_options, cluster_options,
+    flock_options, run_options, simulate_options, spaces_options, status_options;
+
 /* One line on stderr, "afteryou COMMAND: …", in one write(2); what could upset a terminal is '?' in
  * it. */
 void say(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* What every subcommand does with an option that is not its own: 'h' and 'V' are answered, and -1
- * says that all is done; what getopt_long() did not take ('?' or ':', with a leading ':' in its
- * letters) is an error, EXIT_USAGE. */
-int common_option(const char *command, int option, char **words, void (*print_help)(void));
-
-/* What is wrong, if getopt_long() has answered '?' or ':'. EXIT_USAGE. */
-int option_error(const char *command, int result, char **words);
 
 /* Whole numbers from text: false if it is none, or not within the range. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);

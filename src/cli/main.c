@@ -7,20 +7,17 @@
 #include "cli/commands.h"
 #include "common/descriptors.h"
 
-static const struct {
-    const char *name;
-    int (*run)(int count, char **words);
-    const char *summary;
-} commands[] = {
-    {"run", command_run, "run a command inside a region"},
-    {"flock", command_flock, "flock(1), word for word, with a queue"},
-    {"status", command_status, "who is inside, who waits for whom"},
-    {"spaces", command_spaces, "list, create, show, remove, repair spaces"},
-    {"agent", command_agent, "stand on this machine for the others of a cluster"},
-    {"check", command_check, "try every interleaving of a protocol, every death"},
-    {"simulate", command_simulate, "messages and delays per passage, with faults"},
-    {"audit", command_audit, "judge a recorded run"},
-    {"cluster", command_cluster, "set up many machines, or try them on this one"},
+static const struct option_command commands[] = {
+    {"run", command_run, "run a command inside a region", &run_options},
+    {"flock", command_flock, "flock(1), word for word, with a queue", &flock_options},
+    {"status", command_status, "who is inside, who waits for whom", &status_options},
+    {"spaces", command_spaces, "list, create, show, remove, repair spaces", &spaces_options},
+    {"agent", command_agent, "stand on this machine for the others of a cluster", &agent_options},
+    {"check", command_check, "try every interleaving of a protocol, every death", &check_options},
+    {"simulate", command_simulate, "messages and delays per passage, with faults",
+     &simulate_options},
+    {"audit", command_audit, "judge a recorded run", &audit_options},
+    {"cluster", command_cluster, "set up many machines, or try them on this one", &cluster_options},
 };
 
 static void print_usage(FILE *out)
@@ -49,10 +46,12 @@ int main(int count, char **words)
         print_usage(stdout);
         return 0;
     }
-    const char *last = words[count - 1];
-    /* all subcommands have one version */
-    if (count <= 3 && (strcmp(last, "--version") == 0 || strcmp(last, "-V") == 0)) {
+    if (strcmp(words[1], "--version") == 0 || strcmp(words[1], "-V") == 0) {
         puts("afteryou " AFTERYOU_VERSION);
+        return 0;
+    }
+    if (strcmp(words[1], "--options") == 0) {
+        options_print_all(commands, sizeof commands / sizeof *commands);
         return 0;
     }
     for (size_t at = 0; at < sizeof commands / sizeof *commands; at++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `afteryou spaces`: list, create, show, remove, repair. */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,110 +10,108 @@
 #include "cli/status/sightings.h"
 #include "cli/text.h"
 
-enum {
-    WORD_PLACES = 256,
-    WORD_PROTOCOL,
-    WORD_PRECEDENCE,
-    WORD_OVERTAKE,
-    WORD_RETAIN,
-    WORD_MODE,
-    WORD_JSON,
-    SCHEMA = 1
-};
-
-static const struct option options[] = {
-    {"places", required_argument, NULL, WORD_PLACES},
-    {"protocol", required_argument, NULL, WORD_PROTOCOL},
-    {"precedence", required_argument, NULL, WORD_PRECEDENCE},
-    {"overtake", required_argument, NULL, WORD_OVERTAKE},
-    {"retain", no_argument, NULL, WORD_RETAIN},
-    {"mode", required_argument, NULL, WORD_MODE},
-    {"json", no_argument, NULL, WORD_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
+enum { SCHEMA = 1, FOR_CREATE = 1, FOR_READING = 2 };
 
 struct spaces_words {
     ay_options options;
-    bool has_options, json;
-    bool listed; /* of a JSON list: one is out already */
+    bool json;
+    bool listed; /* of a list: one is out already; set by list_one() */
 };
-
-static void print_help(void)
-{
-    puts("usage: afteryou spaces [list] [--json]           the spaces of this user\n"
-         "       afteryou spaces create SPACE [OPTION…]    make one; it must agree if it is there\n"
-         "       afteryou spaces show SPACE [--json]       what it is\n"
-         "       afteryou spaces remove SPACE…             unless somebody has a place in it\n"
-         "       afteryou spaces repair SPACE…             mark dead who is gone without the "
-         "kernel's word\n"
-         "A space is a name, or a path (with a slash).\n\n"
-         "  --places N           open regions at once, of all processes together (default: 4096)\n"
-         "  --protocol P         courtesy (default), bakery, region, forks, clock, races, pair\n"
-         "  --precedence WHO     in-order (default), writers-first, readers-first, by-priority\n"
-         "  --overtake B         how often one that sleeps may be passed (default: 0, strict "
-         "order)\n"
-         "  --retain             who was inside last goes in again at next to no cost, until "
-         "another asks\n"
-         "  --mode MODE          permissions of the file, octal (default: 0600; a group's: 0660)\n"
-         "  --json               for programs; \"schema\" is its version\n"
-         "  -h, --help           this\n"
-         "  -V, --version        the version");
-}
 
 static int fail(void)
 {
     return usage_error("spaces", "%s", ay_message());
 }
 
-static int parse_count(const char *option, uint64_t least, uint64_t most, unsigned *count)
+static int take_mode(const struct option_word *word)
 {
-    uint64_t number;
-    if (!parse_number(optarg, least, most, &number))
-        return usage_error("spaces", "%s takes a number from %llu to %llu, not '%s'", option,
-                           (unsigned long long)least, (unsigned long long)most, optarg);
-    *count = (unsigned)number;
-    return 0;
-}
-
-static int parse_mode(unsigned *mode)
-{
+    struct spaces_words *asked = word->asked;
     char *end;
-    const unsigned long number = strtoul(optarg, &end, 8);
-    if (end == optarg || *end || number == 0 || number > 0777)
-        return usage_error("spaces", "--mode takes permissions from 0001 to 0777, not '%s'",
-                           optarg);
-    *mode = (unsigned)number;
-    return 0;
+    const unsigned long number = strtoul(word->value, &end, 8);
+    if (end == word->value || *end || number == 0 || number > 0777)
+        return OPTION_REFUSED;
+    asked->options.mode = (unsigned)number;
+    return OPTION_TAKEN;
 }
 
-static int take_option(int option, char **words, struct spaces_words *asked)
-{
-    switch (option) {
-    case WORD_PLACES:
-        return parse_count("--places", 1, AY_PLACES_MOST, &asked->options.places);
-    case WORD_OVERTAKE:
-        return parse_count("--overtake", 0, UINT32_MAX, &asked->options.overtake);
-    case WORD_RETAIN:
-        asked->options.retain = 1;
-        return 0;
-    case WORD_MODE:
-        return parse_mode(&asked->options.mode);
-    case WORD_PROTOCOL:
-        asked->options.protocol = optarg;
-        return 0;
-    case WORD_PRECEDENCE:
-        if (text_parse_precedence(optarg, &asked->options.precedence))
-            return 0;
-        return usage_error(
-            "spaces",
-            "--precedence is in-order, writers-first, readers-first or by-priority, not '%s'",
-            optarg);
-    default:
-        return common_option("spaces", option, words, print_help);
-    }
-}
+static const struct option_row rows[] = {
+    {.heading = "Of 'create'",
+     .names = {"places"},
+     .argument = "N",
+     .help = "regions that can be open at once, of all processes together",
+     .standard = "4096",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = AY_PLACES_MOST,
+     OPTION_AT(struct spaces_words, options.places),
+     .only = FOR_CREATE},
+    {.names = {"protocol"},
+     .argument = "P",
+     .help = "the protocol",
+     .standard = "courtesy",
+     .kind = OPTION_WORD,
+     OPTION_AT(struct spaces_words, options.protocol),
+     .list = text_protocol_at,
+     .only = FOR_CREATE},
+    {.names = {"precedence"},
+     .argument = "WHO",
+     .help = "who goes first",
+     .standard = "in-order",
+     .kind = OPTION_CHOICE,
+     OPTION_AT(struct spaces_words, options.precedence),
+     .list = text_precedence_at,
+     .only = FOR_CREATE},
+    {.names = {"overtake"},
+     .argument = "B",
+     .help = "how often one that sleeps may be passed; 0 is strict order",
+     .standard = "0",
+     .kind = OPTION_NUMBER,
+     .most = UINT32_MAX,
+     OPTION_AT(struct spaces_words, options.overtake),
+     .only = FOR_CREATE},
+    {.names = {"retain"},
+     .help = "who was inside last goes in again at next to no cost, until another asks",
+     .kind = OPTION_SET,
+     .most = 1,
+     OPTION_AT(struct spaces_words, options.retain),
+     .only = FOR_CREATE},
+    {.names = {"mode"},
+     .argument = "MODE",
+     .help = "permissions of the file, octal; a group's: 0660",
+     .standard = "0600",
+     .kind = OPTION_CALL,
+     .take = take_mode,
+     .takes = "permissions from 0001 to 0777",
+     .only = FOR_CREATE},
+    {.heading = "Of 'list' and 'show'",
+     .names = {"json"},
+     .help = "print JSON, for programs: docs/json.md",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct spaces_words, json),
+     .only = FOR_READING},
+    {0},
+};
+
+static const char *action_at(size_t at);
+
+static const struct option_place word_places[] = {{.from = 1, .to = 1, .list = action_at},
+                                                  {.from = 2, .offer = OFFER_SPACES}};
+
+const struct option_table spaces_options = {
+    .command = "spaces",
+    .usage =
+        "usage: afteryou spaces [list] [--json]           list the spaces of this user\n"
+        "       afteryou spaces create SPACE [OPTION…]    make one; if it is there, it must agree\n"
+        "       afteryou spaces show SPACE [--json]       tell what it is\n"
+        "       afteryou spaces remove SPACE…             unless somebody has a place in it\n"
+        "       afteryou spaces repair SPACE…             mark as dead who is gone without the\n"
+        "                                                 kernel's word\n"
+        "A space is a name, or a path (with a slash).",
+    .rows = rows,
+    .wrong = EXIT_USAGE,
+    .places = word_places,
+    .places_count = 2,
+};
 
 static int create(const char *name, struct spaces_words *asked)
 {
@@ -237,52 +235,69 @@ static int repair(const char *name, struct spaces_words *asked)
     return 0;
 }
 
+static int list_all(const char *name, struct spaces_words *asked)
+{
+    (void)name;
+    return list(asked);
+}
+
 static const struct {
     const char *name;
     int (*run)(const char *space, struct spaces_words *asked);
-    bool many;
-} actions[] = {{"create", create, false},
-               {"show", show, false},
-               {"remove", remove_one, true},
-               {"repair", repair, true}};
+    unsigned least, most; /* how many spaces it takes */
+    unsigned purpose;     /* which options */
+} actions[] = {{"list", list_all, 0, 0, FOR_READING},
+               {"create", create, 1, 1, FOR_CREATE},
+               {"show", show, 1, 1, FOR_READING},
+               {"remove", remove_one, 1, UINT_MAX, 0},
+               {"repair", repair, 1, UINT_MAX, 0}};
 
-static int act(int count, char **words, struct spaces_words *asked)
+static const char *action_at(size_t at)
 {
-    if (count == 0 || strcmp(words[0], "list") == 0)
-        return count < 2
-                   ? list(asked)
-                   : usage_error("spaces", "list shows all; '%s' is one word too many", words[1]);
-    for (size_t at = 0; at < sizeof actions / sizeof *actions; at++) {
-        if (strcmp(words[0], actions[at].name) != 0)
-            continue;
-        if (count < 2)
-            return usage_error("spaces", "%s what? give the name of a space", words[0]);
-        if (count > 2 && !actions[at].many)
-            return usage_error("spaces", "%s takes one space, not '%s' too", words[0], words[2]);
-        int status = 0;
-        for (int which = 1; which < count; which++)
-            status |= *words[which] ? actions[at].run(words[which], asked)
-                                    : usage_error("spaces", "the name of a space is empty");
-        return status;
-    }
-    return usage_error("spaces", "there is no '%s'; there are list, create, show, remove, repair",
-                       words[0]);
+    return at < sizeof actions / sizeof *actions ? actions[at].name : NULL;
+}
+
+static int act(const struct option_reading *reading, struct spaces_words *asked)
+{
+    const char *wanted = reading->count > 0 ? reading->words[0] : "list";
+    char **names = reading->words + (reading->count > 0);
+    const unsigned count = reading->count > 0 ? (unsigned)reading->count - 1 : 0;
+    size_t at = 0;
+    while (action_at(at) && strcmp(wanted, action_at(at)) != 0)
+        at++;
+    char there[128];
+    if (!action_at(at))
+        return usage_error("spaces", "there is no '%s'; there are %s", wanted,
+                           option_words(action_at, " and ", there, sizeof there));
+    const char *beyond = option_beyond(&spaces_options, reading, actions[at].purpose);
+    if (beyond)
+        return usage_error("spaces",
+                           "--%s does not go with '%s'; 'afteryou spaces --help' tells more",
+                           beyond, wanted);
+    if (count < actions[at].least)
+        return usage_error("spaces", "which space? afteryou spaces %s SPACE", wanted);
+    if (count > actions[at].most)
+        return usage_error("spaces",
+                           actions[at].most ? "%s takes one space, not '%s' too"
+                                            : "%s shows all spaces: leave out '%s'",
+                           wanted, names[actions[at].most]);
+    if (count == 0)
+        return actions[at].run(NULL, asked);
+    int status = 0;
+    for (unsigned which = 0; which < count; which++)
+        status |= *names[which] ? actions[at].run(names[which], asked)
+                                : usage_error("spaces", "the name of a space is empty");
+    return status;
 }
 
 int command_spaces(int count, char **words)
 {
     struct spaces_words asked = {0};
-    optind = 1;
-    for (int option; (option = getopt_long(count, words, ":hV", options, NULL)) != -1;) {
-        asked.json |= option == WORD_JSON;
-        const int status = option == WORD_JSON ? 0 : take_option(option, words, &asked);
-        if (status)
-            return status < 0 ? 0 : status;
-        asked.has_options |= option != WORD_JSON;
-    }
-    if (asked.has_options && (optind >= count || strcmp(words[optind], "create") != 0))
-        return usage_error("spaces", "options of a space go with 'create' only");
-    const int status = act(count - optind, words + optind, &asked);
+    struct option_reading reading;
+    int status = options_read(&spaces_options, count, words, &asked, &reading);
+    if (status)
+        return status < 0 ? 0 : status;
+    status = act(&reading, &asked);
     return fflush(stdout) == 0 ? status
                                : usage_error("spaces", "cannot write: %s", strerror(errno));
 }

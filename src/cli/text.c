@@ -136,9 +136,33 @@ void text_json(FILE *out, const char *text)
     fputc('"', out);
 }
 
+const char *text_mode_at(size_t at)
+{
+    return at < sizeof modes / sizeof *modes ? modes[at].name : NULL;
+}
+
+const char *text_precedence_at(size_t at)
+{
+    return at < sizeof precedences / sizeof *precedences ? precedences[at] : NULL;
+}
+
+const char *text_protocol_at(size_t at)
+{
+    static const char *const names[] = {"courtesy", "bakery", "region", "forks",
+                                        "clock",    "races",  "pair"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
+}
+
 const char *text_mode(ay_mode mode)
 {
-    return (size_t)mode < sizeof modes / sizeof *modes ? modes[mode].name : "?";
+    const char *name = text_mode_at(mode);
+    return name ? name : "?";
+}
+
+const char *text_precedence(ay_precedence precedence)
+{
+    const char *name = text_precedence_at(precedence);
+    return name ? name : "?";
 }
 
 bool text_parse_mode(const char *text, ay_mode *mode)
@@ -146,22 +170,6 @@ bool text_parse_mode(const char *text, ay_mode *mode)
     for (size_t at = 0; at < sizeof modes / sizeof *modes; at++)
         if (strcasecmp(text, modes[at].name) == 0 || strcasecmp(text, modes[at].letters) == 0) {
             *mode = (ay_mode)at;
-            return true;
-        }
-    return false;
-}
-
-const char *text_precedence(ay_precedence precedence)
-{
-    return (size_t)precedence < sizeof precedences / sizeof *precedences ? precedences[precedence]
-                                                                         : "?";
-}
-
-bool text_parse_precedence(const char *text, ay_precedence *precedence)
-{
-    for (size_t at = 0; at < sizeof precedences / sizeof *precedences; at++)
-        if (strcmp(text, precedences[at]) == 0) {
-            *precedence = (ay_precedence)at;
             return true;
         }
     return false;

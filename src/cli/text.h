@@ -34,9 +34,13 @@ void text_json(FILE *out, const char *text);
 
 const char *text_mode(ay_mode mode);
 const char *text_precedence(ay_precedence precedence);
+/* The names of modes, of precedences, and of the protocols a space can have: of that number, NULL
+ * behind the last. */
+const char *text_mode_at(size_t at);
+const char *text_precedence_at(size_t at);
+const char *text_protocol_at(size_t at);
 /* By its name, or as EX, PR, PW, CW, CR, NL. */
 bool text_parse_mode(const char *text, ay_mode *mode);
-bool text_parse_precedence(const char *text, ay_precedence *precedence);
 /* Of a place's owner, without the spaces it may end with. */
 void text_command(const ay_place *place, char *text, size_t room);
 

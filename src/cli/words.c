@@ -2,7 +2,6 @@
 /* What every subcommand needs to read its words and to complain about them. */
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,40 +74,4 @@ bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *num
 bool parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
 {
     return parse_scaled(text, true, least, most, bytes);
-}
-
-/* Whether the letter that getopt_long() stumbled over is in this word, one of letters. */
-static bool is_in_letters(const char *word, int letter)
-{
-    return word && word[0] == '-' && word[1] != '-' && strchr(word, letter);
-}
-
-int option_error(const char *command, int result, char **words)
-{
-    const char *word = words[optind - 1];
-    if (result == ':')
-        return usage_error(command, "%s wants a value", word);
-    /* While letters of the same word are left, it is not behind us yet. */
-    if (optopt && optopt < 256 &&
-        (is_in_letters(word, optopt) || is_in_letters(words[optind], optopt)))
-        return usage_error(command, "there is no option -%c; 'afteryou %s --help' lists them",
-                           optopt, command);
-    if (optopt)
-        return usage_error(command, "%.*s takes no value, but got '%s'", (int)strcspn(word, "="),
-                           word, strchrnul(word, '=') + 1);
-    return usage_error(
-        command,
-        "there is no option %s, or more than one that begins so; 'afteryou %s --help' lists them",
-        word, command);
-}
-
-int common_option(const char *command, int option, char **words, void (*print_help)(void))
-{
-    if (option == 'h')
-        print_help();
-    else if (option == 'V')
-        puts("afteryou " AFTERYOU_VERSION);
-    else
-        return option_error(command, option, words);
-    return -1;
 }

@@ -60,6 +60,16 @@ class Answers(unittest.TestCase):
         self.assertIn("exclusion", texts)
         self.assertTrue(any(text and "and is inside" in text for text in texts))
 
+    def test_words_and_options_stand_in_any_order(self):
+        """The value of an option may be the name of a protocol, of the other kind even."""
+        with tempfile.TemporaryDirectory() as folder:
+            for words in (["races-printed", "-n", "2", "--svg", "token"], ["--svg", "token", "races-printed", "-n", "2"],
+                          ["-n", "2", "races-printed", "--svg=token"], ["--svg", "pair", "lamport-no-acknowledgement"]):
+                self.assertEqual(check(*words, cwd=folder).returncode, 1, words)
+            self.assertEqual(sorted(os.listdir(folder)), ["pair", "token"])
+            done = check("pair", "--svg", "token", cwd=folder)
+        self.assertEqual((done.returncode, done.stderr), (0, "afteryou check: nothing is broken, so token was not drawn\n"))
+
     def test_a_seed_is_a_run(self):
         words = ("bakery-without-choosing", "-n", "3", "--random", "1000")
         found = check(*words)
@@ -82,17 +92,22 @@ class BadInput(unittest.TestCase):
 
     def test_each_gets_one_clear_line(self):
         self.refuses("which protocol?")
-        self.refuses("no protocol 'nonsense'", "nonsense")
-        self.refuses("1 to 8 places, not '0'", "pair", "-n", "0")
-        self.refuses("1 to 8 places, not '1000'", "pair", "-n", "1000")
+        self.refuses("there is no protocol 'nonsense'", "nonsense")
+        self.refuses("-n takes a whole number from 1 to 8, not '0'", "pair", "-n", "0")
+        self.refuses("--places takes a whole number from 1 to 8, not '1000'", "pair", "--places", "1000")
         self.refuses("pair takes 2 to 2 places here, not 3", "pair", "-n", "3")
         self.refuses("there is no option --nonsense", "pair", "--nonsense")
         self.refuses("-n wants a value", "pair", "-n")
         self.refuses("has no conditions", "pair", "--units", "1")
         self.refuses("has one slot", "bakery", "-l", "2")
         self.refuses("--memory takes a size of 16M or more", "pair", "--memory", "1M")
-        self.refuses("--property takes", "pair", "--property", "nonsense")
+        self.refuses("--property takes exclusion, progress, lockout, reliability, order, overtaking, quiet, giving-up, with commas between, not 'nonsense'", "pair", "--property", "nonsense")
         self.refuses("needs --random", "pair", "--pct", "2")
+
+    def test_what_is_for_the_other_kind_of_protocol(self):
+        self.refuses("pair is a protocol of registers: --requests does not go with it", "pair", "--requests", "2")
+        self.refuses("--modes takes exclusive, shared or both", "bakery", "--modes", "null")
+        self.refuses("one protocol at a time", "pair", "token")
 
     def test_no_memory_left(self):
         little = 150 << 20

@@ -86,7 +86,7 @@ class Init(CommandTest):
     def test_refused_words(self):
         for words, expected in (((), "wants --nodes"), (("--nodes", THREE, "--name", "a/b"), "no name for a cluster"),
                                 (("--nodes", THREE, "--token", "5"), "milliseconds"), (("--nodes", THREE, "more"), "options only"),
-                                (("--nodes", THREE, "--down"), "goes with 'try'"), (("--nodes", THREE, "--directory", ""), "empty")):
+                                (("--nodes", THREE, "--down"), "does not go with 'init'"), (("--nodes", THREE, "--directory", ""), "empty")):
             shown = self.init(*words)
             self.assertEqual(shown.returncode, 125, words)
             self.assertIn(expected, shown.stderr, words)
@@ -113,9 +113,9 @@ class Init(CommandTest):
 
 class Words(CommandTest):
     def test_refused(self):
-        for words, expected in (((), "'init' or 'try'"), (("start",), "there are init, try"), (("--bad",), "there is no option --bad"),
-                                (("try", "--nodes", "1"), "from 2 to 9"), (("try", "jump", "a"), "there are exec, cut, heal"),
-                                (("try", "--force"), "goes with 'init'"), (("try", "--token", "500"), "goes with 'init'"), (("try", "--down", "a"), "goes alone"),
+        for words, expected in (((), "'init' or 'try'"), (("start",), "there are init and try"), (("--bad",), "there is no option --bad"),
+                                (("try", "--nodes", "1"), "from 2 to 9"), (("try", "jump", "a"), "there are exec, cut and heal"),
+                                (("try", "--force"), "does not go with 'try'"), (("try", "--token", "500"), "does not go with 'try'"), (("try", "--down", "a"), "goes alone"),
                                 (("try", "exec", "a"), "a machine and a command")):
             shown = self.afteryou("cluster", *words)
             self.assertEqual(shown.returncode, 125, words)

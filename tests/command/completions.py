@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a shell completes, asked of the shells themselves: bash, zsh and fish."""
+import json
 import os
 import pty
 import re
@@ -9,25 +10,25 @@ import subprocess
 import time
 import unittest
 
-from support import AFTERYOU, PATIENCE, ROOT, CommandTest, wait_until
+from support import AFTERYOU, PATIENCE, CommandTest, wait_until
 
-COMMANDS = ("run", "flock", "status", "spaces", "agent", "cluster", "check", "simulate", "audit")
-OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][a-z-]*)")
 MODES = {"exclusive", "shared", "protected-write", "concurrent-write", "concurrent-read", "null"}
-PROTOCOLS = {"courtesy", "bakery", "region", "forks", "clock", "races", "pair"}
-
-
-def help_of(command):
-    return subprocess.run([AFTERYOU, command, "--help"], capture_output=True, text=True, check=False).stdout
+COMPLETIONS = os.environ["COMPLETIONS"]
+COMMANDS = ("run", "flock", "status", "spaces", "agent", "cluster", "check", "simulate", "audit")
+TABLES = {table["name"]: table for table in
+          json.loads(subprocess.run([AFTERYOU, "--options"], capture_output=True, text=True, check=True).stdout)["commands"]}
+# What a line begins with where an option's value is to follow: its subcommand, and a word that it needs.
+BEGINNINGS = {"run": "run x", "check": "check bakery", "simulate": "simulate token", "spaces": "spaces create s"}
 
 
 def options_of(command):
-    """What the lines of the list begin with."""
-    found = set()
-    for line in help_of(command).splitlines():
-        if re.match(r"\s+-", line):
-            found.update(OPTION.findall(re.split(r"\s{2,}", line.strip())[0]))
-    return found
+    return {word for option in TABLES[command]["options"] for word in option["words"]}
+
+
+def options_with(offers):
+    """Each option whose value is one of these, in full, with the line that asks for it."""
+    return [(option, f"{BEGINNINGS.get(command, command)} {option['words'][-1]} ") for command in COMMANDS
+            for option in TABLES[command]["options"] if option["argument"] and option["offer"] in offers]
 
 
 class Shell:
@@ -40,29 +41,35 @@ class Shell:
         self.environment.update(PATH=f"{os.path.dirname(AFTERYOU)}:/usr/bin:/bin", HOME=str(self.directory), TERM="xterm", LC_ALL="C.UTF-8")
 
     def test_commands(self):
-        self.assertLessEqual(set(COMMANDS), self.complete("afteryou "))
+        self.assertEqual(set(COMMANDS), set(TABLES))
+        self.assertEqual(set(COMMANDS) | {"--help", "--version"}, self.complete("afteryou ") | {"--help", "--version"})
         self.assertEqual(self.complete("afteryou sta"), {"status"})
 
     def test_options(self):
         for command in COMMANDS:
-            if command != "agent" or options_of("agent"):  # it is not built without Corosync
-                self.assertEqual(options_of(command), {word for word in self.complete(f"afteryou {command} -") if word.startswith("-")}, command)
+            self.assertEqual(options_of(command), {word for word in self.complete(f"afteryou {command} -") if word.startswith("-")}, command)
 
-    def test_values(self):
-        for line, expected in (("run x -m ", MODES), ("run -m ", MODES), ("run x --mode ", MODES), ("run x -nm ", MODES),
-                               ("run x --protocol ", PROTOCOLS), ("run --protocol ", PROTOCOLS), ("spaces create s --protocol ", PROTOCOLS),
-                               ("simulate token --detector ", {"right", "wrong"}), ("check bakery --modes ", {"exclusive", "shared", "both"})):
-            self.assertEqual(self.complete("afteryou " + line), expected, line)
+    def test_values_of_lists(self):
+        found = options_with({"list"})
+        self.assertGreater(len(found), 10)
+        for option, line in found:
+            self.assertEqual(self.complete("afteryou " + line), set(option["list"]), line)
+
+    def test_values_by_letters_and_equals_signs(self):
+        for line in ("run x -m ", "run -m ", "run x -nm "):
+            self.assertEqual(self.complete("afteryou " + line), MODES, line)
         self.assertEqual({word.rpartition("=")[2] for word in self.complete("afteryou run x --mode=prot")}, {"protected-write"})
+
+    def test_values_with_commas_between(self):
+        offered = self.complete("afteryou check bakery --property exclusion,pro")
+        self.assertEqual({word.rpartition(",")[2] for word in offered}, {"progress"})
 
     def test_values_that_nobody_knows(self):
         """Not the names of all programs."""
-        for command in ("run", "spaces"):
-            for line in help_of(command).splitlines():
-                found = re.match(r" +((?:--?[\w-]+,? )+)[A-Z]+  ", line)
-                words = OPTION.findall(found.group(1)) if found else []
-                if words and not set(words) & {"--mode", "--protocol", "--precedence", "--space", "--also", "--cluster"}:
-                    self.assertEqual(self.complete(f"afteryou {command} x {words[-1]} "), set(), words)
+        found = options_with({"nothing"})
+        self.assertGreater(len(found), 20)
+        for _, line in found[:: max(1, len(found) // 12)]:
+            self.assertEqual(self.complete("afteryou " + line), set(), line)
 
     def test_protocols(self):
         for command, some in (("check", {"courtesy", "bakery", "token", "bakery-torn"}), ("simulate", {"lamport", "token"})):
@@ -90,6 +97,10 @@ class Shell:
         self.assertEqual(self.complete(f"afteryou status {name[:-1]}"), {name})
         self.assertEqual(self.complete(f"afteryou run {name[:-1]}"), {name})
         self.assertEqual(self.complete(f"afteryou run x -S {space[:-1]}"), {space})
+        self.assertEqual(self.complete(f"afteryou run -S {space} {name[:-1]}"), {name})
+        self.assertEqual(self.afteryou("spaces", "create", space + "-2").returncode, 0)
+        self.addCleanup(self.afteryou, "spaces", "remove", space + "-2")
+        self.assertEqual(self.complete(f"afteryou run -S {space}-2 {name[:-1]}"), set())
 
     def test_files(self):
         self.file("some-file").touch()
@@ -103,7 +114,7 @@ class Bash(Shell, CommandTest):
     def complete(self, line):
         words = re.findall(r"=|[^ =]+", line) + ([""] if line.endswith((" ", "=")) else [])
         quoted = " ".join(f"'{word}'" for word in words)
-        text = (f"source '{ROOT}/completions/afteryou.bash'; COMP_WORDS=({quoted}); COMP_CWORD=$(({len(words)} - 1)); "
+        text = (f"source '{COMPLETIONS}/afteryou'; COMP_WORDS=({quoted}); COMP_CWORD=$(({len(words)} - 1)); "
                 "_afteryou; printf '%s\\n' \"${COMPREPLY[@]}\"")
         shown = subprocess.run(["bash", "--norc", "-c", text], capture_output=True, text=True, check=True, timeout=PATIENCE, env=self.environment,
                                cwd=self.directory)
@@ -115,7 +126,7 @@ class Fish(Shell, CommandTest):
     SHELL = "fish"
 
     def complete(self, line):
-        shown = subprocess.run(["fish", "--no-config", "-c", f"source '{ROOT}/completions/afteryou.fish'; complete -C '{line}'"],
+        shown = subprocess.run(["fish", "--no-config", "-c", f"source '{COMPLETIONS}/afteryou.fish'; complete -C '{line}'"],
                                capture_output=True, text=True, check=True, timeout=PATIENCE, env=self.environment, cwd=self.directory)
         self.assertEqual(shown.stderr, "")
         return {one.split("\t")[0] for one in shown.stdout.splitlines()}
@@ -127,7 +138,7 @@ class Zsh(Shell, CommandTest):
     CAPTURE = r"""
         PROMPT='' PROMPT2='' RPROMPT=''
         unsetopt prompt_cr prompt_sp
-        fpath=(%s/completions $fpath)
+        fpath=(%s $fpath)
         autoload -U compinit && compinit -u -D
         zstyle ':completion:*' list-grouped false
         zstyle ':completion:*' verbose false
@@ -155,7 +166,7 @@ class Zsh(Shell, CommandTest):
 
     def begin(self):
         self.environment["CAPTURED"] = str(self.file("captured"))
-        self.file("zshrc").write_text(self.CAPTURE % ROOT)
+        self.file("zshrc").write_text(self.CAPTURE % COMPLETIONS)
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.directory)

@@ -67,21 +67,22 @@ class Words(CommandTest):
         self.complains("x", "--take", "0", "--of", "8", "--", "true", about="--take")
         self.complains("x", "--take", "2", "--", "true", about="go together")
         self.complains("x", "-k", "2", "--take", "2", "--of", "3", "--", "true", about="exclude")
-        self.complains("x", "-m", "sideways", "--", "true", about="no mode 'sideways'")
+        self.complains("x", "-m", "sideways", "--", "true", about="-m takes exclusive, shared, protected-write, concurrent-write, concurrent-read or null, not 'sideways'")
         self.complains("x", "-n", "-w", "3", "--", "true", about="-n and -w")
         self.complains("x", "-w", "soon", "--", "true", about="'soon'")
         self.complains("x", "-w", "-1", "--", "true", about="'-1'")
         self.complains("x", "-w", "nan", "--", "true", about="'nan'")
-        self.complains("x", "-w", "1e30", "--", "true", about="at most")
+        self.complains("x", "-w", "1e30", "--", "true", about="-w takes seconds from 0 to 2147483, as in 2.5, not '1e30'")
         self.complains("x", "-E", "256", "--", "true", about="-E")
         self.complains("x", "--priority", "high", "--", "true", about="'high'")
         self.complains("x", "--bogus", "--", "true", about="--bogus")
         self.complains("x", "-Z", "--", "true", about="-Z")
-        self.complains("x", "-w", about="-w wants a value")
+        self.complains("x", "-w", about="-w wants a value: SECONDS")
+        self.complains("x", "--time", about="--time wants a value: SECONDS")
         self.complains("x", "--nb", "-Zx", "--", "true", about="no option -Z;")
         self.complains("x", "--mode=EX", "-Zx", "--", "true", about="no option -Z;")
         self.complains("x", "--nonblock=3", "--", "true", about="--nonblock takes no value, but got '3'")
-        self.complains("x", "--c", "y", "--", "true", about="more than one that begins so")
+        self.complains("x", "--c", "y", "--", "true", about="--c may be any of --conflict-exit-code, --command, --close, --cluster: write it in full")
         self.complains("x", "-c", "true", "true", about="both -c")
         self.complains("x", "--cluster", "no-such", "--", "true", about="no agent of cluster 'no-such'")
         self.complains("x", "--cluster", "a/b", "--", "true", about="no name of a cluster")
@@ -123,7 +124,8 @@ class Words(CommandTest):
         self.assertIn("ermission denied", result.stderr)
 
     def test_help_and_version(self):
-        for words in ([], ["run"], ["flock"], ["status"], ["spaces"], ["cluster"], ["check"], ["simulate"], ["audit"]):
+        for words in ([], ["run"], ["run", "x"], ["flock"], ["status"], ["spaces"], ["agent"], ["agent", "--cluster", "c"], ["cluster"],
+                      ["cluster", "try"], ["check"], ["check", "token"], ["simulate"], ["simulate", "token"], ["audit"]):
             result = self.afteryou(*words, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("usage: afteryou", result.stdout)

@@ -90,15 +90,16 @@ class Simulate(unittest.TestCase):
     def test_what_makes_no_sense_is_refused(self):
         for words, complaint in [
             ([], "which protocol?"),
-            (["paxos"], "no protocol 'paxos'"),
-            (["token", "lamport"], "one word too many"),
-            (["token", "-n", "1"], "'1' is not a value that '-n' can take"),
-            (["token", "--delay", "5"], "'5' is not a value that '--delay' can take"),
-            (["token", "--crash", "2"], "'2' is not a value that '--crash' can take"),
+            (["paxos"], "there is no protocol 'paxos'"),
+            (["token", "lamport"], "one protocol at a time: leave out 'lamport'"),
+            (["token", "-n", "1"], "-n takes numbers of nodes from 2 to 1048576, as in 5 or 2-10,20,50, not '1'"),
+            (["token", "--delay", "5"], "--delay takes a time, as in 5us, exp:5us (the mean) or 2us-8us, not '5'"),
+            (["token", "--crash", "2"], "--crash takes a number from 0 to 1, not '2'"),
             (["token", "--bogus"], "there is no option --bogus"),
             (["token", "--crash", "0.1", "--network", "any"], "need --network agreed"),
             (["token", "--shared", "0.5"], "exclusive mode only"),
             (["lamport", "-n", "100000"], "at most 4096 nodes"),
+            (["token", "--hot", "1"], "--hot takes a share below 1"),
             (["token", "--hot", "0.5", "--skew", "1"], "choose one"),
             (["token", "--svg", "x"], "belong to --sweep"),
             (["token", "--trace", "/nonexistent/t"], "cannot write the trace /nonexistent/t"),
@@ -156,11 +157,17 @@ class Check(unittest.TestCase):
         self.assertEqual(afteryou("check", "lamport", "-n", "3", "--states", "1000").returncode, 2)
 
     def test_what_makes_no_sense_is_refused(self):
-        for words in [["token", "-n", "9"], ["token", "--crashes", "1", "--network", "fifo"],
-                      ["token", "--modes", "shared"], ["token", "--bogus"]]:
+        for words, complaint in [
+            (["token", "-n", "9"], "-n takes a whole number from 1 to 8, not '9'"),
+            (["token", "-n", "5"], "token takes 2 to 4 nodes here, not 5"),
+            (["token", "--crashes", "1", "--network", "fifo"], ""),
+            (["token", "--modes", "shared"], ""),
+            (["token", "--tso"], "token is a protocol of messages: --tso does not go with it"),
+            (["token", "--bogus"], "there is no option --bogus; 'afteryou check --help' lists them")]:
             answer = afteryou("check", *words)
             self.assertEqual(answer.returncode, 125, words)
             self.assertEqual(len(answer.stderr.splitlines()), 1)
+            self.assertIn(complaint, answer.stderr)
 
 
 if __name__ == "__main__":

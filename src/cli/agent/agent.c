@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/agent/agent_words.h"
 #include "cli/commands.h"
 
 #define PROGRAM "afteryou-agent"
@@ -26,7 +27,10 @@ static bool beside(char *path, size_t room)
 
 int command_agent(int count, char **words)
 {
-    (void)count;
+    struct service_options asked;
+    const int status = agent_words_parse(count, words, &asked);
+    if (status)
+        return status < 0 ? 0 : status;
     char path[PATH_MAX];
     if (!beside(path, sizeof path))
         snprintf(path, sizeof path, "%s", AFTERYOU_LIBEXEC "/" PROGRAM);

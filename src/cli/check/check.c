@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/check/check_messages.h"
 #include "cli/commands.h"
 
 /* What is asked of every protocol that sleeps. */
@@ -103,11 +102,11 @@ static int check_some(struct check_words *asked)
 
 int command_check(int count, char **words)
 {
-    if (check_messages_wanted(count, words))
-        return check_messages(count, words);
     struct check_words asked;
     const int status = check_words_parse(count, words, &asked);
     if (status)
         return status < 0 ? 0 : status;
-    return asked.sample.runs ? check_some(&asked) : check_all(&asked);
+    return asked.messages.variant ? check_messages(&asked)
+           : asked.sample.runs    ? check_some(&asked)
+                                  : check_all(&asked);
 }

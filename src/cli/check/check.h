@@ -5,23 +5,39 @@
 
 #include <stdio.h>
 
+#include "afteryou.h"
+#include "check/messages/messages_model.h"
 #include "check/registers/catalogue.h"
 #include "check/search/sample.h"
 #include "check/search/verdict.h"
 
+enum check_precedence { CHECK_IN_ORDER, CHECK_WRITERS_FIRST, CHECK_PRIORITY };
+/* In a set of modes, beside those of ay_mode: exclusive and shared. */
+enum { CHECK_BOTH = AY_NULL + 1 };
+
 struct check_words {
     const char *protocol;
-    struct register_model model;
-    unsigned properties; /* those asked for; 0: those promised */
+    unsigned count; /* of places, or of nodes; 0: as the protocol has it */
+    unsigned modes; /* a set of ay_mode and CHECK_BOTH; 0: as the protocol has it */
     struct search_limits limits;
-    struct sample_plan sample; /* random schedules, instead of all; none if .runs is 0 */
     const char *svg;
     bool json;
+    /* a protocol of registers: .protocol is not NULL */
+    struct register_model model;
+    enum check_precedence precedence;
+    unsigned properties;       /* those asked for; 0: those promised */
+    struct sample_plan sample; /* random schedules, instead of all; none if .runs is 0 */
+    /* a message protocol: .variant is not NULL */
+    struct messages_options messages;
+    bool network_given;
 };
 
-/* 0 to go on, -1 if all is said and done (--help, --list), or EXIT_USAGE after saying what is
+/* 0 to go on; negative if all is said and done (--help, --list), or EXIT_USAGE after saying what is
  * wrong. */
 int check_words_parse(int count, char **words, struct check_words *asked);
+/* check_settle.c: what the words leave open; 0, or EXIT_USAGE after saying what is wrong. */
+int check_settle_registers(struct check_words *asked);
+int check_settle_messages(struct check_words *asked);
 
 /* The properties that this protocol promises in this configuration, a bit each. */
 unsigned check_promises(const struct register_model *model);
@@ -44,5 +60,13 @@ int check_report_svg(const char *path, const struct check_words *asked,
 /* Words for people: "broken", "12,345". */
 const char *check_answer(enum answer answer);
 void check_print_run(FILE *out, const struct check_run *run, const struct register_model *model);
+
+/* check_messages.c: the same of a message protocol. An exit status. */
+int check_messages(const struct check_words *asked);
+/* "reordered", "fifo", "agreed". */
+const char *check_network(enum channels channels);
+/* check_messages_draw.c: the run that breaks it, as a space-time diagram. 0 or a negative errno. */
+int check_messages_draw(const char *path, const char *title, unsigned nodes,
+                        const struct finding *broken);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/check/check_messages.h"
+#include "cli/check/check.h"
 #include "common/draw/spacetime.h"
 
 /* Whether the step's words say that it sent a message of that kind to that node. */
@@ -49,10 +49,10 @@ static void draw_step(struct spacetime *diagram, const struct check_run *run, si
     const struct run_step *step = &run->steps[i];
     const bool death = step->move.kind == MOVE_DEATH,
                receives = strncmp(step->line, "receives", 8) == 0;
-    char word[16];
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(step->line, "; ,"), step->line);
+    char label[16];
+    snprintf(label, sizeof label, "%.*s", (int)strcspn(step->line, "; ,"), step->line);
     (death ? spacetime_death : spacetime_step)(diagram, step->move.process, (double)i,
-                                               receives ? NULL : word);
+                                               receives ? NULL : label);
     for (unsigned node = 0; node < nodes; node++)
         if (step->inside >> node & 1)
             spacetime_bar(diagram, SPACETIME_INSIDE, node, (double)i, (double)i + 1, NULL);

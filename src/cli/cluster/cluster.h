@@ -83,5 +83,7 @@ int trial_remove(const char *directory);
 
 int cluster_init(const struct cluster_words *asked);
 int cluster_try(int count, char **words, const struct cluster_words *asked);
+/* What there is to be done with a trial; NULL behind the last. */
+const char *cluster_try_at(size_t at);
 
 #endif

@@ -331,18 +331,38 @@ static int set_links(int count, char **words, const char *directory, char *state
     return status ? EXIT_USAGE : 0;
 }
 
+static int cut(int count, char **words, const char *directory)
+{
+    return set_links(count, words, directory, "down");
+}
+
+static int heal(int count, char **words, const char *directory)
+{
+    return set_links(count, words, directory, "up");
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int count, char **words, const char *directory);
+} actions[] = {{"exec", execute}, {"cut", cut}, {"heal", heal}};
+
+const char *cluster_try_at(size_t at)
+{
+    return at < sizeof actions / sizeof *actions ? actions[at].name : NULL;
+}
+
 int cluster_try(int count, char **words, const struct cluster_words *asked)
 {
     const char *directory = asked->directory ? asked->directory : default_directory;
     if (asked->down)
-        return count ? usage_error("cluster", "--down goes alone") : down(directory);
+        return count ? usage_error("cluster", "--down goes alone: leave out '%s'", words[0])
+                     : down(directory);
     if (count == 0)
         return up(asked, directory);
-    if (strcmp(words[0], "exec") == 0)
-        return execute(count - 1, words + 1, directory);
-    if (strcmp(words[0], "cut") == 0)
-        return set_links(count - 1, words + 1, directory, "down");
-    if (strcmp(words[0], "heal") == 0)
-        return set_links(count - 1, words + 1, directory, "up");
-    return usage_error("cluster", "try has no '%s'; there are exec, cut, heal", words[0]);
+    for (size_t at = 0; cluster_try_at(at); at++)
+        if (strcmp(words[0], actions[at].name) == 0)
+            return actions[at].run(count - 1, words + 1, directory);
+    char there[64];
+    return usage_error("cluster", "try has no '%s'; there are %s", words[0],
+                       option_words(cluster_try_at, " and ", there, sizeof there));
 }

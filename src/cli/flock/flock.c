@@ -14,7 +14,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,58 +30,90 @@
 #include "cli/run/run.h"
 #include "cli/text.h"
 
-enum { WORD_VERBOSE = 256 };
-
-static const struct option options[] = {
-    {"shared", no_argument, NULL, 's'},
-    {"exclusive", no_argument, NULL, 'x'},
-    {"unlock", no_argument, NULL, 'u'},
-    {"nonblock", no_argument, NULL, 'n'},
-    {"nonblocking", no_argument, NULL, 'n'},
-    {"nb", no_argument, NULL, 'n'},
-    {"wait", required_argument, NULL, 'w'},
-    {"timeout", required_argument, NULL, 'w'},
-    {"conflict-exit-code", required_argument, NULL, 'E'},
-    {"close", no_argument, NULL, 'o'},
-    {"no-fork", no_argument, NULL, 'F'},
-    {"verbose", no_argument, NULL, WORD_VERBOSE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 struct flock_words {
     struct run_words run; /* .lock_operation is LOCK_UN with -u; .command is NULL with a NUMBER */
-    bool no_fork, no_wait;
+    bool no_fork;
     const char *file; /* or the NUMBER */
 };
 
-static void print_help(void)
+static int take_wait(const struct option_word *word)
 {
-    puts("usage: afteryou flock [OPTION…] FILE|DIRECTORY COMMAND [WORD…]\n"
-         "       afteryou flock [OPTION…] FILE|DIRECTORY -c 'SHELL LINE'\n"
-         "       afteryou flock [OPTION…] NUMBER             an open descriptor, as in: exec "
-         "9>FILE; afteryou flock 9\n"
-         "flock(1), word for word, with a queue: who comes first is served first. It excludes "
-         "flock(1), too.\n\n"
-         "  -x, -e, --exclusive             alone (the default)\n"
-         "  -s, --shared                    together with others that are shared\n"
-         "  -u, --unlock                    take the lock off an open descriptor\n"
-         "  -n, --nb, --nonblock            do not wait\n"
-         "  -w, --wait, --timeout SECONDS   so long at most, as in 2.5\n"
-         "  -E, --conflict-exit-code CODE   exit code when not obtained (default: 1)\n"
-         "  -o, --close                     hold for the command alone, not for what it leaves "
-         "running\n"
-         "  -F, --no-fork                   become the command; its open file keeps the lock\n"
-         "      --verbose                   tell how long it took, or why it was not obtained\n"
-         "  -h, --help                      this\n"
-         "  -V, --version                   the version\n\n"
-         "Exit code: the command's own; 128+n if signal n ended it; 1 (or -E) not obtained; 64 "
-         "called wrongly; 66 no "
-         "such\n"
-         "file; 65, 71 no such lock; 69, 126, 127 the command could not be run; 125 afteryou "
-         "failed.");
+    return run_take_wait(word, &((struct flock_words *)word->asked)->run);
 }
+
+static const struct option_row rows[] = {
+    {.letters = "xe",
+     .names = {"exclusive"},
+     .help = "alone (the default)",
+     .kind = OPTION_SET,
+     .most = LOCK_EX,
+     OPTION_AT(struct flock_words, run.lock_operation)},
+    {.letters = "s",
+     .names = {"shared"},
+     .help = "together with others that are shared",
+     .kind = OPTION_SET,
+     .most = LOCK_SH,
+     OPTION_AT(struct flock_words, run.lock_operation)},
+    {.letters = "u",
+     .names = {"unlock"},
+     .help = "take the lock off an open descriptor",
+     .kind = OPTION_SET,
+     .most = LOCK_UN,
+     OPTION_AT(struct flock_words, run.lock_operation)},
+    {.letters = "n", .names = {"nonblock", "nb", "nonblocking"}, .help = "do not wait"},
+    {.letters = "w",
+     .names = {"wait", "timeout"},
+     .argument = "SECONDS",
+     .help = "wait so long at most, as in 2.5",
+     .kind = OPTION_CALL,
+     .take = take_wait,
+     .takes = RUN_SECONDS},
+    {.letters = "E",
+     .names = {"conflict-exit-code"},
+     .argument = "CODE",
+     .help = "the exit code when not obtained",
+     .standard = "1",
+     .kind = OPTION_NUMBER,
+     .most = 255,
+     OPTION_AT(struct flock_words, run.refused)},
+    {.letters = "o",
+     .names = {"close"},
+     .help = "hold for the command alone, not for what it leaves running",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct flock_words, run.close)},
+    {.letters = "F",
+     .names = {"no-fork"},
+     .help = "become the command; its open file keeps the lock",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct flock_words, no_fork)},
+    {.names = {"verbose"},
+     .help = "tell how long it took, or why it was not obtained",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct flock_words, run.verbose)},
+    {0},
+};
+
+static const struct option_place places[] = {{.from = 1, .to = 1, .offer = OFFER_FILES}};
+
+const struct option_table flock_options = {
+    .command = "flock",
+    .usage = "usage: afteryou flock [OPTION…] FILE|DIRECTORY COMMAND [WORD…]\n"
+             "       afteryou flock [OPTION…] FILE|DIRECTORY -c 'SHELL LINE'\n"
+             "       afteryou flock [OPTION…] NUMBER      an open descriptor, as in:\n"
+             "                                            exec 9>FILE; afteryou flock 9\n"
+             "flock(1), word for word, with a queue: who comes first is served first. It excludes\n"
+             "flock(1), too.",
+    .remarks =
+        "Exit code: the command's own; 128+n if signal n ended it; 1 (or -E) not obtained; 64\n"
+        "called wrongly; 66 no such file; 65, 71 no such lock; 69, 126, 127 the command could not\n"
+        "be run; 125 afteryou failed.",
+    .rows = rows,
+    .order = OPTIONS_FIRST,
+    .wrong = EX_USAGE,
+    .places = places,
+    .places_count = 1,
+    .command_after = 1,
+};
 
 static int complain_of(const char *text, const char *what)
 {
@@ -90,77 +121,37 @@ static int complain_of(const char *text, const char *what)
     return EX_USAGE;
 }
 
-static int parse_option(int option, char **words, struct flock_words *asked)
-{
-    uint64_t code;
-    switch (option) {
-    case 's':
-        asked->run.lock_operation = LOCK_SH;
-        asked->run.spec.mode = AY_SHARED;
-        return 0;
-    case 'e':
-    case 'x':
-        asked->run.lock_operation = LOCK_EX;
-        asked->run.spec.mode = AY_EXCLUSIVE;
-        return 0;
-    case 'u':
-        asked->run.lock_operation = LOCK_UN;
-        return 0;
-    case 'n':
-        asked->no_wait = true;
-        return 0;
-    case 'w':
-        return run_parse_wait("flock", optarg, &asked->run) == 0 ? 0 : EX_USAGE;
-    case 'E':
-        if (!parse_number(optarg, 0, 255, &code))
-            return complain_of(optarg, "-E takes an exit code from 0 to 255, not");
-        asked->run.refused = (int)code;
-        return 0;
-    case 'o':
-        asked->run.close = true;
-        return 0;
-    case 'F':
-        asked->no_fork = true;
-        return 0;
-    case WORD_VERBOSE:
-        asked->run.verbose = true;
-        return 0;
-    default:
-        return common_option("flock", option, words, print_help) < 0 ? -1 : EX_USAGE;
-    }
-}
-
 /* 0; negative: done, with success; or an exit code. */
 static int parse(int count, char **words, struct flock_words *asked)
 {
+    struct option_reading reading;
     *asked = (struct flock_words){
         .run = {.timeout_ms = -1, .refused = EXIT_REFUSED, .lock = -1, .lock_operation = LOCK_EX}};
-    optind = 1;
-    for (int option;
-         (option = getopt_long(count, words, "+:sexnoFuw:E:hV", options, NULL)) != -1;) {
-        const int status = parse_option(option, words, asked);
-        if (status)
-            return status;
-    }
+    const int status = options_read(&flock_options, count, words, asked, &reading);
+    if (status)
+        return status;
+    asked->run.spec.mode = asked->run.lock_operation == LOCK_SH ? AY_SHARED : AY_EXCLUSIVE;
     asked->run.quiet = !asked->run.verbose;
-    asked->run.timeout_ms = asked->no_wait ? 0 : asked->run.timeout_ms;
+    if (option_given(&flock_options, &reading, "nonblock"))
+        asked->run.timeout_ms = 0;
     if (asked->no_fork && asked->run.close)
         return complain_of("-o", "nobody would be left to hold the lock with -F and");
-    if (optind == count) {
+    if (reading.count == 0) {
         say("flock",
             "a file, a directory or the number of an open descriptor is missing; 'afteryou flock "
             "--help' tells more");
         return EX_USAGE;
     }
-    asked->file = words[optind++];
-    if (optind == count)
+    asked->file = reading.words[0];
+    if (reading.count == 1)
         return 0;
-    asked->run.command = words + optind;
-    if (strcmp(words[optind], "-c") != 0 && strcmp(words[optind], "--command") != 0)
+    char **command = reading.words + 1;
+    asked->run.command = command;
+    if (strcmp(command[0], "-c") != 0 && strcmp(command[0], "--command") != 0)
         return 0;
-    if (count != optind + 2)
-        return complain_of(words[optind], "one line for the shell, and nothing else, follows");
-    run_use_shell(words[optind + 1], &asked->run);
+    if (reading.count != 3)
+        return complain_of(command[0], "one line for the shell, and nothing else, follows");
+    run_use_shell(command[1], &asked->run);
     return 0;
 }
 

@@ -31,6 +31,7 @@
 #include <sys/types.h>
 
 #include "afteryou.h"
+#include "cli/options.h"
 
 enum {
     EXIT_REFUSED = 1,
@@ -103,8 +104,10 @@ struct inheritance {
  */
 int run_words_parse(int count, char **words, struct run_words *asked);
 
-/* Options that flock has, too. 0, or EXIT_USAGE after a line that begins with the command. */
-int run_parse_wait(const char *command, const char *text, struct run_words *asked);
+/* Options that flock has, too: of --wait, as option_taker answers. */
+int run_take_wait(const struct option_word *word, struct run_words *asked);
+#define RUN_SECONDS "seconds from 0 to 2147483, as in 2.5"
+enum { RUN_SECONDS_MOST = 2147483 };
 void run_use_shell(char *line, struct run_words *asked);
 
 /* run.c: runs it all; the exit code. */

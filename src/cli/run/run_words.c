@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of `afteryou run`: flock(1)'s letters where flock has one. */
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,139 +9,52 @@
 #include "cli/run/run.h"
 #include "cli/text.h"
 
-enum { WORD_TAKE = 256, WORD_OF, WORD_ALSO, WORD_WHEN, WORD_PRIORITY, WORD_CLUSTER, WORD_PROTOCOL };
-
-static const struct option options[] = {
-    {"shared", no_argument, NULL, 's'},
-    {"exclusive", no_argument, NULL, 'x'},
-    {"mode", required_argument, NULL, 'm'},
-    {"slots", required_argument, NULL, 'k'},
-    {"take", required_argument, NULL, WORD_TAKE},
-    {"of", required_argument, NULL, WORD_OF},
-    {"also", required_argument, NULL, WORD_ALSO},
-    {"nonblock", no_argument, NULL, 'n'},
-    {"nb", no_argument, NULL, 'n'},
-    {"wait", required_argument, NULL, 'w'},
-    {"timeout", required_argument, NULL, 'w'},
-    {"conflict-exit-code", required_argument, NULL, 'E'},
-    {"when", required_argument, NULL, WORD_WHEN},
-    {"priority", required_argument, NULL, WORD_PRIORITY},
-    {"command", required_argument, NULL, 'c'},
-    {"close", no_argument, NULL, 'o'},
-    {"no-fork", no_argument, NULL, 'F'},
-    {"unlock", no_argument, NULL, 'u'},
-    {"space", required_argument, NULL, 'S'},
-    {"cluster", required_argument, NULL, WORD_CLUSTER},
-    {"protocol", required_argument, NULL, WORD_PROTOCOL},
-    {"quiet", no_argument, NULL, 'q'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-static void print_help(void)
-{
-    puts(
-        "usage: afteryou run NAME [OPTION…] [--] COMMAND [WORD…]\n"
-        "       afteryou run NAME [OPTION…] -c 'SHELL LINE'\n"
-        "Runs a command inside the region NAME: after those who came before, and before those who "
-        "come after.\n"
-        "The region is held until the command and everything it started is gone. If this program "
-        "is killed,\n"
-        "they are killed with it.\n\n"
-        "How it is entered:\n"
-        "  -x, -e, --exclusive  alone (the default)\n"
-        "  -s, --shared         together with others that are shared: readers\n"
-        "  -m, --mode MODE      exclusive, shared, protected-write, concurrent-write, "
-        "concurrent-read, null\n"
-        "  -k, --slots SLOTS    at most so many inside at once\n"
-        "      --take N         with N of the units that --of counts; AFTERYOU_UNITS lists them\n"
-        "      --of T           the units are 0 to T-1\n"
-        "      --also NAME      this one too, at the same time (up to 6 times)\n"
-        "      --when TEST      only when the shell command TEST succeeds; it is run while inside\n"
-        "      --priority P     the greater first, in a space by priority\n\n"
-        "How long to wait:\n"
-        "  -n, --nb, --nonblock            not at all\n"
-        "  -w, --wait, --timeout SECONDS   so long at most, as in 2.5\n"
-        "  -E, --conflict-exit-code CODE   exit code when not obtained (default: 1), and no word "
-        "about it\n"
-        "  -q, --quiet          no word when not obtained: the exit code tells\n\n"
-        "What is run:\n"
-        "  -c, --command LINE   a line for the shell ($SHELL, or /bin/sh)\n"
-        "  -o, --close          hold for the command alone, not for what it leaves running\n"
-        "  -F, --no-fork        flock(1)'s; nothing changes: signals reach the command anyway\n\n"
-        "Where:\n"
-        "  -S, --space SPACE    another space than 'default': a name, or a path\n"
-        "      --protocol P     of a space that is made now (default: courtesy)\n"
-        "      --cluster NAME   a space of many machines, whose agent runs on this one: "
-        "afteryou-agent(1)\n\n"
-        "  -v, --verbose        tell what happens, and how long it took\n"
-        "  -h, --help           this\n"
-        "  -V, --version        the version\n\n"
-        "The command finds AFTERYOU_FENCE, AFTERYOU_UNITS and AFTERYOU_AFTER_DEATH in its "
-        "environment.\n"
-        "Exit code: the command's own; 128+n if signal n ended it; 1 (or -E) not obtained; 125 "
-        "afteryou failed;\n"
-        "126 the command could not be run; 127 it was not found; 123 a cluster's region was lost, "
-        "and the command "
-        "ended.");
-}
-
-int run_parse_wait(const char *command, const char *text, struct run_words *asked)
+int run_take_wait(const struct option_word *word, struct run_words *asked)
 {
     char *end;
-    asked->seconds = strtod(text, &end);
-    if (end == text || *end || !(asked->seconds >= 0))
-        return usage_error(command, "-w takes seconds, as in 2.5, not '%s'", text);
-    if (asked->seconds > INT_MAX / 1000)
-        return usage_error(command, "-w takes at most %d seconds, not '%s'", INT_MAX / 1000, text);
+    asked->seconds = strtod(word->value, &end);
+    if (end == word->value || *end || !(asked->seconds >= 0) || asked->seconds > RUN_SECONDS_MOST)
+        return OPTION_REFUSED;
     asked->timeout_ms = (int)(asked->seconds * 1000);
     if (asked->timeout_ms == 0 && asked->seconds > 0)
         asked->timeout_ms = 1;
-    return 0;
+    return OPTION_TAKEN;
 }
 
-static int parse_unsigned(const char *option, const char *text, unsigned most, unsigned *number)
+static int take_wait(const struct option_word *word)
 {
-    uint64_t parsed;
-    if (!parse_number(text, 1, most, &parsed))
-        return usage_error("run", "%s takes a number from 1 to %u, not '%s'", option, most, text);
-    *number = (unsigned)parsed;
-    return 0;
+    return run_take_wait(word, word->asked);
 }
 
-static int parse_priority(const char *text, struct run_words *asked)
+static int take_mode(const struct option_word *word)
 {
+    struct run_words *asked = word->asked;
+    return text_parse_mode(word->value, &asked->spec.mode) ? OPTION_TAKEN : OPTION_REFUSED;
+}
+
+static int take_priority(const struct option_word *word)
+{
+    struct run_words *asked = word->asked;
     char *end;
-    const long priority = strtol(text, &end, 10);
-    if (end == text || *end || priority < INT_MIN || priority > INT_MAX)
-        return usage_error("run", "--priority takes a whole number, not '%s'", text);
+    const long priority = strtol(word->value, &end, 10);
+    if (end == word->value || *end || priority < INT_MIN || priority > INT_MAX)
+        return OPTION_REFUSED;
     asked->spec.priority = (int)priority;
     asked->options.precedence = AY_BY_PRIORITY; /* or it would be ignored, silently */
-    return 0;
+    return OPTION_TAKEN;
 }
 
-static int parse_code(const char *text, struct run_words *asked)
+static int take_also(const struct option_word *word)
 {
-    uint64_t code;
-    if (!parse_number(text, 0, 255, &code))
-        return usage_error("run", "-E takes an exit code from 0 to 255, not '%s'", text);
-    asked->refused = (int)code;
-    asked->quiet = true; /* who asks for a code of its own looks at it */
-    return 0;
-}
-
-static int add_also(const char *name, struct run_words *asked)
-{
+    struct run_words *asked = word->asked;
     size_t count = 0;
     while (asked->also[count])
         count++;
     if (count == AY_ALSO_MOST)
-        return usage_error("run", "--also can be said %d times at most", AY_ALSO_MOST);
-    asked->also[count] = name;
+        return usage_error("run", "--also can be given %d times at most", AY_ALSO_MOST);
+    asked->also[count] = word->value;
     asked->spec.also = asked->also;
-    return 0;
+    return OPTION_TAKEN;
 }
 
 void run_use_shell(char *line, struct run_words *asked)
@@ -156,97 +68,192 @@ void run_use_shell(char *line, struct run_words *asked)
     asked->command = words;
 }
 
-static int use_cluster(const char *name, struct run_words *asked)
+static int take_line(const struct option_word *word)
+{
+    run_use_shell(word->value, word->asked);
+    return OPTION_TAKEN;
+}
+
+static int take_cluster(const struct option_word *word)
 {
     static char space[AY_NAME_MOST + 16];
-    if (strlen(name) > AY_NAME_MOST)
+    struct run_words *asked = word->asked;
+    if (strlen(word->value) > AY_NAME_MOST)
         return usage_error("run", "the name of the cluster has %zu bytes; at most %d are allowed",
-                           strlen(name), AY_NAME_MOST);
-    snprintf(space, sizeof space, "cluster:%s", name);
-    asked->cluster = name;
+                           strlen(word->value), AY_NAME_MOST);
+    snprintf(space, sizeof space, "cluster:%s", word->value);
+    asked->cluster = word->value;
     asked->space = space;
-    return 0;
+    return OPTION_TAKEN;
 }
 
-static int take_mode(const char *text, struct run_words *asked)
+static int refuse_unlock(const struct option_word *word)
 {
-    if (text_parse_mode(text, &asked->spec.mode))
-        return 0;
-    return usage_error(
-        "run",
-        "there is no mode '%s'; there are exclusive, shared, protected-write, concurrent-write, "
-        "concurrent-read, null",
-        text);
+    (void)word;
+    return usage_error("run",
+                       "there is nothing to unlock: a region is left when its command has ended "
+                       "('afteryou flock -u NUMBER' is for an open descriptor)");
 }
 
-/* Options that are one store each. */
-static bool take_plain(int option, struct run_words *asked)
-{
-    switch (option) {
-    case 's':
-        asked->spec.mode = AY_SHARED;
-        return true;
-    case 'x':
-    case 'e':
-        asked->spec.mode = AY_EXCLUSIVE;
-        return true;
-    case 'o':
-        asked->close = true;
-        return true;
-    case 'v':
-        asked->verbose = true;
-        return true;
-    case 'q':
-        asked->quiet = true;
-        return true;
-    case 'F': /* the wrapper passes on what it gets, so whoever started it reaches the command */
-        return true;
-    case 'S':
-        asked->space = optarg;
-        return true;
-    case WORD_PROTOCOL:
-        asked->options.protocol = optarg;
-        return true;
-    case WORD_WHEN:
-        asked->when = optarg;
-        return true;
-    default:
-        return false;
-    }
-}
+static const struct option_row rows[] = {
+    {.heading = "How it is entered",
+     .letters = "xe",
+     .names = {"exclusive"},
+     .help = "alone (the default)",
+     .kind = OPTION_SET,
+     .most = AY_EXCLUSIVE,
+     OPTION_AT(struct run_words, spec.mode)},
+    {.letters = "s",
+     .names = {"shared"},
+     .help = "together with others that are shared: readers",
+     .kind = OPTION_SET,
+     .most = AY_SHARED,
+     OPTION_AT(struct run_words, spec.mode)},
+    {.letters = "m",
+     .names = {"mode"},
+     .argument = "MODE",
+     .help = "in one of the six modes",
+     .kind = OPTION_CALL,
+     .take = take_mode,
+     .list = text_mode_at},
+    {.letters = "k",
+     .names = {"slots"},
+     .argument = "SLOTS",
+     .help = "let at most so many inside at once",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = AY_SLOTS_MOST,
+     OPTION_AT(struct run_words, spec.slots)},
+    {.names = {"take"},
+     .argument = "N",
+     .help = "hold N of the units that --of counts; AFTERYOU_UNITS lists them",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = AY_UNITS_MOST,
+     OPTION_AT(struct run_words, spec.take)},
+    {.names = {"of"},
+     .argument = "T",
+     .help = "the units are 0 to T-1",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = AY_UNITS_MOST,
+     OPTION_AT(struct run_words, spec.of)},
+    {.names = {"also"},
+     .argument = "NAME",
+     .help = "enter this region too, at the same time (up to 6 times)",
+     .kind = OPTION_CALL,
+     .take = take_also,
+     .offer = OFFER_REGIONS},
+    {.names = {"when"},
+     .argument = "TEST",
+     .help = "only when the shell command TEST succeeds; it is run inside",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct run_words, when)},
+    {.names = {"priority"},
+     .argument = "P",
+     .help = "the greater goes first, in a space by priority",
+     .kind = OPTION_CALL,
+     .take = take_priority,
+     .takes = "a whole number"},
+    {.heading = "How long to wait",
+     .letters = "n",
+     .names = {"nonblock", "nb"},
+     .help = "not at all"},
+    {.letters = "w",
+     .names = {"wait", "timeout"},
+     .argument = "SECONDS",
+     .help = "so long at most, as in 2.5",
+     .kind = OPTION_CALL,
+     .take = take_wait,
+     .takes = RUN_SECONDS},
+    {.letters = "E",
+     .names = {"conflict-exit-code"},
+     .argument = "CODE",
+     .help = "the exit code when not obtained; nothing is said then",
+     .standard = "1",
+     .kind = OPTION_NUMBER,
+     .most = 255,
+     OPTION_AT(struct run_words, refused)},
+    {.letters = "q",
+     .names = {"quiet"},
+     .help = "say nothing when not obtained: the exit code tells",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct run_words, quiet)},
+    {.heading = "What is run",
+     .letters = "c",
+     .names = {"command"},
+     .argument = "LINE",
+     .help = "a line for the shell ($SHELL, or /bin/sh)",
+     .kind = OPTION_CALL,
+     .take = take_line},
+    {.letters = "o",
+     .names = {"close"},
+     .help = "hold for the command alone, not for what it leaves running",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct run_words, close)},
+    /* The wrapper passes on what it gets, so whoever started it reaches the command. */
+    {.letters = "F",
+     .names = {"no-fork"},
+     .help = "flock(1)'s; it changes nothing: signals reach the command anyway"},
+    {.letters = "u",
+     .names = {"unlock"},
+     .help = "flock(1)'s; it is refused: a region is left when its command has ended",
+     .kind = OPTION_CALL,
+     .take = refuse_unlock},
+    {.heading = "Where",
+     .letters = "S",
+     .names = {"space"},
+     .argument = "SPACE",
+     .help = "a space: a name, or a path",
+     .standard = "default",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct run_words, space),
+     .offer = OFFER_SPACES},
+    {.names = {"protocol"},
+     .argument = "P",
+     .help = "the protocol of a space that is made now",
+     .standard = "courtesy",
+     .kind = OPTION_WORD,
+     OPTION_AT(struct run_words, options.protocol),
+     .list = text_protocol_at},
+    {.names = {"cluster"},
+     .argument = "NAME",
+     .help = "a space of many machines, whose agent runs on this one: afteryou-agent(1)",
+     .kind = OPTION_CALL,
+     .take = take_cluster,
+     .offer = OFFER_CLUSTERS},
+    {.heading = "What is told",
+     .letters = "v",
+     .names = {"verbose"},
+     .help = "tell what happens, and how long it took",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct run_words, verbose)},
+    {0},
+};
 
-static int take_option(int option, char **words, struct run_words *asked)
-{
-    switch (option) {
-    case 'm':
-        return take_mode(optarg, asked);
-    case 'k':
-        return parse_unsigned("-k", optarg, AY_SLOTS_MOST, &asked->spec.slots);
-    case WORD_TAKE:
-        return parse_unsigned("--take", optarg, AY_UNITS_MOST, &asked->spec.take);
-    case WORD_OF:
-        return parse_unsigned("--of", optarg, AY_UNITS_MOST, &asked->spec.of);
-    case WORD_ALSO:
-        return add_also(optarg, asked);
-    case 'w':
-        return run_parse_wait("run", optarg, asked);
-    case 'E':
-        return parse_code(optarg, asked);
-    case WORD_PRIORITY:
-        return parse_priority(optarg, asked);
-    case 'c':
-        run_use_shell(optarg, asked);
-        return 0;
-    case WORD_CLUSTER:
-        return use_cluster(optarg, asked);
-    case 'u':
-        return usage_error(
-            "run", "there is nothing to unlock: a region is left when its command has ended "
-                   "('afteryou flock -u NUMBER' is for an open descriptor)");
-    default:
-        return take_plain(option, asked) ? 0 : common_option("run", option, words, print_help);
-    }
-}
+static const struct option_place places[] = {{.from = 1, .to = 1, .offer = OFFER_REGIONS}};
+
+const struct option_table run_options = {
+    .command = "run",
+    .usage =
+        "usage: afteryou run NAME [OPTION…] [--] COMMAND [WORD…]\n"
+        "       afteryou run NAME [OPTION…] -c 'SHELL LINE'\n"
+        "Runs a command inside the region NAME: after those who came before, and before those who\n"
+        "come after. The region is held until the command and everything it started is gone. If\n"
+        "this program is killed, they are killed with it.",
+    .remarks =
+        "The command finds AFTERYOU_FENCE, AFTERYOU_UNITS and AFTERYOU_AFTER_DEATH in its\n"
+        "environment.\n"
+        "Exit code: the command's own; 128+n if signal n ended it; 1 (or -E) not obtained; 125\n"
+        "afteryou failed; 126 the command could not be run; 127 it was not found; 123 a cluster's\n"
+        "region was lost, and the command ended.",
+    .rows = rows,
+    .order = OPTIONS_TO_COMMAND,
+    .wrong = EXIT_USAGE,
+    .places = places,
+    .places_count = 1,
+    .command_after = 1,
+};
 
 static int check_name(const char *what, const char *name)
 {
@@ -296,29 +303,23 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
 
 int run_words_parse(int count, char **words, struct run_words *asked)
 {
-    bool no_wait = false, waits = false, ended = false;
+    struct option_reading reading;
     *asked = (struct run_words){.timeout_ms = -1, .refused = EXIT_REFUSED, .lock = -1};
-    optind = 1;
-    while (!ended) {
-        const int option = getopt_long(count, words, "+:sxem:k:nw:E:c:oFuS:qvhV", options, NULL);
-        if (option == -1) {
-            ended = optind >= count || asked->spec.name || strcmp(words[optind - 1], "--") == 0;
-            if (optind < count && !asked->spec.name)
-                asked->spec.name = words[optind++];
-            continue;
-        }
-        no_wait |= option == 'n';
-        waits |= option == 'w';
-        const int status = option == 'n' ? 0 : take_option(option, words, asked);
-        if (status)
-            return status;
-    }
+    const int status = options_read(&run_options, count, words, asked, &reading);
+    if (status)
+        return status;
+    const bool no_wait = option_given(&run_options, &reading, "nonblock"),
+               waits = option_given(&run_options, &reading, "wait");
+    asked->spec.name = reading.first;
+    /* who asks for a code of its own looks at it */
+    asked->quiet |= option_given(&run_options, &reading, "conflict-exit-code");
     asked->quiet &= !asked->verbose;
     if (no_wait)
         asked->timeout_ms = waits ? asked->timeout_ms : 0;
-    if (optind < count && asked->command)
-        return usage_error("run", "both -c and a command: '%s'", words[optind]);
-    if (optind < count)
-        asked->command = words + optind;
+    if (reading.count > 0 && asked->command)
+        return usage_error("run", "both -c and a command are given, '%s': choose one",
+                           reading.words[0]);
+    if (reading.count > 0)
+        asked->command = reading.words;
     return check_together(asked, no_wait, waits);
 }

@@ -10,54 +10,6 @@
 
 #include "cli/commands.h"
 
-static const char help[] =
-    "usage: afteryou simulate PROTOCOL [OPTION…]        one run, or --seeds many\n"
-    "       afteryou simulate --table [-n N,…]          the authors' Table I, measured again\n"
-    "       afteryou simulate [PROTOCOL] --sweep N,…    messages and delays over the number of "
-    "nodes\n"
-    "\n"
-    "PROTOCOL is lamport, ricart-agrawala, carvalho-roucairol or token; --list names the broken "
-    "variants too.\n"
-    "\n"
-    "  -n, --nodes N          how many nodes (default 5); a list such as 2-10,20,50 with --table "
-    "and --sweep\n"
-    "      --passages K       after K requests nobody asks again, and all comes to rest (default "
-    "10000)\n"
-    "      --events K         cut the run short after K events\n"
-    "      --seed S           one seed is one run (default 1)\n"
-    "      --seeds K          K runs with the seeds S, S+1, …; stops at the first violation\n"
-    "      --network ORDER    any, fifo or agreed (default: what the protocol needs; agreed if "
-    "anything may fail)\n"
-    "      --delay TIME       of a message; TIME is 5us, exp:5us (mean) or 2us-8us (default "
-    "exp:500us)\n"
-    "      --think TIME       between passages (default exp:5ms)\n"
-    "      --section TIME     inside (default exp:300us)\n"
-    "      --hot SHARE        node 0 makes this share of the requests\n"
-    "      --skew S           node i asks in proportion to 1/(i+1)^S\n"
-    "      --shared SHARE     this share of the passages is in shared mode\n"
-    "      --crash P          a node dies, at each of its events, with this probability\n"
-    "      --restart P        a dead node comes back with this probability (default 1)\n"
-    "      --slow P           a message takes twenty times as long with this probability\n"
-    "      --partition P      fewer than half are cut off, at each event, with this probability\n"
-    "      --detector WHICH   right (default): those cut off stop in time; wrong: they do not "
-    "know\n"
-    "      --trace FILE       write the run as JSON lines, for afteryou audit\n"
-    "      --csv FILE         where --sweep writes its numbers (default: standard output)\n"
-    "      --svg FILE         where --sweep draws them\n"
-    "      --json             the report as JSON\n"
-    "\n"
-    "Exit status: 0 all holds, 1 a property was violated, 125 the command itself failed.\n";
-
-static int list_variants(void)
-{
-    for (unsigned i = 0; variant_at(i); i++) {
-        const struct variant *variant = variant_at(i);
-        printf("%-38s%s%s\n", variant->name, variant->left_out ? "  without " : "",
-               variant->left_out ? variant->left_out : "");
-    }
-    return EXIT_HOLDS;
-}
-
 /* In the order they are drawn; one stays on its line. */
 void simulate_progress(void *request, const struct measure *so_far)
 {
@@ -159,18 +111,10 @@ int simulate_runs(struct simulate_request *request)
 
 int command_simulate(int count, char **words)
 {
-    for (int i = 1; i < count; i++) {
-        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) {
-            fputs(help, stdout);
-            return EXIT_HOLDS;
-        }
-        if (strcmp(words[i], "--list") == 0)
-            return list_variants();
-    }
     static struct simulate_request request;
     int status = simulate_parse(count, words, &request);
     if (status)
-        return status;
+        return status < 0 ? EXIT_HOLDS : status;
     if (request.table)
         return simulate_table(&request);
     if (request.sweep)

@@ -16,7 +16,8 @@ struct simulate_request {
     const char *trace, *csv, *svg;
 };
 
-/* 0, or an exit status after a complaint; *request is filled in. */
+/* 0; negative: done, with success (--help, --list); or an exit status after a complaint.
+ * *request is filled in. */
 int simulate_parse(int count, char **words, struct simulate_request *request);
 /* What stands between the words and a run; EXIT_USAGE after a complaint, or 0. */
 int simulate_settle(struct simulate_request *request);

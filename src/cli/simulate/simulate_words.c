@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of `afteryou simulate`: reads them, and says what is wrong with them. */
+#include <assert.h>
 #include <ctype.h>
-#include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "cli/simulate/simulate.h"
 
 enum { FIFO_NODES_MOST = 4096, TABLE_NODES_MOST = 200 };
+#define HOT_MOST 0.9999999
 
 /* 250ns, 1.5us, 20ms, 3s */
 static bool parse_time(const char *text, const char **end, uint64_t *nanoseconds)
@@ -32,198 +34,288 @@ static bool parse_time(const char *text, const char **end, uint64_t *nanoseconds
     return false;
 }
 
-static bool parse_spread(const char *text, struct spread *spread)
+/* 5us, exp:5us, 2us-8us: where the row says. */
+static int take_spread(const struct option_word *word)
 {
+    struct spread *spread = (struct spread *)(void *)((char *)word->asked + word->row->offset);
+    const char *text = word->value;
     *spread = (struct spread){.kind = SPREAD_CONSTANT};
     if (strncmp(text, "exp:", 4) == 0) {
         spread->kind = SPREAD_EXPONENTIAL;
         text += 4;
     }
     if (!parse_time(text, &text, &spread->least))
-        return false;
+        return OPTION_REFUSED;
     if (*text == '-' && spread->kind == SPREAD_CONSTANT) {
         spread->kind = SPREAD_UNIFORM;
-        return parse_time(text + 1, &text, &spread->most) && *text == '\0' &&
-               spread->most >= spread->least;
+        if (!parse_time(text + 1, &text, &spread->most) || spread->most < spread->least)
+            return OPTION_REFUSED;
     }
-    return *text == '\0';
-}
-
-static bool parse_share(const char *text, double most, double *share)
-{
-    char *end;
-    *share = strtod(text, &end);
-    return end != text && *end == '\0' && *share >= 0 && *share <= most;
+    return *text == '\0' ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
 /* 2-10,20,50 */
-static bool parse_sizes(const char *text, struct simulate_request *request)
+static int take_sizes(const struct option_word *word)
 {
+    struct simulate_request *request = word->asked;
+    const char *text = word->value;
     request->sizes_count = 0;
     do {
         char *end;
         const unsigned long first = strtoul(text, &end, 10);
         unsigned long last = first;
         if (end == text)
-            return false;
+            return OPTION_REFUSED;
         if (*end == '-')
             last = strtoul(end + 1, &end, 10);
         if (first < 2 || last < first || last > NODES_MOST ||
             request->sizes_count + last - first >= SWEEP_MOST)
-            return false;
+            return OPTION_REFUSED;
         for (unsigned long size = first; size <= last; size++)
             request->sizes[request->sizes_count++] = (uint32_t)size;
         text = end;
     } while (*text++ == ',');
-    return text[-1] == '\0';
+    return text[-1] == '\0' ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
-static bool parse_order(const char *text, struct simulate_request *request)
+static int list_variants(const struct option_word *word)
+{
+    (void)word;
+    for (unsigned i = 0; variant_at(i); i++) {
+        const struct variant *variant = variant_at(i);
+        printf("%-38s%s%s\n", variant->name, variant->left_out ? "  without " : "",
+               variant->left_out ? variant->left_out : "");
+    }
+    return OPTION_DONE;
+}
+
+static const char *variant_name_at(size_t at)
+{
+    const struct variant *variant = variant_at((unsigned)at);
+    return variant ? variant->name : NULL;
+}
+
+/* Those that ship stand first in the catalogue. */
+static const char *protocol_at(size_t at)
+{
+    const struct variant *variant = variant_at((unsigned)at);
+    return variant && !variant->left_out ? variant->name : NULL;
+}
+
+static const char *order_at(size_t at)
 {
     static const char *const names[] = {
         [ORDER_ANY] = "any", [ORDER_FIFO] = "fifo", [ORDER_AGREED] = "agreed"};
-    for (unsigned i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
-            request->how.order = (enum order)i;
-            request->order_given = true;
-            return true;
-        }
-    return false;
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
 
-enum words {
-    OPTION_PASSAGES = 256,
-    OPTION_EVENTS,
-    OPTION_SEED,
-    OPTION_SEEDS,
-    OPTION_NETWORK,
-    OPTION_DELAY,
-    OPTION_THINK,
-    OPTION_SECTION,
-    OPTION_HOT,
-    OPTION_SKEW,
-    OPTION_SHARED,
-    OPTION_CRASH,
-    OPTION_RESTART,
-    OPTION_SLOW,
-    OPTION_PARTITION,
-    OPTION_DETECTOR,
-    OPTION_TRACE,
-    OPTION_CSV,
-    OPTION_SVG,
-    OPTION_JSON,
-    OPTION_TABLE,
-    OPTION_SWEEP
+/* The number of the second is true: .wrong_detector. */
+static const char *detector_at(size_t at)
+{
+    static const char *const names[] = {"right", "wrong"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
+}
+
+#define SIZES "numbers of nodes from 2 to 1048576, as in 5 or 2-10,20,50"
+#define TIME  "a time, as in 5us, exp:5us (the mean) or 2us-8us"
+static_assert(NODES_MOST == 1048576, "SIZES says so");
+
+static const struct option_row rows[] = {
+    {.heading = "What is run",
+     .letters = "n",
+     .names = {"nodes"},
+     .argument = "N",
+     .help = "how many nodes; with --table and --sweep a list, as in 2-10,20,50",
+     .standard = "5",
+     .kind = OPTION_CALL,
+     .take = take_sizes,
+     .takes = SIZES},
+    {.names = {"passages"},
+     .argument = "K",
+     .help = "after K requests nobody asks again, and all comes to rest",
+     .standard = "10000",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = UINT64_MAX / 2,
+     OPTION_AT(struct simulate_request, how.passages)},
+    {.names = {"events"},
+     .argument = "K",
+     .help = "cut the run short after K events",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = UINT64_MAX / 2,
+     OPTION_AT(struct simulate_request, how.events)},
+    {.names = {"seed"},
+     .argument = "S",
+     .help = "one seed is one run",
+     .standard = "1",
+     .kind = OPTION_NUMBER,
+     .most = UINT64_MAX / 2,
+     OPTION_AT(struct simulate_request, how.seed)},
+    {.names = {"seeds"},
+     .argument = "K",
+     .help = "make K runs with the seeds S, S+1, …; stop at the first violation",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = UINT64_MAX / 2,
+     OPTION_AT(struct simulate_request, seeds)},
+    {.names = {"table"},
+     .help = "measure the authors' Table I again",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct simulate_request, table)},
+    {.names = {"sweep"},
+     .argument = "N,…",
+     .help = "messages and delays over the number of nodes",
+     .kind = OPTION_CALL,
+     .take = take_sizes,
+     .takes = SIZES},
+    {.names = {"list"},
+     .help = "name the protocols, and the broken variants",
+     .kind = OPTION_CALL,
+     .take = list_variants},
+    {.heading = "Network and load",
+     .names = {"network"},
+     .argument = "ORDER",
+     .help = "in which order messages arrive",
+     .standard = "what the protocol needs; agreed if anything may fail",
+     .kind = OPTION_CHOICE,
+     OPTION_AT(struct simulate_request, how.order),
+     .list = order_at},
+    {.names = {"delay"},
+     .argument = "TIME",
+     .help = "of a message; TIME is 5us, exp:5us (the mean) or 2us-8us",
+     .standard = "exp:500us",
+     .kind = OPTION_CALL,
+     .take = take_spread,
+     .takes = TIME,
+     OPTION_AT(struct simulate_request, how.delay)},
+    {.names = {"think"},
+     .argument = "TIME",
+     .help = "between passages",
+     .standard = "exp:5ms",
+     .kind = OPTION_CALL,
+     .take = take_spread,
+     .takes = TIME,
+     OPTION_AT(struct simulate_request, how.think)},
+    {.names = {"section"},
+     .argument = "TIME",
+     .help = "inside",
+     .standard = "exp:300us",
+     .kind = OPTION_CALL,
+     .take = take_spread,
+     .takes = TIME,
+     OPTION_AT(struct simulate_request, how.section)},
+    {.names = {"hot"},
+     .argument = "SHARE",
+     .help = "node 0 makes this share of the requests",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.hot)},
+    {.names = {"skew"},
+     .argument = "S",
+     .help = "node i asks in proportion to 1/(i+1)^S",
+     .kind = OPTION_REAL,
+     .most = 10,
+     OPTION_AT(struct simulate_request, how.skew)},
+    {.names = {"shared"},
+     .argument = "SHARE",
+     .help = "this share of the passages is in shared mode",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.shared)},
+    {.heading = "What may go wrong",
+     .names = {"crash"},
+     .argument = "P",
+     .help = "a node dies, at each of its events, with this probability",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.faults.crash)},
+    {.names = {"restart"},
+     .argument = "P",
+     .help = "a dead node comes back with this probability",
+     .standard = "1",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.faults.restart)},
+    {.names = {"slow"},
+     .argument = "P",
+     .help = "a message takes twenty times as long with this probability",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.faults.delay)},
+    {.names = {"partition"},
+     .argument = "P",
+     .help = "fewer than half are cut off, at each event, with this probability",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.faults.partition)},
+    {.names = {"detector"},
+     .argument = "WHICH",
+     .help = "whether those cut off stop in time, or do not know",
+     .standard = "right",
+     .kind = OPTION_CHOICE,
+     OPTION_AT(struct simulate_request, how.faults.wrong_detector),
+     .list = detector_at},
+    {.heading = "What is written",
+     .names = {"trace"},
+     .argument = "FILE",
+     .help = "write the run as JSON lines, for afteryou audit",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct simulate_request, trace),
+     .offer = OFFER_FILES},
+    {.names = {"csv"},
+     .argument = "FILE",
+     .help = "where --sweep writes its numbers",
+     .standard = "standard output",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct simulate_request, csv),
+     .offer = OFFER_FILES},
+    {.names = {"svg"},
+     .argument = "FILE",
+     .help = "where --sweep draws them",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct simulate_request, svg),
+     .offer = OFFER_FILES},
+    {.names = {"json"},
+     .help = "print the report as JSON: docs/json.md",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct simulate_request, json)},
+    {0},
 };
 
-static const struct option options[] = {{"nodes", required_argument, NULL, 'n'},
-                                        {"passages", required_argument, NULL, OPTION_PASSAGES},
-                                        {"events", required_argument, NULL, OPTION_EVENTS},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {"seeds", required_argument, NULL, OPTION_SEEDS},
-                                        {"network", required_argument, NULL, OPTION_NETWORK},
-                                        {"delay", required_argument, NULL, OPTION_DELAY},
-                                        {"think", required_argument, NULL, OPTION_THINK},
-                                        {"section", required_argument, NULL, OPTION_SECTION},
-                                        {"hot", required_argument, NULL, OPTION_HOT},
-                                        {"skew", required_argument, NULL, OPTION_SKEW},
-                                        {"shared", required_argument, NULL, OPTION_SHARED},
-                                        {"crash", required_argument, NULL, OPTION_CRASH},
-                                        {"restart", required_argument, NULL, OPTION_RESTART},
-                                        {"slow", required_argument, NULL, OPTION_SLOW},
-                                        {"partition", required_argument, NULL, OPTION_PARTITION},
-                                        {"detector", required_argument, NULL, OPTION_DETECTOR},
-                                        {"trace", required_argument, NULL, OPTION_TRACE},
-                                        {"csv", required_argument, NULL, OPTION_CSV},
-                                        {"svg", required_argument, NULL, OPTION_SVG},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"table", no_argument, NULL, OPTION_TABLE},
-                                        {"sweep", required_argument, NULL, OPTION_SWEEP},
-                                        {NULL, 0, NULL, 0}};
+static const struct option_place places[] = {{.from = 1, .to = 1, .list = variant_name_at}};
 
-/* The options that are numbers, times, shares. False: the argument makes no sense. */
-static bool take_quantity(struct simulate_request *request, int option, const char *text)
-{
-    struct simulation *how = &request->how;
-    switch (option) {
-    case 'n':
-        return parse_sizes(text, request);
-    case OPTION_SWEEP:
-        request->sweep = true;
-        return parse_sizes(text, request);
-    case OPTION_PASSAGES:
-        request->passages_given = true;
-        return parse_number(text, 1, UINT64_MAX / 2, &how->passages);
-    case OPTION_EVENTS:
-        return parse_number(text, 1, UINT64_MAX / 2, &how->events);
-    case OPTION_SEED:
-        return parse_number(text, 0, UINT64_MAX / 2, &how->seed);
-    case OPTION_SEEDS:
-        return parse_number(text, 1, UINT64_MAX / 2, &request->seeds);
-    case OPTION_DELAY:
-        return parse_spread(text, &how->delay);
-    case OPTION_THINK:
-        return parse_spread(text, &how->think);
-    case OPTION_SECTION:
-        return parse_spread(text, &how->section);
-    case OPTION_HOT:
-        return parse_share(text, 0.9999999, &how->hot);
-    case OPTION_SKEW:
-        return parse_share(text, 10, &how->skew);
-    case OPTION_SHARED:
-        return parse_share(text, 1, &how->shared);
-    case OPTION_CRASH:
-        return parse_share(text, 1, &how->faults.crash);
-    case OPTION_RESTART:
-        return parse_share(text, 1, &how->faults.restart);
-    case OPTION_SLOW:
-        return parse_share(text, 1, &how->faults.delay);
-    default:
-        return parse_share(text, 1, &how->faults.partition);
-    }
-}
+const struct option_table simulate_options = {
+    .command = "simulate",
+    .usage =
+        "usage: afteryou simulate PROTOCOL [OPTION…]        one run, or --seeds many\n"
+        "       afteryou simulate --table [-n N,…]          the authors' Table I, measured again\n"
+        "       afteryou simulate [PROTOCOL] --sweep N,…    messages and delays over the number\n"
+        "                                                   of nodes\n"
+        "Runs a message protocol on a network that exists only in numbers, and reports.",
+    .remarks =
+        "Exit status: 0 all holds; 1 a property was violated; 125 the command itself failed.",
+    .rows = rows,
+    .wrong = EXIT_USAGE,
+    .places = places,
+    .places_count = 1,
+};
 
-static bool take(struct simulate_request *request, int option, const char *text)
+static int check_shape(struct simulate_request *request, const struct option_reading *reading)
 {
-    switch (option) {
-    case OPTION_NETWORK:
-        return parse_order(text, request);
-    case OPTION_DETECTOR:
-        request->how.faults.wrong_detector = strcmp(text, "wrong") == 0;
-        return request->how.faults.wrong_detector || strcmp(text, "right") == 0;
-    case OPTION_TRACE:
-        request->trace = text;
-        return true;
-    case OPTION_CSV:
-        request->csv = text;
-        return true;
-    case OPTION_SVG:
-        request->svg = text;
-        return true;
-    case OPTION_JSON:
-        return request->json = true;
-    case OPTION_TABLE:
-        return request->table = true;
-    default:
-        return take_quantity(request, option, text);
-    }
-}
-
-static int check_shape(struct simulate_request *request, int count, char **words)
-{
-    if (optind < count) {
-        request->how.variant = variant_find(words[optind]);
+    char there[128];
+    if (reading->count > 0) {
+        request->how.variant = variant_find(reading->words[0]);
         if (!request->how.variant)
-            return usage_error("simulate", "no protocol '%s'; afteryou simulate --list names them",
-                               words[optind]);
-        optind++;
+            return usage_error("simulate",
+                               "there is no protocol '%s'; 'afteryou simulate --list' names them",
+                               reading->words[0]);
     }
-    if (optind < count)
-        return usage_error("simulate", "'%s' is one word too many; one protocol at a time",
-                           words[optind]);
+    if (reading->count > 1)
+        return usage_error("simulate", "one protocol at a time: leave out '%s'", reading->words[1]);
     if (!request->how.variant && !request->table && !request->sweep)
-        return usage_error("simulate",
-                           "which protocol? lamport, ricart-agrawala, carvalho-roucairol or token");
+        return usage_error("simulate", "which protocol? %s",
+                           option_words(protocol_at, " or ", there, sizeof there));
     for (unsigned i = 0; request->table && i < request->sizes_count; i++)
         if (request->sizes[i] > TABLE_NODES_MOST)
             return usage_error("simulate",
@@ -248,18 +340,14 @@ int simulate_parse(int count, char **words, struct simulate_request *request)
                 .faults = {.restart = 1}},
         .seeds = 1,
     };
-    optind = 0;
-    opterr = 0;
-    int option;
-    while ((option = getopt_long(count, words, ":n:", options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return option_error("simulate", option, words);
-        if (!take(request, option, optarg))
-            return usage_error(
-                "simulate", "'%s' is not a value that '%s' can take; see afteryou simulate --help",
-                optarg, words[optind - 1] == optarg ? words[optind - 2] : words[optind - 1]);
-    }
-    return check_shape(request, count, words);
+    struct option_reading reading;
+    const int status = options_read(&simulate_options, count, words, request, &reading);
+    if (status)
+        return status;
+    request->order_given = option_given(&simulate_options, &reading, "network");
+    request->passages_given = option_given(&simulate_options, &reading, "passages");
+    request->sweep = option_given(&simulate_options, &reading, "sweep");
+    return check_shape(request, &reading);
 }
 
 int simulate_settle(struct simulate_request *request)
@@ -281,6 +369,8 @@ int simulate_settle(struct simulate_request *request)
             "simulate",
             "fifo keeps a word for each of N² channels: at most %u nodes, or --network agreed",
             FIFO_NODES_MOST);
+    if (how->hot > HOT_MOST)
+        return usage_error("simulate", "--hot takes a share below 1: the other nodes ask, too");
     if (how->hot > 0 && how->skew > 0)
         return usage_error("simulate",
                            "--hot and --skew are two ways to load the nodes; choose one");

@@ -3,7 +3,6 @@
 #include "cli/status/status.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,53 +11,69 @@
 #include "common/printable.h"
 #include "common/waitv.h"
 
-enum { WORD_JSON = 256, WORD_WATCH, WORD_CLUSTER, WORD_SORT, EXIT_UNSEEN = 1 };
+enum { EXIT_UNSEEN = 1 };
 
-static const struct option options[] = {
-    {"space", required_argument, NULL, 'S'},
-    {"json", no_argument, NULL, WORD_JSON},
-    {"watch", no_argument, NULL, WORD_WATCH},
-    {"sort", required_argument, NULL, WORD_SORT},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {"cluster", required_argument, NULL, WORD_CLUSTER},
-    {NULL, 0, NULL, 0},
-};
-
-static void print_help(void)
-{
-    puts("usage: afteryou status [NAME…] [OPTION…]\n"
-         "Shows who is inside which region, who waits for whom, since when; who died inside; and "
-         "cycles of waiting.\n"
-         "Reads only: nobody is disturbed. Without -S: all spaces of this user.\n\n"
-         "  -S, --space SPACE    this space: a name, or a path\n"
-         "      --cluster NAME   all machines of this cluster, by its agent on this one\n"
-         "      --json           one JSON object, on one line; \"schema\" is its version\n"
-         "      --sort WHAT      by region (default), since, pid or user\n"
-         "      --watch          again every second, until q or Ctrl-C; arrows and space move, s "
-         "sorts\n"
-         "  -v, --verbose        also how processes wait on this machine\n"
-         "  -h, --help           this\n"
-         "  -V, --version        the version\n\n"
-         "NO_COLOR in the environment: without colours.\n"
-         "Exit code: 0; 1 if nobody has a NAME open; 125 afteryou failed, or a space in which "
-         "NAME may be\ncannot be read.");
-}
-
-const char *status_order_name(enum status_order order)
+const char *status_order_at(size_t at)
 {
     static const char *const names[STATUS_ORDERS] = {"region", "since", "pid", "user"};
-    return names[order];
+    return at < STATUS_ORDERS ? names[at] : NULL;
 }
 
-static int parse_order(const char *text, enum status_order *order)
-{
-    for (*order = 0; *order < STATUS_ORDERS; (*order)++)
-        if (strcmp(text, status_order_name(*order)) == 0)
-            return 0;
-    return usage_error("status", "--sort is region, since, pid or user, not '%s'", text);
-}
+static const struct option_row rows[] = {
+    {.letters = "S",
+     .names = {"space"},
+     .argument = "SPACE",
+     .help = "show this space: a name, or a path",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct status_words, space),
+     .offer = OFFER_SPACES},
+    {.names = {"cluster"},
+     .argument = "NAME",
+     .help = "show all machines of this cluster, by its agent on this one",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct status_words, cluster),
+     .offer = OFFER_CLUSTERS},
+    {.names = {"json"},
+     .help = "print one JSON object, on one line: docs/json.md",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct status_words, json)},
+    {.names = {"sort"},
+     .argument = "WHAT",
+     .help = "sort the rows",
+     .standard = "region",
+     .kind = OPTION_CHOICE,
+     OPTION_AT(struct status_words, order),
+     .list = status_order_at},
+    {.names = {"watch"},
+     .help = "again every second, until q or Ctrl-C; arrows and space move, s sorts",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct status_words, watch)},
+    {.letters = "v",
+     .names = {"verbose"},
+     .help = "tell as well how processes wait on this machine",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct status_words, verbose)},
+    {0},
+};
+
+static const struct option_place places[] = {{.from = 1, .offer = OFFER_REGIONS}};
+
+const struct option_table status_options = {
+    .command = "status",
+    .usage =
+        "usage: afteryou status [NAME…] [OPTION…]\n"
+        "Shows who is inside which region, who waits for whom, since when; who died inside; and\n"
+        "cycles of waiting. It only reads: nobody is disturbed. Without -S, it shows all spaces\n"
+        "of this user.",
+    .remarks =
+        "NO_COLOR in the environment: without colours.\n"
+        "Exit code: 0; 1 if nobody has a NAME open; 125 if afteryou failed, or a space in which\n"
+        "NAME may be cannot be read.",
+    .rows = rows,
+    .wrong = EXIT_USAGE,
+    .places = places,
+    .places_count = 1,
+};
 
 static bool has_name(const struct sighting *item, const char *wanted)
 {
@@ -178,36 +193,15 @@ void status_drop(struct status_view *view)
 
 static int parse(int count, char **words, struct status_words *asked)
 {
+    struct option_reading reading;
     *asked = (struct status_words){0};
-    optind = 1;
-    for (int option; (option = getopt_long(count, words, ":S:vhV", options, NULL)) != -1;)
-        switch (option) {
-        case 'S':
-            asked->space = optarg;
-            break;
-        case WORD_CLUSTER:
-            asked->cluster = optarg;
-            break;
-        case WORD_JSON:
-            asked->json = true;
-            break;
-        case WORD_WATCH:
-            asked->watch = true;
-            break;
-        case WORD_SORT:
-            if (parse_order(optarg, &asked->order) != 0)
-                return EXIT_USAGE;
-            break;
-        case 'v':
-            asked->verbose = true;
-            break;
-        default:
-            return common_option("status", option, words, print_help);
-        }
+    const int status = options_read(&status_options, count, words, asked, &reading);
+    if (status)
+        return status;
     if (asked->cluster && asked->space)
         return usage_error(
             "status", "-S and --cluster exclude each other: a space of one machine, or of many");
-    asked->names = words + optind;
+    asked->names = reading.words;
     const char *no_colour = getenv("NO_COLOR");
     asked->colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
     return 0;

@@ -53,8 +53,8 @@ bool status_is_asked(const struct status_words *asked, const struct sighting *it
 int status_look_cluster(const struct status_words *asked, struct status_view *view, char *trouble,
                         size_t room);
 
-/* "region", "since", "pid", "user". */
-const char *status_order_name(enum status_order order);
+/* The names of the orders; NULL behind the last. */
+const char *status_order_at(size_t at);
 
 /* status_removed.c: for each process that has the file of a removed space open, of those asked for.
  */

@@ -111,7 +111,7 @@ static void draw_screen(struct watch *self, const struct status_view *view, cons
     struct tm local;
     strftime(now, sizeof now, "%H:%M:%S", localtime_r(&seconds, &local));
     snprintf(line, sizeof line, "%s  by %s  (q: end, s: sort, arrows: move)", now,
-             status_order_name(self->order));
+             status_order_at(self->order));
     self->rows = rows - 1 - (head ? ABOVE : 0);
     fputs(FRAME_BEGIN, stdout);
     if (head || trouble)

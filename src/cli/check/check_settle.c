@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands between the words of `afteryou check` and a search: defaults that depend on the
+ * protocol, and settings that it has not got, or that contradict each other. */
+#include "cli/check/check.h"
+#include "cli/commands.h"
+
+/* What no protocol's text can know: settings that it has not got, or that contradict each other. */
+static const char *contradiction(const struct check_words *asked)
+{
+    const struct register_model *model = &asked->model;
+    const struct register_protocol *protocol = model->protocol;
+    if (model->slots > 1 && !protocol->slots)
+        return "has one slot; -l works with courtesy and forks";
+    if (model->problem == PROBLEM_ALLOCATION && !protocol->conditions)
+        return "has no conditions; --units works with region and courtesy";
+    if (model->requests & 1u << REQUEST_SHARED && !protocol->modes)
+        return "has no modes; --modes works with bakery, region and courtesy";
+    if ((model->writers_first || model->by_priority) && !protocol->priorities)
+        return "has no precedence but its own; --precedence works with region and courtesy";
+    if (model->slots > 1 && (model->writers_first || model->by_priority || model->overtake) &&
+        protocol->sleeps)
+        return "gives its slots in order: --precedence and --overtake are for one slot";
+    if ((model->room < WATCH_MOST || model->strangers) && !protocol->sleeps)
+        return "watches nobody in its sleep; --watch and --strangers work with courtesy";
+    if (model->malfunction && !protocol->domain)
+        return "is not meant for malfunction; --malfunction works with bakery-words";
+    if (model->stopped && !protocol->stop)
+        return "has no list of ways to stop; --stopped works with forks";
+    if (model->stopped >> model->places)
+        return "has fewer places than --stopped names; raise -n";
+    for (unsigned place = 0; place < model->places; place++)
+        if (model->stopped >> place & 1 && model->stopped_how[place] >= protocol->stops(model))
+            return "cannot have stopped in so many ways; lower the HOW of --stopped";
+    if (model->fences && (!protocol->fence || model->slots > 1 ||
+                          !(model->requests == 1u << REQUEST_EXCLUSIVE ||
+                            (!model->requests && !protocol->default_requests) ||
+                            model->problem == PROBLEM_ALLOCATION)))
+        return "has no fences to judge so; --fences works with bakery and courtesy, one slot, "
+               "--modes exclusive";
+    if (protocol->hold && !model->units)
+        return "is about units; say how many there are with --units";
+    if (model->alive >> model->places)
+        return "has fewer places than --alive names; raise -n";
+    if (asked->sample.depth && !asked->sample.runs)
+        return "needs --random RUNS for --pct";
+    return NULL;
+}
+
+/* What was asked for, in the words of the model. */
+static bool set_modes(struct check_words *asked)
+{
+    enum { EXCLUSIVE = 1u << AY_EXCLUSIVE, SHARED = 1u << AY_SHARED };
+    if (asked->modes >> CHECK_BOTH & 1)
+        asked->modes = EXCLUSIVE | SHARED;
+    asked->model.requests = (asked->modes & EXCLUSIVE ? 1u << REQUEST_EXCLUSIVE : 0) |
+                            (asked->modes & SHARED ? 1u << REQUEST_SHARED : 0);
+    asked->model.writers_first = asked->precedence == CHECK_WRITERS_FIRST;
+    asked->model.by_priority = asked->precedence == CHECK_PRIORITY;
+    return !(asked->modes & ~(unsigned)(EXCLUSIVE | SHARED));
+}
+
+int check_settle_registers(struct check_words *asked)
+{
+    struct register_model *model = &asked->model;
+    const struct register_protocol *protocol = model->protocol;
+    model->places = asked->count;
+    if (!model->places)
+        model->places = protocol->default_places ? protocol->default_places : 3;
+    if (model->places < protocol->places_least || model->places > protocol->places_most)
+        return usage_error("check", "%s takes %u to %u places here, not %u", protocol->name,
+                           protocol->places_least, protocol->places_most, model->places);
+    if (!set_modes(asked))
+        return usage_error("check",
+                           "%s is a protocol of registers: --modes takes exclusive, shared "
+                           "or both",
+                           protocol->name);
+    if (model->units) {
+        model->problem = PROBLEM_ALLOCATION;
+        model->requests = 1u << REQUEST_EXCLUSIVE | (protocol->hold ? 0 : 1u << REQUEST_RELEASE);
+    }
+    if (model->by_priority)
+        model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_URGENT;
+    const char *wrong = contradiction(asked);
+    if (wrong)
+        return usage_error("check", "%s %s", protocol->name, wrong);
+    return register_model_open(model)
+               ? usage_error("check", "%s cannot be checked with these settings", protocol->name)
+               : 0;
+}
+
+int check_settle_messages(struct check_words *asked)
+{
+    struct messages_options *options = &asked->messages;
+    const struct variant *variant = options->variant;
+    options->nodes = asked->count ? asked->count : 2;
+    if (options->nodes < 2 || options->nodes > MODEL_NODES_MOST)
+        return usage_error("check", "%s takes 2 to %d nodes here, not %u", variant->name,
+                           MODEL_NODES_MOST, options->nodes);
+    options->modes =
+        asked->modes >> CHECK_BOTH & 1 ? 1u << AY_EXCLUSIVE | 1u << AY_SHARED : asked->modes;
+    if (!asked->network_given)
+        options->channels = options->crashes || options->joinings ? CHANNELS_AGREED
+                            : variant->protocol->fifo             ? CHANNELS_FIFO
+                                                                  : CHANNELS_REORDERED;
+    return 0;
+}
