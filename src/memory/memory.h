@@ -177,7 +177,8 @@ void ay__trace(const ay_region *region, const char *event);
 void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsigned generation);
 
 /* deaths.c */
-bool ay__deaths_tell(ay_region *region); /* true: this passage is told of one */
+/* It is inside: AY_AFTER_DEATH if it is told of one, or 0. */
+int ay__deaths_attend(ay_region *region);
 bool ay__deaths_is_told(const struct cold *cold, uint32_t generation);
 bool ay__deaths_concern(const struct public_spec *spec, const struct vital *vital,
                         const struct hot *hot, const struct cold *cold);

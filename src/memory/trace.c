@@ -59,10 +59,7 @@ static void write_units(FILE *out, const ay_region *region)
 {
     const char *before = ",\"units\":\"";
     for (unsigned unit = 0; unit < region->spec.of; unit++)
-        if (atomic_load_explicit(&region->at.fixed.own_cold->units[unit / 64],
-                                 memory_order_relaxed) >>
-                unit % 64 &
-            1) {
+        if (ay__units_has(&region->at, unit)) {
             fprintf(out, "%s%u", before, unit);
             before = ",";
         }

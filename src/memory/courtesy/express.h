@@ -1,67 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* The short ways of `courtesy`, inlined: a passage that finds nobody in its way, or has retained
- * its permission, in a few nanoseconds.
+/* The short ways of `courtesy`: a passage that finds nobody in its way (the express lane), or has
+ * retained its permission, in a few nanoseconds.
  *
- * It runs the same text as the long way (courtesy_express, courtesy_depart, courtesy_again,
+ * They run the same text as the long way (courtesy_express, courtesy_depart, courtesy_again,
  * courtesy_pause). What is saved is the work around it: all that makes a region or a moment special
- * is asked beforehand, and the answer kept in the lane. No clock is read: nobody is told since
- * when.
+ * is asked beforehand, and the answer kept in the lane (lane.h). No clock is read: nobody is told
+ * since when. Whatever is rare is a call at the very end, so that nothing is kept for it.
  */
 #ifndef AFTERYOU_MEMORY_COURTESY_EXPRESS_H
 #define AFTERYOU_MEMORY_COURTESY_EXPRESS_H
 
+#include "memory/file/named.h"
 #include "memory/passage/annotate.h"
 #include "memory/passage/region.h"
 
 #include "protocols/registers/courtesy/courtesy.h"
 
-/* After so many passages it is time to see who is gone, and need not be looked at any more. */
-enum { EXPRESS_GATHER = 1024 };
+/* express.c. Each enters, though it may take the long way in the end. */
+int ay__express_enter(ay_region *region, int timeout_ms);
+int ay__express_enter_and_ask(ay_region *region, int timeout_ms); /* whether the file has a name */
+int ay__express_leave(ay_region *region);
+int ay__express_recalled(ay_region *region, int timeout_ms); /* the long way gives it back */
+int ay__express_see_to(ay_region *region, int timeout_ms);   /* inside, and not all is as ever */
+int ay__express_lose(ay_region *region); /* outside, and the permission was recalled */
 
-/* True: inside. False: the way was not free, and the word says EXPRESS; the long way goes on from
- * there. */
-__attribute__((always_inline)) static inline bool express_enter(ay_region *region)
-{
-    struct registers *at = &region->at;
-    struct courtesy_express my;
-    region->at.lane = LANE_TAKEN;
-    if (__builtin_expect(++at->mine.passage % EXPRESS_GATHER == 0, 0)) {
-        at->rivals.gathered = NEVER_GATHERED;
-        /* and to ask for the name of the file (named.h): no thread counts from there */
-        region->at.passer.breaks = 0;
-        if (numbers_used_up(at))
-            return false; /* the long way says so */
-        if (at->retention.may && !numbers_half_used(at))
-            region->at.lane = LANE_RETAIN;
-    }
-    courtesy_express(&my, at, (struct courtesy_without){0});
-    if (__builtin_expect(my.glance.busy, 0))
-        return false;
-    annotate_enter(at->fixed.spec);
-    access_point();
-    atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
-    return true;
-}
-
-__attribute__((always_inline)) static inline void express_leave(ay_region *region)
-{
-    struct registers *at = &region->at;
-    struct courtesy_departure my;
-    region->at.lane = region->at.passer.thread;
-    annotate_leave(at->fixed.spec);
-    access_point();
-    atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
-    courtesy_depart(&my, at);
-}
-
-/* Retained permission (protocols/registers/courtesy/courtesy_retain.h). True: inside. */
+/* By a retained permission (protocols/registers/courtesy/courtesy_retain.h). True: inside. */
 __attribute__((always_inline)) static inline bool express_again(ay_region *region)
 {
     struct courtesy_again my;
-    region->at.lane = LANE_AGAIN;
+    lane_take_again(&region->at.lane);
     courtesy_again(&my, &region->at, (struct courtesy_without){0});
     annotate_enter(region->at.fixed.spec);
     return __builtin_expect(my.inside, 1);
+}
+
+__attribute__((always_inline)) static inline int express_enter_again(ay_region *region,
+                                                                     int timeout_ms)
+{
+    const struct registers *at = &region->at;
+    if (__builtin_expect(courtesy_is_half_used(at->mine.word), 0) || !express_again(region))
+        return ay__express_recalled(region, timeout_ms);
+    if (__builtin_expect((named_disturbed(region) |
+                          (atomic_load(at->near.claims) ^ at->rivals.gathered) | at->rivals.news |
+                          at->rivals.company_count) == 0,
+                         1))
+        return 0;
+    return ay__express_see_to(region, timeout_ms);
 }
 
 /* The first half of courtesy_retreat. True: outside, and the permission is still there. False: it
@@ -69,16 +53,15 @@ __attribute__((always_inline)) static inline bool express_again(ay_region *regio
 __attribute__((always_inline)) static inline bool express_pause(ay_region *region)
 {
     struct courtesy_pause my;
-    region->at.lane = region->at.passer.thread ^ LANE_RETAINED;
+    lane_return_again(&region->at.lane, region->at.passer.thread);
     annotate_leave(region->at.fixed.spec);
     courtesy_pause(&my, &region->at);
     return __builtin_expect(my.recalled != registers_own(&region->at, COURTESY_GRANT), 1);
 }
 
-static inline void express_settle(ay_region *region)
+__attribute__((always_inline)) static inline int express_leave_again(ay_region *region)
 {
-    struct courtesy_retirement my;
-    courtesy_settle(&my, &region->at, true);
+    return express_pause(region) ? 0 : ay__express_lose(region);
 }
 
 #endif

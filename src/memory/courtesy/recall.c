@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
 
 #include "protocols/registers/courtesy/courtesy.h"

@@ -157,6 +157,6 @@ int ay_on_behalf(ay_region *region, uint64_t thread)
         return ay__fail(-EPERM, "inside: on whose behalf is said before");
     region->at.behalf = thread;
     region->at.passer.thread = 0; /* so that the next passage says who it is */
-    region->at.lane = LANE_CLOSED;
+    lane_close(&region->at.lane);
     return 0;
 }

@@ -148,7 +148,8 @@ static void consider_inherited(struct inquest *search, unsigned place, unsigned 
         tell(search, place, generation, pid);
 }
 
-bool ay__deaths_tell(ay_region *region)
+/* True: this passage is told of one. */
+static bool tell_of_one(ay_region *region)
 {
     ay_space *space = region->at.fixed.space;
     struct inquest search = {.region = region};
@@ -165,6 +166,13 @@ bool ay__deaths_tell(ay_region *region)
     }
     pthread_mutex_unlock(&ay__process.mutex);
     return search.told;
+}
+
+__attribute__((noinline)) int ay__deaths_attend(ay_region *region)
+{
+    AY__UNCANCELLED;
+    ay__look_at_company(&region->at);
+    return region->at.rivals.news && tell_of_one(region) ? AY_AFTER_DEATH : 0;
 }
 
 /* Where this death is kept, or can be. With INHERITED_MOST untold ones the oldest is dropped. */

@@ -18,9 +18,20 @@ enum feature {
     FEATURE_OVERTAKE = 1 << 6,
     /* a place that was never used must be met too: who comes there later reads how far I had come
      */
-    FEATURE_EVERY_PLACE = 1 << 8,
-    /* says itself who sleeps on whom (SLEEP and WAKE); the others leave that to the engine */
-    FEATURE_SLEEP = 1 << 7
+    FEATURE_EVERY_PLACE = 1 << 7
+};
+
+/* What the engine does for a protocol around a passage of the long way. A protocol that says itself
+ * who sleeps on whom (SLEEP and WAKE) needs nothing; for the others, which only AWAIT, whoever
+ * sleeps is roused at these points. */
+struct passage_hooks {
+    void (*before_entering)(struct registers *at);
+    void (*before_awaiting)(struct registers *at);                  /* in AWAIT, before it sleeps */
+    int64_t (*longest_await)(struct registers *at);                 /* how long: ns */
+    void (*after_entering)(struct registers *at, bool had_to_wait); /* it is publicly inside */
+    void (*after_giving_up)(struct registers *at);
+    void (*before_leaving)(struct registers *at); /* it is still inside */
+    void (*after_leaving)(struct registers *at);
 };
 
 struct running_protocol {
@@ -30,17 +41,19 @@ struct running_protocol {
     unsigned features;
     bool (*enter)(struct registers *at); /* false: given up */
     void (*leave)(struct registers *at); /* from anywhere: leaving is failing */
+    const struct passage_hooks *hooks;
     /* what a register reads as, once its owner is gone */
     uint64_t (*dead)(unsigned index, uint64_t value);
     bool (*dead_bit)(unsigned index, bool value);
-    void (*hold)(struct registers *at); /* units: they are chosen, others may choose */
-    bool (*aside)(uint64_t word);       /* asleep until its condition may have changed */
+    bool (*aside)(uint64_t word); /* asleep until its condition may have changed */
     bool (*inside)(uint64_t word);
     /* in word 0, growing with every conflicting passage; NULL: it has none */
     uint64_t (*number)(uint64_t word);
     unsigned number_bits; /* of them */
     bool express;         /* has an express lane (express.h) */
 };
+
+extern const struct running_protocol ay__courtesy; /* courtesy/hooks.c */
 
 /* NULL: there is none of that name */
 const struct running_protocol *ay__protocol(const char *name);

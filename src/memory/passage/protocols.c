@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The protocols, built for this engine: each passage inlined over the registers of region.h. */
+/* The protocols of the papers, built for this engine: each passage inlined over the registers of
+ * region.h. `courtesy` is in courtesy/hooks.c. */
 #include <string.h>
 
 #include "memory/passage/region.h"
 
 #include "protocols/registers/bakery.h"
 #include "protocols/registers/clock.h"
-#include "protocols/registers/courtesy/courtesy.h"
 #include "protocols/registers/forks.h"
 #include "protocols/registers/pair.h"
 #include "protocols/registers/races.h"
@@ -25,62 +25,9 @@ static uint64_t dead_bakery(unsigned index, uint64_t value)
     return bakery_dead(value);
 }
 
-static uint64_t dead_courtesy(unsigned index, uint64_t value)
-{
-    (void)index;
-    return courtesy_dead(value);
-}
-
 static uint64_t number_bakery(uint64_t value)
 {
     return value >> BAKERY_NUMBER_SHIFT;
-}
-
-static uint64_t number_courtesy(uint64_t value)
-{
-    return courtesy_number(value);
-}
-
-static bool aside_courtesy(uint64_t value)
-{
-    return courtesy_state(value) == COURTESY_ASIDE;
-}
-
-static bool inside_courtesy(uint64_t value)
-{
-    return courtesy_state(value) == COURTESY_INSIDE;
-}
-
-/* The passage's struct is large: only what is read before it is written is set. */
-static inline void begin_courtesy(struct courtesy_passage *my)
-{
-    watch_clear(&my->watch);
-    my->slots.again = my->slots.returned = 0;
-    my->scan = (struct courtesy_scan){0};
-    my->claim.again = 0;
-    my->again.inside = 0;
-}
-
-static bool enter_courtesy(struct registers *at)
-{
-    struct courtesy_passage my;
-    begin_courtesy(&my);
-    return courtesy_enter(&my, at) == PASSED;
-}
-
-static void leave_courtesy(struct registers *at)
-{
-    struct courtesy_passage my;
-    if (at->fixed.spec->take > 0)
-        courtesy_give_back(&my, at);
-    else
-        courtesy_leave(&my, at);
-}
-
-static void hold_courtesy(struct registers *at)
-{
-    struct courtesy_passage my;
-    courtesy_hold(&my, at);
 }
 
 static uint64_t dead_region(unsigned index, uint64_t value)
@@ -149,28 +96,43 @@ PASSAGES(races)
 PASSAGES(clock)
 PASSAGES(bakery)
 
-static const struct running_protocol protocols[] = {
-    {.name = "courtesy",
-     .places_most = AY_PLACES_MOST,
-     .places_default = AY_PLACES_MOST,
-     .pages = 2,
-     .features = FEATURE_NAMES | FEATURE_MODES | FEATURE_SLOTS | FEATURE_UNITS | FEATURE_WHEN |
-                 FEATURE_PRECEDENCE | FEATURE_OVERTAKE | FEATURE_SLEEP,
-     .enter = enter_courtesy,
-     .leave = leave_courtesy,
-     .hold = hold_courtesy,
-     .aside = aside_courtesy,
-     .inside = inside_courtesy,
-     .number = number_courtesy,
-     .number_bits = COURTESY_NUMBER_BITS,
-     .express = true,
-     .dead = dead_courtesy},
+static void nothing(struct registers *at)
+{
+    (void)at;
+}
+
+static int64_t for_ever(struct registers *at)
+{
+    (void)at;
+    return INT64_MAX;
+}
+
+static void rouse_after_entering(struct registers *at, bool had_to_wait)
+{
+    (void)had_to_wait;
+    ay__rouse(at);
+}
+
+/* Who stores says nothing of sleepers: the engine looks for them, before it sleeps itself, when it
+ * is inside, and when it has left. */
+static const struct passage_hooks hooks = {
+    .before_entering = nothing,
+    .before_awaiting = ay__rouse,
+    .longest_await = for_ever,
+    .after_entering = rouse_after_entering,
+    .after_giving_up = ay__rouse,
+    .before_leaving = nothing,
+    .after_leaving = ay__rouse,
+};
+
+static const struct running_protocol others[] = {
     {.name = "pair",
      .places_most = 2,
      .places_default = 2,
      .pages = 2,
      .enter = enter_pair,
      .leave = leave_pair,
+     .hooks = &hooks,
      .dead = dead_is_zero},
     {.name = "races",
      .places_most = AY_PLACES_MOST,
@@ -179,6 +141,7 @@ static const struct running_protocol protocols[] = {
      .features = FEATURE_EVERY_PLACE,
      .enter = enter_races,
      .leave = leave_races,
+     .hooks = &hooks,
      .dead = dead_is_zero},
     {.name = "clock",
      .places_most = AY_PLACES_MOST,
@@ -187,6 +150,7 @@ static const struct running_protocol protocols[] = {
      .features = FEATURE_EVERY_PLACE,
      .enter = enter_clock,
      .leave = leave_clock,
+     .hooks = &hooks,
      .dead = dead_is_zero},
     {.name = "region",
      .places_most = 64,
@@ -197,6 +161,7 @@ static const struct running_protocol protocols[] = {
          FEATURE_NAMES | FEATURE_MODES | FEATURE_WHEN | FEATURE_PRECEDENCE | FEATURE_EVERY_PLACE,
      .enter = enter_region,
      .leave = leave_region,
+     .hooks = &hooks,
      .dead = dead_region},
     {.name = "forks",
      .places_most = FORKS_PLACES_MOST,
@@ -205,6 +170,7 @@ static const struct running_protocol protocols[] = {
      .features = FEATURE_SLOTS | FEATURE_EVERY_PLACE,
      .enter = enter_forks,
      .leave = leave_forks,
+     .hooks = &hooks,
      .dead = dead_is_zero,
      .dead_bit = dead_bit_forks},
     {.name = "bakery",
@@ -214,6 +180,7 @@ static const struct running_protocol protocols[] = {
      .features = FEATURE_NAMES | FEATURE_MODES,
      .enter = enter_bakery,
      .leave = leave_bakery,
+     .hooks = &hooks,
      .number = number_bakery,
      .number_bits = BAKERY_NUMBER_BITS,
      .dead = dead_bakery},
@@ -221,8 +188,10 @@ static const struct running_protocol protocols[] = {
 
 const struct running_protocol *ay__protocol(const char *name)
 {
-    for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
-        if (strcmp(protocols[at].name, name) == 0)
-            return &protocols[at];
+    if (strcmp(ay__courtesy.name, name) == 0)
+        return &ay__courtesy;
+    for (size_t at = 0; at < sizeof others / sizeof *others; at++)
+        if (strcmp(others[at].name, name) == 0)
+            return &others[at];
     return NULL;
 }

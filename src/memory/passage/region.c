@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
 #include "memory/remote/cluster.h"
 
@@ -35,7 +36,7 @@ static void begin_registers(ay_region *region, ay_space *space)
         .space = space,
         .used = &header->used,
     };
-    at->lane = LANE_CLOSED;
+    lane_close(&at->lane);
     at->rivals.gathered = NEVER_GATHERED;
     at->rivals.news = atomic_load(&at->near.own->inherited) != 0;
     /* The count of sleeps goes on, whoever owns the place: rivals remember which sleep they ended
@@ -60,12 +61,7 @@ static int try_claim(ay_region *region, ay_space *space)
         begin_registers(region, space);
         region->next = space->regions;
         space->regions = region;
-        if (space->retain && ay__futex_several() &&
-            atomic_load(&ay__process.retaining) < RETAINED_MOST) {
-            region->at.retention.may = true;
-            atomic_fetch_add(&ay__process.retaining, 1);
-            ay__keeper_tell();
-        }
+        ay__retention_open(&region->at);
     }
     pthread_mutex_unlock(&ay__process.mutex);
     return error;
@@ -135,17 +131,6 @@ static void forget(ay_space *space, const ay_region *region)
         }
 }
 
-/* Rivals may be asleep on its word, until the permission that it retains is taken back. Under the
- * mutex, so that the keeper is not about to. */
-static void give_permission_back(struct registers *at)
-{
-    if (atomic_load(&at->retention.grant) == 0 || atomic_load(&at->near.own->inside) != 0)
-        return;
-    at->retention.wanted = false;
-    atomic_store(&at->retention.grant, 0);
-    at->fixed.protocol->leave(at);
-}
-
 void ay_region_close(ay_region *region)
 {
     AY__UNCANCELLED;
@@ -158,11 +143,9 @@ void ay_region_close(ay_region *region)
         ay_leave(region); /* else its thread ended inside, and that is told */
     pthread_mutex_lock(&ay__process.mutex);
     if (mine)
-        give_permission_back(&region->at);
+        ay__retention_close(&region->at);
     forget(space, region);
     ay__cluster_region_close(region);
-    if (mine && region->at.retention.may)
-        atomic_fetch_sub(&ay__process.retaining, 1);
     if (mine)
         ay__release(space, &region->claim);
     pthread_mutex_unlock(&ay__process.mutex);

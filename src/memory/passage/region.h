@@ -14,6 +14,12 @@
 #include "protocols/language/registers.h"
 #include "protocols/modes.h"
 
+/* A child after fork: the region is its parent's. */
+static inline bool region_is_strange(const ay_region *region)
+{
+    return region->at.near.mark != ay__mark.value;
+}
+
 static inline bool region_is_inside(const ay_region *region)
 {
     return atomic_load_explicit(&region->at.near.own->inside, memory_order_relaxed) != 0;
@@ -33,6 +39,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken);
 bool ay__interrupted(struct registers *at); /* after a sleep: true to give up */
 bool ay__heed(struct registers *at);        /* the deadline: false if it has passed */
 bool ay__nap(struct registers *at);         /* a while, or until the deadline: false */
+int64_t ay__next_nap(struct registers *at); /* how long: longer each time */
 /* those who sleep on register 0 of mine, which has changed */
 void ay__wake(struct registers *at);
 void ay__wake_one(struct registers *at, unsigned place); /* if it sleeps, on whatever */
@@ -46,7 +53,6 @@ bool ay__spins(const struct registers *at);
 void ay__spin_missed(struct registers *at); /* it had to sleep, and has woken up */
 void ay__hold_back(struct registers *at);   /* before it asks again, after others */
 /* recall.c */
-enum { RETAINED_MOST = 100 }; /* places of a process: the keeper sleeps on them all */
 /* calls the keeper of that place */
 void ay__recall(struct registers *at, unsigned place, word seen);
 /* share.c */
@@ -56,6 +62,7 @@ bool ay__bury_shared(ay_region *region);
 bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
 void ay__units_choose(struct registers *at); /* inside, and alone there */
 void ay__units_give_back(struct registers *at);
+bool ay__units_has(const struct registers *at, unsigned unit);
 /* deadlock.c */
 enum deadlock { DEADLOCK_NONE, DEADLOCK_UNCLEAR, DEADLOCK_SEEN, DEADLOCK_YIELD };
 enum deadlock ay__deadlock(struct registers *at); /* I say that I am asleep */
@@ -179,6 +186,12 @@ static inline bool registers_company_lives(const struct registers *at)
                              0))
             return false;
     return true;
+}
+
+/* Inside: whether there may be a death to tell of. */
+static inline bool registers_has_news(const struct registers *at)
+{
+    return __builtin_expect(at->rivals.news || !registers_company_lives(at), 0);
 }
 
 static inline word registers_at_line(const char *line)

@@ -5,7 +5,7 @@
  *   group        from                        until              assigned by
  *   near, fixed  ay_region_open()            ay_region_close()  begin_registers()
  *   lane         ay_region_open()            ay_region_close()  each step of a passage
- *   passer       another thread enters       the next one does  come_as_another()
+ *   passer       another thread enters       the next one does  ay__passer_change()
  *   mine         the place is claimed        it is closed       begin_registers()
  *   retention    a permission is retained    it is given back   leave(), and the protocol
  *   rivals       whoever it is is met        it is met anew     ay__meet(), ay__gather()
@@ -21,6 +21,7 @@
 #ifndef AFTERYOU_MEMORY_PASSAGE_STATE_H
 #define AFTERYOU_MEMORY_PASSAGE_STATE_H
 
+#include "memory/courtesy/lane.h"
 #include "memory/memory.h"
 #include "memory/passage/acquaintance.h"
 #include "memory/passage/protocol.h"
@@ -75,7 +76,7 @@ struct retention {
     /* its keeper sleeps on its `recalled`: one of RETAINED_MOST of this process. Set when the
      * region is opened, for good */
     bool may;
-    /* this time, leaves with its permission if nobody is about. Set by leave(), each time anew;
+    /* this time, leaves with its permission if nobody is about. Set by ay__retention_decide();
      * cleared when the place is renewed, and when the permission is lost. Never set unless `may` */
     bool wanted;
     bool recalled; /* ever. Set when a recall is found; never cleared */
@@ -91,7 +92,7 @@ struct rivals {
     uint64_t floor;
     /* somebody died inside, or left such a death behind: see after entering. Set by ay__meet(),
      * and with the place's inheritance when that is claimed or renewed; cleared by
-     * ay__deaths_tell(), once it has found no more */
+     * ay__deaths_attend(), once it has found no more */
     bool news;
     /* to here, two lines from the beginning of `near`; the short ways need no more */
     bool burdened; /* among the runs are places whose owners are gone. ay__gather() says which */
@@ -162,7 +163,7 @@ struct waiting {
 
 struct registers {
     struct fixed_near near;
-    uint64_t lane; /* the short ways: below */
+    struct lane lane; /* which short way is open */
     struct passer passer;
     struct mine mine;
     struct retention retention;
@@ -185,15 +186,6 @@ struct registers {
 _Static_assert(offsetof(struct registers, near) == 0 &&
                    offsetof(struct registers, rivals.news) < 2 * LINE,
                "the short ways fetch two lines of this, and no more");
-
-/* The short ways (express.h): the lane is the thread that may take the express lane; or that
- * thread and LANE_RETAINED, by exclusive or: it may go in again; or one of these. */
-#define LANE_CLOSED   UINT64_MAX
-#define LANE_TAKEN    (UINT64_MAX - 1) /* inside by the express lane */
-#define LANE_AGAIN    (UINT64_MAX - 2) /* inside by a retained permission */
-/* inside by the express lane, and it is time to retain the permission */
-#define LANE_RETAIN   (UINT64_MAX - 3)
-#define LANE_RETAINED UINT64_C(0x5a5a5a5a5a5a5a5a)
 
 struct ay_region {
     struct registers at; /* first: it lies on a line */

@@ -69,6 +69,13 @@ void ay__units_choose(struct registers *at)
         }
 }
 
+bool ay__units_has(const struct registers *at, unsigned unit)
+{
+    return atomic_load_explicit(&at->fixed.own_cold->units[unit / 64], memory_order_relaxed) >>
+               unit % 64 &
+           1;
+}
+
 void ay__units_give_back(struct registers *at)
 {
     for (unsigned which = 0; which < (at->fixed.spec->of + 63) / 64; which++) {

@@ -7,7 +7,7 @@
  * thread that makes the passage (pulse.c), or the life beside the register. Futexes need no right
  * to write.
  *
- * No wake-up is lost (for AWAIT; protocols with FEATURE_SLEEP carry their own argument). The
+ * No wake-up is lost (for AWAIT; a protocol with SLEEP carries its own argument). The
  * sleeper stores `asleep`, and then fetches the register again; the writer stores the register, and
  * then fetches everybody's `asleep`. Both pairs are sequentially consistent. So either the sleeper
  * sees the new value and does not sleep, or the writer sees the sleeper and wakes it; and if it
@@ -314,7 +314,7 @@ static void watch_word(struct ay__waitv *words, unsigned *count, const void *add
 
 /* How long to sleep at most. A protocol that wakes by itself wakes those in SLEEP, not those in
  * AWAIT: these wait for somebody in the middle of a step, and look up again soon. */
-static int64_t next_nap(struct registers *at)
+int64_t ay__next_nap(struct registers *at)
 {
     at->waiting.nap_ns = at->waiting.nap_ns ? 2 * at->waiting.nap_ns : NAP_LEAST_NS;
     if (at->waiting.nap_ns > NAP_MOST_NS)
@@ -332,7 +332,7 @@ bool ay__nap(struct registers *at)
     }
     ay__rouse(at);
     say_asleep(at, at->fixed.self, 0, 0, false); /* on nobody in particular */
-    const int64_t now = ay__now(), nap = next_nap(at);
+    const int64_t now = ay__now(), nap = ay__next_nap(at);
     const struct timespec until =
         timespec_at(at->passage.deadline - now < nap ? at->passage.deadline : now + nap);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
@@ -346,8 +346,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
         return give_up(at, at->passage.give_up);
     struct ay__waitv words[2];
     unsigned count = 0;
-    if (!(at->fixed.protocol->features & FEATURE_SLEEP))
-        ay__rouse(at);
+    at->fixed.protocol->hooks->before_awaiting(at);
     say_asleep(at, place, index, low_half(seen), false);
     const struct vital vital = ay__vital(at->fixed.space, place);
     const uint64_t raw = atomic_load(registers_word(at, place, index));
@@ -355,9 +354,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     if (registers_as_read(at, index, &vital, raw) == seen) {
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, vital.futex, vital.value);
-        again = sleep_once(at, words, count,
-                           at->fixed.protocol->features & FEATURE_SLEEP ? next_nap(at) : INT64_MAX,
-                           &woken);
+        again = sleep_once(at, words, count, at->fixed.protocol->hooks->longest_await(at), &woken);
         look_after(at, place, &vital, grow_doubtful(at));
     } else {
         at->passage.spins = 0;
@@ -384,7 +381,8 @@ static int64_t longest_sleep(struct registers *at, const struct watch *watch)
 {
     if (watch->overflow)
         return next_wide_nap(at);
-    return watch->count == 1 && watch->place[0] == at->passage.unheard ? next_nap(at) : INT64_MAX;
+    return watch->count == 1 && watch->place[0] == at->passage.unheard ? ay__next_nap(at)
+                                                                       : INT64_MAX;
 }
 
 /* Whoever is aside is woken by place, by any rival that leaves: also by one that was not there when

@@ -29,6 +29,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
 #include "memory/remote/cluster.h"
 

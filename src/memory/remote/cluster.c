@@ -210,14 +210,6 @@ static void sleep_on(const void *first, uint32_t seen_first, const void *second,
     ay__futex_sleep(words, 2, (int64_t)DEAF_MS * MS, until);
 }
 
-struct wait {
-    int64_t until;      /* give up then; INT64_MAX: never */
-    int64_t ask;        /* again */
-    int64_t agent_lost; /* since when there is no agent; 0: there is */
-    uint32_t busy;      /* as it was when the wait began */
-    bool tries;
-};
-
 static bool give_up(ay_region *region, int reason)
 {
     region->at.passage.reason = reason;
@@ -237,7 +229,7 @@ static bool is_replaced(const struct cluster *cluster)
 }
 
 /* Asks, if it is time to; false if nobody will ever answer. */
-static bool ask(ay_region *region, struct wait *wait, enum demand_kind kind)
+static bool ask(ay_region *region, struct cluster_wait *wait, enum demand_kind kind)
 {
     const struct cluster *cluster = region->at.fixed.space->cluster;
     const int64_t now = ay__now();
@@ -273,7 +265,7 @@ static void hear_of_death(ay_region *region)
 {
     const struct permission *permission = region->remote.permission;
     const int64_t end = ay__now() + (int64_t)TRY_MS * MS;
-    struct wait wait = {.until = end};
+    struct cluster_wait wait = {.until = end};
     region->remote.death = true;
     while (atomic_load(&permission->death) && ay__now() < end) {
         if (!ask(region, &wait, DEMAND_TOLD))
@@ -313,20 +305,17 @@ static bool is_named(const ay_region *region)
     return permission_is_of(region->remote.permission, name->bytes, name->length);
 }
 
-/* The permission is for too weak a mode, and others may be inside by it: let the agent in, and come
- * again. */
-static bool make_way(ay_region *region, struct wait *wait, uint64_t granted)
+bool ay__cluster_make_way(ay_region *region, struct cluster_wait *wait)
 {
     struct registers *at = &region->at;
-    at->fixed.protocol->leave(at);
     wait->ask = 0;
-    while (atomic_load(&region->remote.permission->granted) == granted && is_named(region)) {
+    while (atomic_load(&region->remote.permission->granted) == wait->granted && is_named(region)) {
         const int64_t now = ay__now();
         if (now >= wait->until)
             return give_up(region, at->passage.give_up);
         if (!ask(region, wait, DEMAND_MORE))
             return false;
-        sleep_on(&region->remote.permission->granted, (uint32_t)granted,
+        sleep_on(&region->remote.permission->granted, (uint32_t)wait->granted,
                  &region->remote.permission->busy, wait->busy,
                  wait->ask < wait->until ? wait->ask : wait->until);
         if (ay__interrupted(at))
@@ -334,11 +323,11 @@ static bool make_way(ay_region *region, struct wait *wait, uint64_t granted)
     }
     at->passage.deadline = wait->until;
     wait->ask = 0;
-    return at->fixed.protocol->enter(at);
+    return true;
 }
 
 /* Sleeps until something may have changed; false: given up. */
-static bool rest(ay_region *region, struct wait *wait)
+static bool rest(ay_region *region, struct cluster_wait *wait)
 {
     const struct permissions *pages = region->at.fixed.space->cluster->pages;
     const struct permission *permission = region->remote.permission;
@@ -371,32 +360,40 @@ static bool rest(ay_region *region, struct wait *wait)
     return !ay__interrupted(&region->at);
 }
 
-bool ay__cluster_wait(ay_region *region)
+struct cluster_wait ay__cluster_begin_waiting(ay_region *region)
+{
+    const int64_t deadline = region->at.passage.deadline;
+    const bool tries = deadline == INT64_MIN;
+    const struct permission *permission = region->remote.permission;
+    if (region->remote.told_lost)
+        ay__cluster_enters(region);
+    return (struct cluster_wait){
+        .until = tries ? ay__now() + (int64_t)TRY_MS * MS : deadline,
+        .busy = permission ? atomic_load(&permission->busy) : 0,
+        .tries = tries,
+    };
+}
+
+enum cluster_answer ay__cluster_await(ay_region *region, struct cluster_wait *wait)
 {
     struct registers *at = &region->at;
     if (region->remote.needed == PERMISSION_NONE)
-        return true;
-    if (region->remote.told_lost)
-        ay__cluster_enters(region);
-    struct wait wait = {.until = at->passage.deadline, .tries = at->passage.deadline == INT64_MIN};
-    if (wait.tries)
-        wait.until = ay__now() + (int64_t)TRY_MS * MS;
-    if (region->remote.permission)
-        wait.busy = atomic_load(&region->remote.permission->busy);
+        return CLUSTER_PERMITS;
     for (;;) {
         if (region->remote.permission && !is_named(region)) {
             atomic_store(&region->remote.granted, 0); /* it is asked for anew */
             region->remote.permission = NULL;
         }
         if (region->remote.permission && take(region))
-            return true;
+            return CLUSTER_PERMITS;
         at->passage.waited = true;
         ay__begin_waiting(at);
-        const uint64_t granted =
+        wait->granted =
             region->remote.permission ? atomic_load(&region->remote.permission->granted) : 0;
-        const bool weak = permission_mode(granted) != PERMISSION_NONE &&
-                          permission_mode(granted) < region->remote.needed;
-        if (weak ? !make_way(region, &wait, granted) : !rest(region, &wait))
-            return false;
+        if (permission_mode(wait->granted) != PERMISSION_NONE &&
+            permission_mode(wait->granted) < region->remote.needed)
+            return CLUSTER_NEEDS_WAY;
+        if (!rest(region, wait))
+            return CLUSTER_GIVES_UP;
     }
 }

@@ -2,9 +2,9 @@
 /* A space of many machines, from the side of a local process: the permission that the agent
  * publishes (common/permissions.h).
  *
- * passage.c calls in at three points: when the region of the space has been entered, by the express
- * lane (ay__cluster_at_hand) or the long way (ay__cluster_permit), and for the fence. Where a space
- * is of one machine, registers.cluster is false and nothing here is reached.
+ * A passage calls in at three points: when the region of the space has been entered, by the express
+ * lane (ay__cluster_at_hand) or the long way (ay__cluster_await), and for the fence. Where a space
+ * is of one machine, nothing here is reached.
  */
 #ifndef AFTERYOU_MEMORY_REMOTE_CLUSTER_H
 #define AFTERYOU_MEMORY_REMOTE_CLUSTER_H
@@ -30,8 +30,28 @@ int ay__cluster_check_space(const struct cluster *cluster, int fd); /* whether i
 void ay__cluster_close(struct cluster *cluster);
 /* refuses what a cluster hasn't got */
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster);
-/* false: given up, for at.passage.reason */
-bool ay__cluster_wait(ay_region *region);
+
+/* Waiting for the permission, inside the region of the space. */
+struct cluster_wait {
+    int64_t until;      /* give up then; INT64_MAX: never */
+    int64_t ask;        /* again */
+    int64_t agent_lost; /* since when there is no agent; 0: there is */
+    uint64_t granted;   /* when it last looked */
+    uint32_t busy;      /* as it was when the wait began */
+    bool tries;         /* it was asked not to wait. Set when the wait begins */
+};
+
+enum cluster_answer {
+    CLUSTER_PERMITS,
+    CLUSTER_GIVES_UP, /* for at.passage.reason */
+    /* The permission is for too weak a mode, and others may be inside by it: the caller leaves,
+     * makes way, enters again, and asks again. */
+    CLUSTER_NEEDS_WAY
+};
+struct cluster_wait ay__cluster_begin_waiting(ay_region *region);
+enum cluster_answer ay__cluster_await(ay_region *region, struct cluster_wait *wait);
+/* Outside: until the permission may have changed. False: given up */
+bool ay__cluster_make_way(ay_region *region, struct cluster_wait *wait);
 uint64_t ay__cluster_fence(const ay_region *region);
 /* cluster_lost.c */
 void ay__cluster_enters(ay_region *region);
@@ -53,12 +73,6 @@ static inline bool ay__cluster_at_hand(const ay_region *region)
                granted &&
            ay__cluster_in_time(region) &&
            !atomic_load_explicit(&region->remote.told_lost, memory_order_relaxed);
-}
-
-/* Inside the region of the space: true once it is the cluster's as well. */
-static inline bool ay__cluster_permit(ay_region *region)
-{
-    return ay__cluster_at_hand(region) || ay__cluster_wait(region);
 }
 
 /* Once: this passage is told of a death on another machine. */

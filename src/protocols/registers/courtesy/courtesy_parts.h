@@ -41,8 +41,7 @@ struct courtesy_doorway {
     place_number j;
 };
 
-static inline enum passage_result courtesy_doorway(struct courtesy_doorway *my,
-                                                   struct registers *at)
+static OFTEN enum passage_result courtesy_doorway(struct courtesy_doorway *my, struct registers *at)
 {
     const word own = registers_own(at, 0);
     word w = 0;

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* The express lane, and what may come after a short way in: the long way, a name that the file has
+ * lost, a death inside, the agent of a cluster. */
+#include "memory/courtesy/express.h"
+
+#include "memory/courtesy/retention.h"
+#include "memory/passage/long_way.h"
+#include "memory/remote/cluster.h"
+
+/* After so many passages it is time to see who is gone, and need not be looked at any more. */
+enum { EXPRESS_GATHER = 1024 };
+
+/* Whether the passage may begin at all: if not, the long way says why. */
+static __attribute__((noinline)) bool take_stock(struct registers *at)
+{
+    at->rivals.gathered = NEVER_GATHERED;
+    /* and to ask for the name of the file (named.h): no thread counts from there */
+    at->passer.breaks = 0;
+    if (numbers_used_up(at))
+        return false;
+    if (at->retention.may && !numbers_half_used(at))
+        lane_take_last(&at->lane);
+    return true;
+}
+
+/* True: inside. False: the way was not free, and the word says EXPRESS; the long way goes on from
+ * there. */
+__attribute__((always_inline)) static inline bool take_lane(ay_region *region)
+{
+    struct registers *at = &region->at;
+    struct courtesy_express my;
+    lane_take(&at->lane);
+    if (__builtin_expect(++at->mine.passage % EXPRESS_GATHER == 0, 0) && !take_stock(at))
+        return false;
+    courtesy_express(&my, at, (struct courtesy_without){0});
+    if (__builtin_expect(my.glance.busy, 0))
+        return false;
+    annotate_enter(at->fixed.spec);
+    access_point();
+    atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
+    return true;
+}
+
+__attribute__((always_inline)) static inline void return_lane(ay_region *region)
+{
+    struct registers *at = &region->at;
+    struct courtesy_departure my;
+    lane_return(&at->lane, at->passer.thread);
+    annotate_leave(at->fixed.spec);
+    access_point();
+    atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
+    courtesy_depart(&my, at);
+}
+
+__attribute__((noinline)) int ay__express_leave(ay_region *region)
+{
+    return_lane(region);
+    return 0;
+}
+
+/* The lane was not free. */
+static __attribute__((noinline)) int enter_after_others(ay_region *region, int timeout_ms)
+{
+    region->at.habits.calm = false;
+    return ay__enter_within(region, timeout_ms);
+}
+
+/* The way was free, but the permission of this machine is not at hand: the long way asks for it. */
+static __attribute__((noinline)) int ask_the_agent(ay_region *region, int timeout_ms)
+{
+    return_lane(region);
+    return enter_after_others(region, timeout_ms);
+}
+
+/* Inside, by a short way: out again if the file was removed. */
+static __attribute__((noinline)) int check_name(ay_region *region)
+{
+    AY__UNCANCELLED;
+    const int error = ay__named_ask(region);
+    if (!error)
+        return 0;
+    if (lane_is_taken_again(&region->at.lane))
+        express_leave_again(region);
+    else
+        return_lane(region);
+    lane_close(&region->at.lane);
+    return error;
+}
+
+/* The file may have lost its name, or somebody has died inside, or there is company to look after.
+ */
+__attribute__((noinline)) int ay__express_see_to(ay_region *region, int timeout_ms)
+{
+    const int error = named_disturbed(region) ? check_name(region) : 0;
+    if (error)
+        return error;
+    if (region->at.near.cluster && !lane_is_taken_again(&region->at.lane) &&
+        !ay__cluster_at_hand(region))
+        return ask_the_agent(region, timeout_ms);
+    return registers_has_news(&region->at) || !registers_gathered(&region->at)
+               ? ay__deaths_attend(region)
+               : 0;
+}
+
+/* Inside by the express lane: whether that is all. One branch for everything that is hardly ever
+ * so; ay__express_see_to() tells what it was. */
+__attribute__((always_inline)) static inline bool is_all(const struct registers *at)
+{
+    return __builtin_expect((at->rivals.news | at->rivals.company_count) == 0, 1);
+}
+
+__attribute__((noinline)) int ay__express_enter(ay_region *region, int timeout_ms)
+{
+    if (!take_lane(region))
+        return enter_after_others(region, timeout_ms);
+    if (!is_all(&region->at))
+        return ay__express_see_to(region, timeout_ms);
+    if (__builtin_expect(!region->at.near.cluster, 1) || ay__cluster_at_hand(region))
+        return 0;
+    return ask_the_agent(region, timeout_ms);
+}
+
+__attribute__((noinline)) int ay__express_enter_and_ask(ay_region *region, int timeout_ms)
+{
+    return take_lane(region) ? ay__express_see_to(region, timeout_ms)
+                             : enter_after_others(region, timeout_ms);
+}
+
+__attribute__((noinline)) int ay__express_recalled(ay_region *region, int timeout_ms)
+{
+    region->at.retention.recalled = true;
+    return ay__enter_within(region, timeout_ms);
+}
+
+__attribute__((noinline)) int ay__express_lose(ay_region *region)
+{
+    ay__retention_end(&region->at);
+    lane_close(&region->at.lane);
+    return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* `courtesy`, built for this engine, and what it does around a passage of the long way: it closes
+ * and opens the lane, chooses units, and wakes the next one early. */
+#include "memory/courtesy/retention.h"
+#include "memory/passage/region.h"
+
+#include "protocols/registers/courtesy/courtesy.h"
+
+static uint64_t dead(unsigned index, uint64_t value)
+{
+    (void)index;
+    return courtesy_dead(value);
+}
+
+static uint64_t number(uint64_t value)
+{
+    return courtesy_number(value);
+}
+
+static bool is_aside(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_ASIDE;
+}
+
+static bool is_inside(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_INSIDE;
+}
+
+/* The passage's struct is large: only what is read before it is written is set. */
+static inline void begin(struct courtesy_passage *my)
+{
+    watch_clear(&my->watch);
+    my->slots.again = my->slots.returned = 0;
+    my->scan = (struct courtesy_scan){0};
+    my->claim.again = 0;
+    my->again.inside = 0;
+}
+
+static bool enter(struct registers *at)
+{
+    struct courtesy_passage my;
+    begin(&my);
+    return courtesy_enter(&my, at) == PASSED;
+}
+
+static void leave(struct registers *at)
+{
+    struct courtesy_passage my;
+    if (at->fixed.spec->take > 0) {
+        ay__units_give_back(at);
+        courtesy_give_back(&my, at);
+    } else {
+        courtesy_leave(&my, at);
+    }
+}
+
+/* With half of the numbers used no permission is retained any longer, which would use them fastest.
+ */
+static void before_entering(struct registers *at)
+{
+    lane_close(&at->lane);
+    if (__builtin_expect(courtesy_is_half_used(at->mine.word), 0))
+        ay__retention_end(at);
+}
+
+/* It waits for one in the middle of a step, whom nobody wakes it after: it looks up again soon. */
+static int64_t longest_await(struct registers *at)
+{
+    return ay__next_nap(at);
+}
+
+static void after_entering(struct registers *at, bool had_to_wait)
+{
+    struct courtesy_passage my;
+    if (at->fixed.spec->take > 0) {
+        ay__units_choose(at);
+        courtesy_hold(&my, at);
+    } else if (had_to_wait && at->fixed.space->overtake == 0 && at->fixed.spec->slots == 1 &&
+               ay__spins(at)) {
+        /* in strict order it will be the next, whoever comes, and waits awake until I leave */
+        ay__wake_next(at);
+    }
+}
+
+static void before_leaving(struct registers *at)
+{
+    ay__retention_decide(at);
+    lane_close(&at->lane);
+}
+
+static void after_leaving(struct registers *at)
+{
+    if (!at->near.plain || !at->habits.calm || at->rivals.news)
+        return;
+    if (registers_own(at, COURTESY_GRANT) != 0)
+        lane_open_retained(&at->lane, at->passer.thread);
+    else
+        lane_open(&at->lane, at->passer.thread);
+}
+
+static void nothing(struct registers *at)
+{
+    (void)at;
+}
+
+static const struct passage_hooks hooks = {
+    .before_entering = before_entering,
+    .before_awaiting = nothing,
+    .longest_await = longest_await,
+    .after_entering = after_entering,
+    .after_giving_up = nothing,
+    .before_leaving = before_leaving,
+    .after_leaving = after_leaving,
+};
+
+const struct running_protocol ay__courtesy = {
+    .name = "courtesy",
+    .places_most = AY_PLACES_MOST,
+    .places_default = AY_PLACES_MOST,
+    .pages = 2,
+    .features = FEATURE_NAMES | FEATURE_MODES | FEATURE_SLOTS | FEATURE_UNITS | FEATURE_WHEN |
+                FEATURE_PRECEDENCE | FEATURE_OVERTAKE,
+    .enter = enter,
+    .leave = leave,
+    .hooks = &hooks,
+    .aside = is_aside,
+    .inside = is_inside,
+    .number = number,
+    .number_bits = COURTESY_NUMBER_BITS,
+    .express = true,
+    .dead = dead,
+};

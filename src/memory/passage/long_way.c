@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The long way: a passage from its request to its end, in whatever protocol, with all that may
+ * happen on it: another thread, a deadline, a cluster's permission, deaths, a trace. */
+#include "memory/passage/long_way.h"
+
+#include <errno.h>
+
+#include "memory/file/named.h"
+#include "memory/passage/annotate.h"
+#include "memory/passage/passer.h"
+#include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
+
+/* Who slept on what told of the last thread's end, while its word was idle, must learn of the new
+ * one's. The word is another by now: whoever goes to sleep later sees that. */
+static inline void rouse_after_change(struct registers *at)
+{
+    if (__builtin_expect(at->passage.moved != NULL, 0))
+        ay__futex_wake(at->passage.moved);
+    at->passage.moved = NULL;
+}
+
+static void stop_waiting(struct registers *at)
+{
+    at->habits.calm = !at->passage.waited;
+    at->passage.queues = false;
+    if (at->rivals.burdened)
+        at->rivals.gathered = NEVER_GATHERED;
+    if (at->passage.asleep) {
+        at->passage.asleep = false;
+        atomic_store(&at->fixed.own_cold->waiting, 0);
+        atomic_store(&at->fixed.own_cold->conditional, 0);
+    }
+}
+
+static int give_up(ay_region *region)
+{
+    struct registers *at = &region->at;
+    at->fixed.protocol->leave(at);
+    at->fixed.protocol->hooks->after_giving_up(at);
+    stop_waiting(at);
+    rouse_after_change(at);
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "abandon");
+    return at->passage.reason;
+}
+
+/* Everybody's last fence, plus one: exact, because whoever conflicts with me is not inside now. */
+static uint64_t greatest_fence(struct registers *at)
+{
+    uint64_t greatest = atomic_load_explicit(&at->near.own->fence, memory_order_relaxed);
+    for (unsigned place = registers_next(at, 0); place < at->fixed.places;
+         place = registers_next(at, place + 1)) {
+        const uint64_t fence = atomic_load(&registers_hot(at, place)->fence);
+        if (fence > greatest)
+            greatest = fence;
+    }
+    return greatest;
+}
+
+/* What ay__fence() tells others; but the word that I have just stored is fetched from where only I
+ * look. */
+static uint64_t own_fence(const struct registers *at)
+{
+    const struct running_protocol *protocol = at->fixed.protocol;
+    return protocol->number ? protocol->number(at->mine.word) * AY_PLACES_MOST + at->fixed.self
+                            : atomic_load_explicit(&at->near.own->fence, memory_order_relaxed);
+}
+
+static int entered(ay_region *region)
+{
+    struct registers *at = &region->at;
+    const bool had_to_wait = at->passage.asleep;
+    annotate_enter(at->fixed.spec);
+    if (!at->fixed.protocol->number)
+        atomic_store_explicit(&at->near.own->fence, greatest_fence(at) + 1, memory_order_release);
+    access_point();
+    atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
+    at->fixed.protocol->hooks->after_entering(at, had_to_wait);
+    stop_waiting(at);
+    rouse_after_change(at);
+    at->habits.entered = true;
+    atomic_store_explicit(&at->fixed.own_cold->since_ns, had_to_wait ? ay__now() : ay__coarse_now(),
+                          memory_order_relaxed);
+    atomic_store_explicit(&at->fixed.own_cold->since_fence, own_fence(at), memory_order_relaxed);
+    int result = registers_has_news(at) ? ay__deaths_attend(region) : 0;
+    if (__builtin_expect(at->near.cluster, 0) && ay__cluster_tells_death(region))
+        result = AY_AFTER_DEATH;
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "enter");
+    return result;
+}
+
+static __attribute__((noinline)) int refuse_numbers(ay_region *region)
+{
+    region->at.passage.reason =
+        ay__fail(-EOVERFLOW,
+                 "the numbers of the space %s are used up: remove it when nobody uses it (afteryou "
+                 "spaces remove), and the next one begins anew",
+                 region->at.fixed.space->path);
+    return give_up(region);
+}
+
+/* Inside the region of the space: true once it is the cluster's as well. One who waits for that
+ * stays inside, but for when the agent needs to come in. */
+static __attribute__((noinline)) bool is_permitted(ay_region *region)
+{
+    struct registers *at = &region->at;
+    if (ay__cluster_at_hand(region))
+        return true;
+    struct cluster_wait wait = ay__cluster_begin_waiting(region);
+    for (;;)
+        switch (ay__cluster_await(region, &wait)) {
+        case CLUSTER_PERMITS:
+            return true;
+        case CLUSTER_GIVES_UP:
+            return false;
+        case CLUSTER_NEEDS_WAY:
+            at->fixed.protocol->leave(at);
+            if (!ay__cluster_make_way(region, &wait) || !at->fixed.protocol->enter(at))
+                return false;
+        }
+}
+
+static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
+{
+    struct registers *at = &region->at;
+    const void *moved = NULL;
+    if (__builtin_expect(ay__thread == 0 || ay__thread != at->passer.thread, 0)) {
+        const int error = ay__passer_change(region, &moved);
+        if (error)
+            return error;
+    }
+    if (region_is_inside(region))
+        return ay__fail(-EDEADLK, "this region is already entered");
+    at->passage = (struct this_passage){.deadline = deadline,
+                                        .reason = reason,
+                                        .give_up = reason,
+                                        .conditional = at->request.when || at->fixed.spec->take > 0,
+                                        .queues = true,
+                                        .unheard = AT_NOBODY,
+                                        .moved = moved};
+    at->mine.passage++;
+    at->fixed.protocol->hooks->before_entering(at);
+    if (__builtin_expect(numbers_used_up(at), 0))
+        return refuse_numbers(region);
+    if (at->habits.contended)
+        ay__hold_back(at);
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "request");
+    if (!at->fixed.protocol->enter(at) ||
+        (__builtin_expect(at->near.cluster, 0) && !is_permitted(region)))
+        return give_up(region);
+    at->passage.reason = named_disturbed(region) ? ay__named_ask(region) : 0;
+    return __builtin_expect(at->passage.reason, 0) ? give_up(region) : entered(region);
+}
+
+__attribute__((noinline)) int ay__enter_within(ay_region *region, int timeout_ms)
+{
+    AY__UNCANCELLED;
+    if (timeout_ms < 0)
+        return enter(region, INT64_MAX, 0);
+    const int64_t deadline =
+        timeout_ms == 0 ? INT64_MIN : ay__now() + (int64_t)timeout_ms * 1000000;
+    int result = enter(region, deadline, -ETIMEDOUT);
+    if (result == -ETIMEDOUT && ay__bury_shared(region)) /* no kernel told us that they are gone */
+        result = enter(region, INT64_MIN, -ETIMEDOUT);
+    return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered within %d ms", timeout_ms)
+                                : result;
+}
+
+__attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
+{
+    AY__UNCANCELLED;
+    struct registers *at = &region->at;
+    if (!region_is_inside(region))
+        return ay__fail(-EPERM, "not inside");
+    if (ay__thread != at->passer.thread && !ay__vital(at->fixed.space, at->fixed.self).alive)
+        return ay__fail(-EPERM, "the thread that entered has ended, and its passage with it");
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "leave");
+    at->fixed.protocol->hooks->before_leaving(at);
+    annotate_leave(at->fixed.spec);
+    access_point();
+    atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
+    at->fixed.protocol->leave(at);
+    at->fixed.protocol->hooks->after_leaving(at);
+    return 0;
+}

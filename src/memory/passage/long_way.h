@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The long way: every passage that no short one (courtesy/express.h) was open to. */
+#ifndef AFTERYOU_MEMORY_PASSAGE_LONG_WAY_H
+#define AFTERYOU_MEMORY_PASSAGE_LONG_WAY_H
+
+#include "memory/passage/state.h"
+
+/* Waits so long at most; for ever if that is negative. Not for strangers. */
+int ay__enter_within(ay_region *region, int timeout_ms);
+
+int ay__leave_by_long_way(ay_region *region);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Another thread comes to a region: it says by which pulse it lives, and renews the place if the
+ * last one ended in the middle of a passage. */
+#include "memory/passage/passer.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory/file/named.h"
+#include "memory/passage/region.h"
+
+/* The thread that was here last ended in the middle of a passage. As for one who claims the place:
+ * what it left is read as dead, and a death inside is kept to be told. Under the mutex. */
+static int renew(ay_region *region)
+{
+    struct registers *at = &region->at;
+    const int error = ay__renew(at->fixed.space, &region->spec, &region->claim);
+    if (error)
+        return error;
+    at->mine.word = atomic_load(&at->near.own->word);
+    atomic_store(&at->retention.grant, 0);
+    at->retention.wanted = at->habits.calm = false;
+    at->rivals.news |= atomic_load(&at->near.own->inherited) != 0;
+    return 0;
+}
+
+/* L8. Under the mutex. */
+static int come(ay_region *region, const void **moved)
+{
+    struct registers *at = &region->at;
+    const struct vital last = ay__vital(at->fixed.space, at->fixed.self);
+    if (last.alive && region_is_inside(region))
+        return ay__fail(-EDEADLK, "this region is already entered");
+    uint64_t pulse;
+    int error = ay__pulse_take(at->fixed.space, at->fixed.self, &pulse);
+    if (!error && !last.alive &&
+        (region_is_inside(region) || !registers_is_idle(at, 0, atomic_load(&at->near.own->word))))
+        error = renew(region);
+    if (error)
+        return error;
+    access_point();
+    atomic_store(&at->near.own->pulse, pulse);
+    *moved = last.futex;
+    atomic_store(&at->fixed.own_cold->tid, (uint32_t)syscall(SYS_gettid));
+    atomic_store(&at->fixed.own_cold->thread, at->behalf ? at->behalf : ay__thread_name());
+    at->passer = (struct passer){.thread = ay__thread, .undisturbed = ay__named_pointer()};
+    return 0;
+}
+
+int ay__passer_change(ay_region *region, const void **moved)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    const int error = come(region, moved);
+    pthread_mutex_unlock(&ay__process.mutex);
+    return error;
+}

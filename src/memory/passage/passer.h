@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread that enters: it says who it is, and by which pulse it lives. */
+#ifndef AFTERYOU_MEMORY_PASSAGE_PASSER_H
+#define AFTERYOU_MEMORY_PASSAGE_PASSER_H
+
+#include "memory/passage/state.h"
+
+/* Another thread than last time. `moved`: by what the last one's end would have been told; who
+ * sleeps on it must look again, once this passage is decided. */
+int ay__passer_change(ay_region *region, const void **moved);
+
+#endif
