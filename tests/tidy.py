@@ -53,6 +53,9 @@ STOPS = "REGISTERS_" + "STOP_AT_ACCESS"
 # The register protocols' surroundings: once for each engine.
 TWO_BODIES = {"struct registers", "struct watch", "struct asked", "struct recall", "struct sights", "struct glimpse"}
 IMPURE = re.compile(r"\s*#\s*include\s+<(stdio|stdlib|time|unistd|pthread|errno|signal|assert|sys/.*)\.h>")
+# What the agent's core may see of the system, by whatever way.
+ASSERTIONS = "src/common/assert.h"  # the one way out: an assertion that does not hold
+PURE_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "stdatomic.h", "inttypes.h"}
 UNBROKEN = re.compile(r'\s*"\S*"[;,)]*$')  # a string without a space, which is found by searching for it
 STRUCT = re.compile(r"(?:static )?((?:struct|union|enum) \w+) \{")
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
@@ -127,6 +130,34 @@ def judge_purity(_root, path, lines):
     for number, line in enumerate(lines, 1):
         if IMPURE.match(line):
             yield number, f"a protocol is pure: {line.strip()}"
+
+
+def reached(root, path, seen):
+    """The system headers that a file includes, by headers of ours too."""
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        text = file.read()
+    for system in re.findall(r"^\s*#\s*include\s+<([^>]+)>", text, re.M):
+        yield system
+    for ours in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M):
+        for candidate in (os.path.normpath(os.path.join(os.path.dirname(path), ours)), os.path.join("src", ours)):
+            if candidate not in seen and candidate != ASSERTIONS and os.path.isfile(os.path.join(root, candidate)):
+                seen.add(candidate)
+                yield from reached(root, candidate, seen)
+
+
+def judge_core(root, path, lines):
+    """The agent's core is pure: event in, effects out. Nothing that it includes, by whatever way, has a clock, a file,
+    a thread or memory to give; it keeps nothing but in its state, and ends nothing."""
+    if not path.startswith("src/agent/core/"):
+        return
+    for system in sorted(set(reached(root, path, {path}))):
+        if system not in PURE_HEADERS:
+            yield 1, f"the agent's core is pure: it reaches <{system}>"
+    for number, line in enumerate(lines, 1):
+        if re.match(r"\s+static (?!const\b)", line) or re.match(r"static (?!const\b|inline\b)[^(]*(=|;)", line):
+            yield number, "the agent's core is pure: what it knows is in its state"
+        if re.search(r"\b(abort|exit|__builtin_trap|malloc|calloc|realloc|free)\(", line):
+            yield number, "the agent's core is pure: it neither ends the program nor asks for memory"
 
 
 def judge_columns(_root, path, lines):
@@ -222,7 +253,7 @@ def judge(root):
         if path.endswith(C_FILES):
             c_paths.append(path)
             rules += [judge_includes, judge_head, judge_length, judge_two_bodies, judge_lines_for_people, judge_purity,
-                      judge_columns]
+                      judge_core, judge_columns]
             structs += [(path, number, match.group(1)) for number, line in enumerate(lines, 1)
                         if path.startswith("src/") and (match := STRUCT.match(line))]
         for rule in rules:
@@ -248,9 +279,11 @@ SMALL_TREE = {
     "src/check/search/search.h": GOOD + "struct search {\n  int a;\n};\n",
     "src/memory/space.c": GOOD + '#include "afteryou.h"\n\n#include "protocols/registers/pair.h"\n',
     "src/memory/memory.h": GOOD,
-    "src/agent/core/agent.h": GOOD,
+    "src/agent/core/agent.h": GOOD + '#include "common/assert.h"\n',
     "src/agent/host/service.c": GOOD + '#include "afteryou.h"\n#include "agent/core/agent.h"\n',
     "src/common/draw/svg.h": GOOD,
+    "src/common/unclean.h": GOOD + "#include <stdio.h>\n",
+    "src/common/assert.h": GOOD + "#include <stdlib.h>\n",
     "src/audit/judge.c": GOOD + '#include "common/draw/svg.h"\n',
     "src/cli/main.c": GOOD + '#include "check/registers/accesses.h"\n',
     "bench/peers/peer.h": GOOD,
@@ -278,6 +311,10 @@ BREAKS = [
     ("src/memory/space.c", GOOD + '#include "protocols/messages/node.h"\n', "memory/ may not include protocols/messages"),
     ("src/agent/core/agent.h", GOOD + '#include "agent/host/pages.h"\n', "agent/core/ may not include agent/host"),
     ("src/agent/core/agent.h", GOOD + '#include "afteryou.h"\n', "agent/core/ may not include afteryou.h"),
+    ("src/agent/core/agent.h", GOOD + "#include <time.h>\n", "it reaches <time.h>"),
+    ("src/agent/core/agent.h", GOOD + '#include "common/unclean.h"\n', "it reaches <stdio.h>"),
+    ("src/agent/core/agent.h", GOOD + "static char text[64];\n", "what it knows is in its state"),
+    ("src/agent/core/agent.h", GOOD + "static void a(void) { abort(); }\n", "it neither ends the program"),
     ("src/common/draw/svg.h", GOOD + '#include "protocols/modes.h"\n', "common/ may not include protocols"),
     ("src/audit/judge.c", GOOD + '#include "protocols/modes.h"\n', "audit/ may not include protocols"),
     ("src/cli/main.c", GOOD + '#include "memory/memory.h"\n', "cli/ may not include memory"),

@@ -34,15 +34,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define PERMISSIONS_MAGIC    "ay-agent"
-#define CLUSTERS_DIRECTORY   "/run/afteryou"
-#define CLUSTERS_ENVIRONMENT "AFTERYOU_CLUSTERS"
-#define CLUSTER_PREFIX       "cluster:"
+#define PERMISSIONS_MAGIC "ay-agent"
 
 enum {
     PERMISSIONS_VERSION = 2,
@@ -147,34 +141,6 @@ static inline const struct permission *permissions_find(const struct permissions
             return permission;
     }
     return NULL;
-}
-
-static inline int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* A name that can stand in a path, as a file's name. */
-static inline bool cluster_name_is_good(const char *name)
-{
-    const size_t length = strlen(name);
-    return length >= 1 && length <= CLUSTER_NAME_MOST && name[0] != '.' && !strchr(name, '/');
-}
-
-static inline const char *clusters_directory(void)
-{
-    const char *directory = secure_getenv(CLUSTERS_ENVIRONMENT);
-    return directory && *directory ? directory : CLUSTERS_DIRECTORY;
-}
-
-/* DIRECTORY/NAME/FILE: false if it does not fit. `file` may be "". */
-static inline bool cluster_path(const char *name, const char *file, char *path, size_t room)
-{
-    const int length =
-        snprintf(path, room, "%s/%s%s%s", clusters_directory(), name, *file ? "/" : "", file);
-    return length > 0 && (size_t)length < room;
 }
 
 #endif

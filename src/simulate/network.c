@@ -72,20 +72,6 @@ static void count(struct world *world, uint32_t from, uint32_t to, const struct 
     world->measure->sent[message->kind]++;
 }
 
-static bool is_meant(const struct effect *effect, uint32_t from, uint32_t to)
-{
-    switch (effect->to) {
-    case TO_ALL:
-        return to != from;
-    case TO_GROUP:
-        return true;
-    case TO_SET:
-        return set_has(effect->set, to);
-    default:
-        return effect->to == to;
-    }
-}
-
 static void post(struct world *world, uint32_t from, uint32_t to, const struct effect *effect,
                  uint32_t number)
 {
@@ -117,11 +103,12 @@ void network_send(struct world *world, uint32_t from, const struct effect *effec
         }
         memcpy(parcel->body, effect->body, effect->body_words * sizeof *parcel->body);
     }
-    if (effect->to < world->how->nodes) {
+    if (effect_is_to_one(effect)) { /* not a look at each of a million nodes */
         post(world, from, effect->to, effect, number);
     } else {
         for (uint32_t to = 0; to < world->how->nodes; to++)
-            if (is_meant(effect, from, to) && (world->peers[to].member || world->peers[to].up))
+            if (effect_reaches(effect, from, to) &&
+                (world->peers[to].member || world->peers[to].up))
                 post(world, from, to, effect, number);
     }
     trace_send(world, &world->parcels[number], effect->to, world->parcels[number].copies - 1);

@@ -8,6 +8,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +21,8 @@
 #include "afteryou.h"
 #include "agent/host/local.h"
 #include "agent/host/pages.h"
+#include "common/clock.h"
+#include "common/clusters.h"
 
 enum { LEASE_MS = 60000, WAIT_MS = 20000 };
 #define MS INT64_C(1000000)

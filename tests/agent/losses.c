@@ -87,6 +87,7 @@ static void test_told_of_a_machine_that_is_gone(void **state)
     for (unsigned back = 0; back < 2; back++) {
         begin(3);
         assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        world_run(&world, SECONDS(1)); /* the others have heard of it */
         cut_all();
         world_die(&world, 0);
         world_run(&world, SECONDS(1));
@@ -190,8 +191,8 @@ static void test_other_pages_for_a_while(void **state)
     world_kill(&world, 0);
     struct machine *machine = &world.machine[0];
     machine->identity = before.identity;
-    free(machine->page);
-    machine->page = before.page;
+    memcpy(machine->page, before.page, PERMISSIONS_MOST * sizeof *before.page);
+    free(before.page);
     machine->pages = before.pages;
     machine->deadline = before.deadline;
     machine->inside = true;

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "agent/core/parts.h"
 #include "world.h"
 
-enum { MS = 1000 * 1000 };
 #define SECONDS(count) ((int64_t)(count)*1000 * MS)
 
 static struct world world;
@@ -152,8 +152,10 @@ static void test_names_in_the_log(void **state)
     assert_true(world_want_another(&world, 2, wanted));
     assert_true(world_until(&world, last_has_it, SECONDS(20))); /* granted */
     const struct resource *resource = names_find(&world.machine[2].agent, wanted, strlen(wanted));
+    char name[NAME_ROOM];
     assert_non_null(resource);
-    assert_string_equal(agent_name(resource), "evil\\\" event=\\\\?level=?[31m");
+    wording_name(resource, name);
+    assert_string_equal(name, "evil\\\" event=\\\\?level=?[31m");
     assert_true(world_want_another(&world, 1, wanted)); /* released */
     world_run(&world, SECONDS(2));
     assert_true(world_has(&world, 1, wanted));

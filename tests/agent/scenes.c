@@ -175,20 +175,23 @@ static void test_machine_is_cut_off(void **state)
     end();
 }
 
+static bool first_has_something_to_come(struct world *its)
+{
+    return its->machine[0].cursor < its->logged;
+}
+
 /* A cut that Corosync never told of on the side that was cut off: the gap in the sequence is found.
  */
 static void test_a_missed_message_is_found(void **state)
 {
     (void)state;
     begin(3);
-    world.machine[0].cursor = world.logged; /* whatever is on its way */
-    assert_true(enters(1, PERMISSION_EXCLUSIVE));
-    world.machine[0].cursor = world.logged;
     const uint64_t incarnation = world.machine[0].agent.incarnation;
-    world_leave(&world, 1);
-    assert_true(enters(2, PERMISSION_EXCLUSIVE));
+    assert_true(world_until(&world, first_has_something_to_come, SECONDS(3)));
+    world.machine[0].cursor++;
     world_run(&world, SECONDS(3));
     assert_true(world.machine[0].agent.incarnation != incarnation);
+    assert_true(enters(2, PERMISSION_EXCLUSIVE));
     world_leave(&world, 2);
     assert_true(enters(0, PERMISSION_EXCLUSIVE));
     end();
@@ -261,11 +264,10 @@ static void test_parcels_are_not_taken_twice(void **state)
             if (entry.kind != LOGGED_PARCEL ||
                 head.slot == NO_SLOT) /* a HELLO from there would be somebody's who is there */
                 continue;
-            agent_delivered(&world.machine[machine].agent, world.now, (struct address){9, 9},
-                            entry.bytes, entry.length);
+            world_deliver(&world.machine[machine], (struct address){9, 9}, entry.bytes,
+                          entry.length);
             if (at < world.machine[machine].cursor)
-                agent_delivered(&world.machine[machine].agent, world.now, entry.who, entry.bytes,
-                                entry.length);
+                world_deliver(&world.machine[machine], entry.who, entry.bytes, entry.length);
         }
     for (unsigned machine = 0; machine < 3; machine++)
         assert_true(world.machine[machine].agent.incarnation == incarnation[machine]);
@@ -291,8 +293,7 @@ static void test_nonsense_is_refused(void **state)
             bytes[sizeof head] = (uint8_t)(RECORD_STATE + world_draw(&world, 30));
             memset(bytes + sizeof head + 2, 0, length > sizeof head + 5 ? 3 : 0);
         }
-        agent_delivered(&world.machine[0].agent, world.now, (struct address){99, 99}, bytes,
-                        length);
+        world_deliver(&world.machine[0], (struct address){99, 99}, bytes, length);
     }
     assert_true(enters(0, PERMISSION_EXCLUSIVE));
     world_leave(&world, 0);

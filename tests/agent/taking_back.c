@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -18,6 +19,8 @@
 
 #include "afteryou.h"
 #include "agent/host/local.h"
+#include "common/clock.h"
+#include "common/clusters.h"
 
 enum { WAIT_MS = 60000, PLACES = 4096, A_PROCESS = 1500 };
 

@@ -18,6 +18,7 @@
 #include "afteryou.h"
 #include "agent/host/directory.h"
 #include "agent/host/pages.h"
+#include "common/clusters.h"
 
 enum { STRANGER = 4711, NOBODY = 4712, SKIPPED = 77 };
 

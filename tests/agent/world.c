@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { MS = 1000 * 1000 };
 
@@ -31,12 +32,28 @@ void world_tell(const struct machine *machine, const char *what, uint64_t value)
                 machine->number, what, (unsigned long long)value);
 }
 
-/* ---- the agent's surroundings ---- */
-
-static struct machine *of(void *arg)
+/* All zeros, and none of it touched: the agent's tables are large, and mostly empty. */
+static void *map_memory(size_t bytes)
 {
-    return arg;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        abort();
+    return memory;
 }
+
+static const size_t effects_bytes = EFFECTS_A_STEP * sizeof(struct agent_effect),
+                    log_bytes = LOG_MOST * sizeof(struct log_entry),
+                    pages_bytes = PERMISSIONS_MOST * sizeof(struct page);
+
+static void free_memory(struct machine *machine)
+{
+    if (machine->memory)
+        munmap(machine->memory, agent_room(machine->world->protocol));
+    machine->memory = NULL;
+}
+
+/* ---- what an agent decides ---- */
 
 static void log_parcel(struct world *world, struct address who, const void *bytes, size_t length)
 {
@@ -48,16 +65,8 @@ static void log_parcel(struct world *world, struct address who, const void *byte
     memcpy(entry->bytes, bytes, length);
 }
 
-static void do_send(void *arg, const void *bytes, size_t length)
+static void set_name(struct machine *machine, unsigned resource)
 {
-    struct machine *machine = of(arg);
-    if (!machine->cut)
-        log_parcel(machine->world, (struct address){machine->number, machine->pid}, bytes, length);
-}
-
-static void do_named(void *arg, unsigned resource)
-{
-    struct machine *machine = of(arg);
     struct page *page = &machine->page[resource];
     if (page->mode != PERMISSION_NONE)
         world_violate(machine->world, "another name for what is granted", machine->number,
@@ -68,17 +77,16 @@ static void do_named(void *arg, unsigned resource)
     machine->pages = resource >= machine->pages ? resource + 1 : machine->pages;
 }
 
-static void do_grant(void *arg, unsigned resource)
+static void grant(struct machine *machine, const struct agent_effect *effect)
 {
-    struct machine *machine = of(arg);
-    const struct resource *granted = &machine->agent.resource[resource];
-    if (machine->page[resource].mode != PERMISSION_NONE)
+    struct page *page = &machine->page[effect->resource];
+    if (page->mode != PERMISSION_NONE)
         world_violate(machine->world, "granted twice", machine->number, machine->number);
-    machine->page[resource].serial++;
-    machine->page[resource].mode = granted->mode;
-    machine->page[resource].slot = machine->agent.self;
-    machine->page[resource].base = granted->base;
-    machine->page[resource].first = granted->first;
+    page->serial++;
+    page->mode = effect->grant.mode;
+    page->slot = effect->grant.slot;
+    page->base = effect->grant.base;
+    page->first = effect->grant.first;
 }
 
 static bool withdraw(struct machine *machine, unsigned resource)
@@ -101,88 +109,82 @@ static void lose(struct machine *machine, unsigned resource, int64_t owed)
     withdraw(machine, resource);
 }
 
-static void do_withdraw(void *arg, unsigned resource)
+static void keep_view(struct machine *machine, uint64_t view)
 {
-    lose(of(arg), resource, of(arg)->agent.resource[resource].owed);
-}
-
-static void do_take_back(void *arg, unsigned resource)
-{
-    of(arg)->taking_back[resource] = true;
-}
-
-static void do_busy(void *arg, unsigned resource)
-{
-    of(arg)->page[resource].busy++;
-}
-
-static void do_death(void *arg, unsigned resource)
-{
-    of(arg)->page[resource].death = of(arg)->agent.resource[resource].death;
-}
-
-static void do_full(void *arg, bool full)
-{
-    of(arg)->full = full;
-}
-
-static void do_lease(void *arg, int64_t deadline)
-{
-    of(arg)->deadline = deadline;
-}
-
-static void do_changed(void *arg, enum agent_state state)
-{
-    (void)arg;
-    (void)state;
-}
-
-static void do_keep_view(void *arg, uint64_t view)
-{
-    struct machine *machine = of(arg);
     machine->known_view = view > machine->known_view ? view : machine->known_view;
     machine->seen_view = machine->known_view;
 }
 
-static uint64_t do_nonce(void *arg)
+static void say(struct machine *machine, const struct agent_effect *effect)
 {
-    struct world *world = of(arg)->world;
-    world_draw(world, 2);
-    return world->chance;
-}
-
-static uint64_t do_number(void *arg, unsigned resource)
-{
-    (void)resource;
-    return of(arg)->passage;
-}
-
-static size_t do_describe(void *arg, char *text, size_t room)
-{
-    return (size_t)snprintf(text, room, "machine %u", of(arg)->number);
-}
-
-static void do_answered(void *arg, uint64_t query, uint32_t node, const char *text, size_t length)
-{
-    (void)arg, (void)query, (void)node, (void)text, (void)length;
-}
-
-static void do_refused(void *arg, const char *why)
-{
-    (void)why;
-    of(arg)->world->refusals++;
-}
-
-static void do_log(void *arg, enum log_level level, const char *event, const char *details)
-{
-    (void)level;
-    for (const char *at = details; *at; at++)
+    struct wording wording;
+    wording_of(&machine->agent, effect, &wording);
+    for (const char *at = wording.details; *at; at++)
         if ((unsigned char)*at < ' ')
-            world_violate(of(arg)->world, "a control character in the log", of(arg)->number,
-                          of(arg)->number);
+            world_violate(machine->world, "a control character in the log", machine->number,
+                          machine->number);
     if (getenv("AGENT_TEST_LOG"))
-        fprintf(stderr, "%8lld ms machine %u: %s %s\n", (long long)of(arg)->world->now / MS,
-                of(arg)->number, event, details);
+        fprintf(stderr, "%8lld ms machine %u: %s %s\n", (long long)machine->world->now / MS,
+                machine->number, wording.event, wording.details);
+}
+
+static void carry_out(struct machine *machine, const struct agent_effect *effect)
+{
+    struct world *world = machine->world;
+    switch (effect->kind) {
+    case DO_SEND:
+        if (!machine->cut)
+            log_parcel(world, (struct address){machine->number, machine->pid}, effect->send.bytes,
+                       effect->send.length);
+        break;
+    case DO_NAME:
+        set_name(machine, effect->resource);
+        break;
+    case DO_GRANT:
+        grant(machine, effect);
+        break;
+    case DO_WITHDRAW:
+        lose(machine, effect->resource, effect->owed);
+        break;
+    case DO_TAKE_BACK:
+        machine->taking_back[effect->resource] = true;
+        break;
+    case DO_TELL_BUSY:
+        machine->page[effect->resource].busy++;
+        break;
+    case DO_TELL_DEATH:
+        machine->page[effect->resource].death = effect->death;
+        break;
+    case DO_TELL_FULL:
+        machine->full = effect->full;
+        break;
+    case DO_LEASE:
+        machine->deadline = effect->deadline;
+        break;
+    case DO_KEEP_VIEW:
+        keep_view(machine, effect->view);
+        break;
+    case DO_STOP:
+        world->refusals++;
+        break;
+    case DO_SAY:
+        say(machine, effect);
+        break;
+    case DO_TELL_STATE:
+    case DO_DESCRIBE:
+    case DO_ANSWER:
+    case DO_WAKE:
+        break;
+    }
+}
+
+void world_feed(struct machine *machine, struct agent_event event)
+{
+    struct agent_effects *effects = &machine->world->effects;
+    event.now = machine->world->now;
+    agent_step(&machine->agent, &event, effects);
+    for (unsigned at = 0; at < effects->count; at++)
+        carry_out(machine, &effects->effect[at]);
 }
 
 /* ---- what befalls a machine ---- */
@@ -196,30 +198,27 @@ void world_begin(struct world *world, unsigned machines, const struct message_pr
                             .lease = 2000 * (int64_t)MS,
                             .grace = 3000 * (int64_t)MS,
                             .chance = seed * UINT64_C(0x9e3779b97f4a7c15) + 88172645463325252};
-    world->log = calloc(LOG_MOST, sizeof *world->log);
-    if (!world->log)
-        abort();
+    world->log = map_memory(log_bytes);
+    world->effects.effect = map_memory(effects_bytes);
     for (unsigned number = 0; number < machines; number++) {
         world->machine[number].number = number;
         world->machine[number].world = world;
-        world->machine[number].page = calloc(PERMISSIONS_MOST, sizeof(struct page));
-        world->machine[number].taking_back = calloc(PERMISSIONS_MOST, sizeof(bool));
-        if (!world->machine[number].page || !world->machine[number].taking_back)
-            abort();
+        world->machine[number].page = map_memory(pages_bytes);
+        world->machine[number].taking_back = map_memory(PERMISSIONS_MOST * sizeof(bool));
     }
 }
 
 void world_end(struct world *world)
 {
     for (unsigned number = 0; number < world->machines; number++) {
-        if (world->machine[number].running)
-            agent_end(&world->machine[number].agent);
-        free(world->machine[number].page);
-        free(world->machine[number].taking_back);
+        free_memory(&world->machine[number]);
+        munmap(world->machine[number].page, pages_bytes);
+        munmap(world->machine[number].taking_back, PERMISSIONS_MOST * sizeof(bool));
     }
     for (size_t at = 0; at < world->logged; at++)
         free(world->log[at].bytes);
-    free(world->log);
+    munmap(world->log, log_bytes);
+    munmap(world->effects.effect, effects_bytes);
 }
 
 static void connect_agent(struct world *world, struct machine *machine)
@@ -227,83 +226,63 @@ static void connect_agent(struct world *world, struct machine *machine)
     machine->cursor = world->logged;
     machine->told_cut = false;
     machine->known_pid = machine->pid;
-    agent_connected(&machine->agent, world->now, (struct address){machine->number, machine->pid},
-                    world->machines);
+    world_feed(machine, (struct agent_event){.kind = ON_CONNECTED,
+                                             .connected = {.self = {machine->number, machine->pid},
+                                                           .nodes = world->machines}});
 }
 
-static void inherit(struct world *world, struct machine *machine)
+static void inherit(struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++) {
-        agent_knows_name(&machine->agent, at, machine->page[at].name,
-                         strlen(machine->page[at].name));
-        const unsigned mode = machine->page[at].mode;
-        const int64_t until = machine->deadline + world->grace - world->lease;
-        const int64_t owed = mode == PERMISSION_NONE ? machine->page[at].owed : until;
-        if (mode != PERMISSION_NONE) {
-            machine->agent.inherited_until = machine->deadline;
-            machine->agent.obliged =
-                until > machine->agent.obliged ? until : machine->agent.obliged;
-        }
-        if (mode != PERMISSION_NONE && machine->deadline > world->now) {
-            agent_inherits(&machine->agent, at, mode, machine->page[at].slot,
-                           machine->page[at].base, machine->page[at].first);
-            continue;
-        }
-        if (mode != PERMISSION_NONE)
-            lose(machine, at, owed);
-        if (mode != PERMISSION_NONE || machine->dead_inside)
-            agent_sweeps(&machine->agent, at);
-        if (machine->page[at].death)
-            agent_knows_death(&machine->agent, at);
-        if (owed > world->now)
-            agent_owes(&machine->agent, at, machine->page[at].slot, owed);
+        const struct page *page = &machine->page[at];
+        world_feed(machine, (struct agent_event){.kind = ON_INHERITED,
+                                                 .resource = at,
+                                                 .inherited = {.name = page->name,
+                                                               .length = strlen(page->name),
+                                                               .mode = (uint8_t)page->mode,
+                                                               .slot = page->slot,
+                                                               .base = page->base,
+                                                               .first = page->first,
+                                                               .until = machine->deadline,
+                                                               .owed = page->owed,
+                                                               .death = page->death}});
+        if (machine->dead_inside)
+            world_feed(machine, (struct agent_event){.kind = ON_DEAD_INSIDE, .resource = at});
     }
+}
+
+static uint64_t draw_nonce(struct world *world)
+{
+    world_draw(world, 2);
+    return world->chance;
 }
 
 void world_start(struct world *world, unsigned number)
 {
     struct machine *machine = &world->machine[number];
-    const struct surroundings around = {.arg = machine,
-                                        .send = do_send,
-                                        .named = do_named,
-                                        .grant = do_grant,
-                                        .withdraw = do_withdraw,
-                                        .take_back = do_take_back,
-                                        .busy = do_busy,
-                                        .death = do_death,
-                                        .full = do_full,
-                                        .lease = do_lease,
-                                        .changed = do_changed,
-                                        .keep_view = do_keep_view,
-                                        .nonce = do_nonce,
-                                        .number = do_number,
-                                        .describe = do_describe,
-                                        .answered = do_answered,
-                                        .refused = do_refused,
-                                        .log = do_log};
     if (machine->running)
         return;
-    const bool fresh = machine->identity == 0;
-    if (fresh)
-        machine->identity = do_nonce(machine);
+    if (machine->identity == 0) { /* the pages are made anew */
+        machine->identity = draw_nonce(world);
+        machine->obliged = world->now + world->grace;
+    }
     const struct agent_options options = {.protocol = world->protocol,
                                           .lease = world->lease,
                                           .grace = world->grace,
-                                          .pages = machine->identity};
-    if (!agent_begin(&machine->agent, &options, &around))
-        abort();
+                                          .pages = machine->identity,
+                                          .nonce = draw_nonce(world),
+                                          .known_view = machine->known_view,
+                                          .last_view = machine->seen_view,
+                                          .obliged = machine->obliged};
+    machine->memory = map_memory(agent_room(world->protocol));
+    agent_begin(&machine->agent, &options, machine->memory);
     machine->running = true;
     machine->stopped = false;
     world_tell(machine, "starts", 0);
     machine->pid = ++world->pids;
-    machine->agent.known_view = machine->known_view;
     memset(machine->taking_back, 0, machine->pages * sizeof(bool));
     machine->full = false;
-    machine->agent.last_view = machine->seen_view;
-    if (fresh)
-        machine->obliged = world->now + world->grace;
-    agent_is_obliged(&machine->agent, machine->obliged);
-    inherit(world, machine);
+    inherit(machine);
     if (!machine->cut)
         connect_agent(world, machine);
 }
@@ -322,7 +301,7 @@ void world_kill(struct world *world, unsigned number)
     struct machine *machine = &world->machine[number];
     if (!machine->running)
         return;
-    agent_end(&machine->agent);
+    free_memory(machine);
     machine->running = machine->stopped = false;
     world_tell(machine, "is killed", 0);
     if (!machine->cut)
@@ -341,10 +320,8 @@ void world_lose_pages(struct world *world, unsigned number)
         machine->orphan.deadline = machine->deadline;
     }
     machine->identity = machine->seen_view = 0;
-    free(machine->page);
-    machine->page = calloc(PERMISSIONS_MOST, sizeof(struct page));
-    if (!machine->page)
-        abort();
+    munmap(machine->page, pages_bytes);
+    machine->page = map_memory(pages_bytes);
     machine->pages = 0;
     machine->deadline = 0;
     machine->passage = 0;
@@ -365,7 +342,7 @@ void world_notice_cut(struct world *world, unsigned number)
     machine->told_cut = true;
     log_left(world, machine, true);
     if (machine->running)
-        agent_cut(&machine->agent, world->now, "no quorum");
+        world_feed(machine, (struct agent_event){.kind = ON_CUT, .cut = CUT_NO_QUORUM});
 }
 
 void world_heal(struct world *world, unsigned number)
@@ -396,22 +373,33 @@ static void move_local(struct world *world, unsigned number)
         world_try_to_enter(world, number);
 }
 
-static void take_back(struct world *world, struct machine *machine)
+static void take_back(struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++) {
         if (!machine->taking_back[at])
             continue;
         if (machine->inside) {
-            agent_is_busy(&machine->agent, world->now, at);
+            world_feed(machine, (struct agent_event){.kind = ON_BUSY, .resource = at});
             continue;
         }
         machine->taking_back[at] = false;
         machine->passage++;
         const bool death = machine->dead_inside && strcmp(machine->page[at].name, RESOURCE) == 0;
         machine->dead_inside &= !death;
-        agent_took_back(&machine->agent, world->now, at, withdraw(machine, at), machine->passage,
-                        death);
+        const bool withdrawn = withdraw(machine, at);
+        world_feed(machine, (struct agent_event){.kind = ON_TAKEN_BACK,
+                                                 .resource = at,
+                                                 .taken_back = {.withdrawn = withdrawn,
+                                                                .death = death,
+                                                                .number = machine->passage}});
     }
+}
+
+void world_deliver(struct machine *machine, struct address from, const void *bytes, size_t length)
+{
+    world_feed(machine,
+               (struct agent_event){.kind = ON_PARCEL,
+                                    .parcel = {.from = from, .bytes = bytes, .length = length}});
 }
 
 static void deliver(struct world *world, struct machine *machine)
@@ -420,9 +408,12 @@ static void deliver(struct world *world, struct machine *machine)
         return;
     const struct log_entry *entry = &world->log[machine->cursor++];
     if (entry->kind == LOGGED_LEFT)
-        agent_left(&machine->agent, world->now, entry->who, entry->with_its_machine);
+        world_feed(machine,
+                   (struct agent_event){
+                       .kind = ON_LEFT,
+                       .left = {.who = entry->who, .with_its_machine = entry->with_its_machine}});
     else
-        agent_delivered(&machine->agent, world->now, entry->who, entry->bytes, entry->length);
+        world_deliver(machine, entry->who, entry->bytes, entry->length);
 }
 
 void world_step(struct world *world)
@@ -437,11 +428,11 @@ void world_step(struct world *world)
         break;
     case 1:
         if (works)
-            agent_tick(&machine->agent, world->now);
+            world_feed(machine, (struct agent_event){.kind = ON_TICK});
         break;
     case 2:
         if (works)
-            take_back(world, machine);
+            take_back(machine);
         break;
     default:
         if (works)

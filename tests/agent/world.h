@@ -10,7 +10,10 @@
 #ifndef AFTERYOU_TESTS_AGENT_WORLD_H
 #define AFTERYOU_TESTS_AGENT_WORLD_H
 
+#include <stdio.h>
+
 #include "agent/core/agent.h"
+#include "agent/host/wording.h"
 
 enum { MACHINES_MOST = 5, LOG_MOST = 1 << 18 };
 
@@ -35,6 +38,7 @@ struct machine {
     bool running, stopped, cut; /* the agent's process; cut: from the network */
     bool told_cut;              /* the agent knows */
     struct agent agent;
+    void *memory;            /* the agent's; NULL: it does not run */
     uint32_t pid, known_pid; /* known: to the others */
     size_t cursor;           /* in the log */
     /* the pages, which outlive the agent */
@@ -76,6 +80,7 @@ struct world {
     struct machine machine[MACHINES_MOST];
     struct log_entry *log;
     size_t logged;
+    struct agent_effects effects; /* of the last step */
     int64_t now, lease, grace;
     uint64_t chance;
     uint32_t pids;
@@ -101,6 +106,10 @@ void world_lose_pages(struct world *world, unsigned machine);
 void world_cut(struct world *world, unsigned machine); /* from the network */
 void world_heal(struct world *world, unsigned machine);
 void world_notice_cut(struct world *world, unsigned machine); /* Corosync tells both sides */
+
+/* An event for a machine's agent, at this moment; what it decides is carried out. */
+void world_feed(struct machine *machine, struct agent_event event);
+void world_deliver(struct machine *machine, struct address from, const void *bytes, size_t length);
 
 void world_step(struct world *world); /* something happens, and a little time passes */
 void world_run(struct world *world, int64_t ns);

@@ -23,14 +23,25 @@ bool world_has(const struct world *world, unsigned number, const char *name)
     return page >= 0 && world->machine[number].page[page].mode == PERMISSION_EXCLUSIVE;
 }
 
+static void demand(struct machine *machine, const struct demand *what)
+{
+    world_feed(machine, (struct agent_event){.kind = ON_DEMAND,
+                                             .demand = {.what = what, .number = machine->passage}});
+}
+
 bool world_want_another(struct world *world, unsigned number, const char *name)
 {
     struct demand what = {.magic = DEMAND_MAGIC,
                           .kind = DEMAND_PERMISSION,
                           .mode = PERMISSION_EXCLUSIVE,
                           .length = (uint16_t)strlen(name)};
+    struct machine *machine = &world->machine[number];
     strcpy(what.name, name);
-    return agent_demand(&world->machine[number].agent, world->now, &what);
+    demand(machine, &what);
+    for (unsigned at = 0; at < world->effects.count; at++)
+        if (world->effects.effect[at].kind == DO_TELL_FULL)
+            return false;
+    return true;
 }
 
 bool world_holds(const struct world *world, unsigned number)
@@ -84,7 +95,7 @@ static void judge_entry(struct world *world, unsigned number)
         world->greatest_fence = machine->fence;
 }
 
-static void demand(struct world *world, struct machine *machine)
+static void demand_entry(struct world *world, struct machine *machine)
 {
     struct demand what = {.magic = DEMAND_MAGIC,
                           .kind = DEMAND_PERMISSION,
@@ -97,7 +108,7 @@ static void demand(struct world *world, struct machine *machine)
         what.kind = DEMAND_MORE;
     machine->next_demand = world->now + 250 * (int64_t)MS;
     if (machine->running && !machine->stopped)
-        agent_demand(&machine->agent, world->now, &what);
+        demand(machine, &what);
 }
 
 void world_try_to_enter(struct world *world, unsigned number)
@@ -106,7 +117,7 @@ void world_try_to_enter(struct world *world, unsigned number)
     const int page = page_of(machine);
     if (page < 0 || machine->page[page].mode < machine->mode || world->now >= machine->deadline) {
         if (world->now >= machine->next_demand)
-            demand(world, machine);
+            demand_entry(world, machine);
         return;
     }
     machine->passage++;
@@ -127,7 +138,7 @@ void world_try_to_enter(struct world *world, unsigned number)
                                     .length = sizeof RESOURCE - 1,
                                     .name = RESOURCE};
         if (machine->running && !machine->stopped)
-            agent_demand(&machine->agent, world->now, &told);
+            demand(machine, &told);
     }
     world_tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters",
                machine->fence);

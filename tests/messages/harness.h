@@ -70,16 +70,11 @@ static inline void harness_step(struct harness *h, uint32_t node, struct event e
         harness_say(h, "%u sends %s", node, message_name(effect->message.kind));
         if (effect->message.number)
             harness_say(h, "(%" PRIu64 ")", effect->message.number);
-        for (uint32_t to = 0; to < h->nodes; to++) {
-            const bool meant = effect->to == TO_ALL     ? to != node
-                               : effect->to == TO_GROUP ? true
-                               : effect->to == TO_SET   ? effect->set[0] >> to & 1
-                                                        : effect->to == to;
-            if (meant) {
+        for (uint32_t to = 0; to < h->nodes; to++)
+            if (effect_reaches(effect, node, to)) {
                 harness_say(h, " to %u", to);
                 harness_post(h, to, effect);
             }
-        }
         harness_say(h, "\n");
     }
 }

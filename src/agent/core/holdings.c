@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What this machine has of the resources: what its processes demand, what it takes back and gives
  * up, and what an agent inherits from one before it. */
-#include "agent/core/agent.h"
+#include "agent/core/parts.h"
 
-void agent_is_obliged(struct agent *agent, int64_t until)
-{
-    agent->obliged = until;
-}
-
-void agent_inherits(struct agent *agent, unsigned resource, unsigned mode, uint32_t slot,
-                    uint64_t base, uint64_t first)
-{
-    struct resource *inherited = &agent->resource[resource];
-    inherited->granted = true;
-    inherited->mode = (uint8_t)mode;
-    inherited->ghost = (int)slot;
-    inherited->base = base;
-    inherited->first = first;
-}
-
-void holdings_owe(struct agent *agent, struct resource *resource, uint32_t slot, int64_t until)
+static void owe(struct agent *agent, struct resource *resource, uint32_t slot, int64_t until)
 {
     resource->owed = until;
     resource->owed_slot = (int)slot;
@@ -29,9 +13,65 @@ void holdings_owe(struct agent *agent, struct resource *resource, uint32_t slot,
         agent->obliged = until;
 }
 
-void agent_owes(struct agent *agent, unsigned resource, uint32_t slot, int64_t until)
+void holdings_lose(struct agent *agent, struct resource *resource)
 {
-    holdings_owe(agent, &agent->resource[resource], slot, until);
+    if (!resource->granted)
+        return;
+    /* Those inside were told when the lease ran out, or are told now. */
+    const int64_t lease = agent->deadline ? agent->deadline : agent->inherited_until;
+    const int64_t told = lease && lease < agent->now ? lease : agent->now;
+    owe(agent, resource, resource->ghost >= 0 ? (uint32_t)resource->ghost : agent->self,
+        told + agent->options.grace - agent->options.lease);
+    resource->granted = false;
+    resource->ghost = -1;
+    agent->counters.losses++;
+    effect_on(agent, DO_WITHDRAW, resource)->owed = resource->owed;
+    deaths_sweep(agent, resource);
+    effect_say_resource(agent, LINE_LOST, resource);
+}
+
+/* The pages are a file: what makes no sense in them is not believed. Nothing holds for longer than
+ * a lease from now, or is owed for longer than a grace. */
+static struct inherited_page believable(const struct agent *agent, struct inherited_page page)
+{
+    const int64_t lease = agent->now + agent->options.lease,
+                  grace = agent->now + agent->options.grace;
+    page.length = page.length <= PERMISSION_NAME_MOST ? page.length : 0;
+    page.mode = page.mode <= PERMISSION_EXCLUSIVE ? page.mode : PERMISSION_EXCLUSIVE;
+    page.until = page.until < lease ? page.until : lease;
+    page.owed = page.owed < grace ? page.owed : grace;
+    if (page.mode != PERMISSION_NONE)
+        page.owed = page.until > 0 ? page.until + agent->options.grace - agent->options.lease : 0;
+    return page;
+}
+
+/* It holds while the lease does; then it is lost, and owed for a while. */
+void holdings_inherit(struct agent *agent, unsigned index, const struct inherited_page *said)
+{
+    const struct inherited_page page = believable(agent, *said);
+    struct resource *resource = &agent->resource[index];
+    REQUIRES(index == agent->resources && index < PERMISSIONS_MOST);
+    agent->resources = index + 1;
+    names_set(resource, page.name, page.length);
+    resource->died_here = page.death;
+    if (page.mode != PERMISSION_NONE) {
+        agent->inherited_until = page.until;
+        agent->obliged = page.owed > agent->obliged ? page.owed : agent->obliged;
+    }
+    if (page.mode != PERMISSION_NONE && page.until > agent->now && page.slot < SLOTS) {
+        resource->granted = true;
+        resource->mode = page.mode;
+        resource->ghost = (int)page.slot;
+        resource->base = page.base;
+        resource->first = page.first;
+        return;
+    }
+    if (page.owed > agent->now && page.slot < SLOTS)
+        owe(agent, resource, page.slot, page.owed);
+    if (page.mode != PERMISSION_NONE) {
+        effect_on(agent, DO_WITHDRAW, resource)->owed = page.owed;
+        deaths_sweep(agent, resource);
+    }
 }
 
 static void put_ghost(struct agent *agent, const struct resource *resource, uint32_t ghost,
@@ -69,9 +109,9 @@ void holdings_settle_inheritance(struct agent *agent)
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
         if (resource->granted && resource->ghost >= 0 && !inheritance_holds(agent, resource))
-            resources_withdraw(agent, resource);
+            holdings_lose(agent, resource);
         end_ghosts(agent, resource);
-        resources_look_for_contest(agent, resource);
+        passages_look_for_contest(agent, resource);
     }
 }
 
@@ -96,8 +136,9 @@ static void release(struct agent *agent, struct resource *resource, uint64_t num
     const uint64_t used =
         resource->base + (number > resource->first ? number - resource->first : 0);
     const int ghost = resource->ghost;
-    agent_log(agent, LOG_DEBUGGING, "released", "resource=\"%s\" fence=%llu ghost=%d",
-              agent_name(resource), (unsigned long long)used, ghost);
+    struct agent_effect *line = effect_say_resource(agent, LINE_RELEASED, resource);
+    line->say.slot = ghost >= 0 ? (uint32_t)ghost : NO_SLOT;
+    line->say.number = used;
     resource->granted = false;
     resource->ghost = -1;
     agent->counters.releases++;
@@ -106,39 +147,34 @@ static void release(struct agent *agent, struct resource *resource, uint64_t num
     } else {
         struct node *node = resource_node(resource);
         node->fence = node->fence > used ? node->fence : used;
-        resources_put_note(agent, RECORD_FREED, resource,
-                           death); /* before the permission goes, so that its next owner knows */
-        resources_step(agent, resource, &(struct event){.kind = EVENT_RELEASE});
+        notes_put(agent, RECORD_FREED, resource,
+                  death); /* before the permission goes, so that its next owner knows */
+        passages_step(agent, resource, &(struct event){.kind = EVENT_RELEASE});
     }
-    resources_pursue(agent, resource);
+    passages_pursue(agent, resource);
 }
 
-void agent_took_back(struct agent *agent, int64_t now, unsigned which, bool withdrawn,
-                     uint64_t number, bool death)
+void holdings_taken_back(struct agent *agent, const struct agent_event *event)
 {
-    struct resource *resource = &agent->resource[which];
-    agent->now = now;
+    struct resource *resource = &agent->resource[event->resource];
+    const uint64_t number = event->taken_back.number;
     resource->taking_back = resource->is_busy = false;
     resource->number = number > resource->number ? number : resource->number;
-    if (withdrawn && resource->granted && agent_is_member(agent)) {
-        release(agent, resource, number, death);
+    if (event->taken_back.withdrawn && resource->granted && agent_is_member(agent)) {
+        release(agent, resource, number, event->taken_back.death);
     } else {
-        if (death)
+        if (event->taken_back.death)
             deaths_found(agent, resource);
         /* it was lost, and may have been granted anew since */
-        resources_look_for_contest(agent, resource);
+        passages_look_for_contest(agent, resource);
     }
-    agent_flush(agent);
 }
 
-void agent_is_busy(struct agent *agent, int64_t now, unsigned which)
+void holdings_busy(struct agent *agent, struct resource *resource)
 {
-    struct resource *resource = &agent->resource[which];
-    agent->now = now;
     resource->is_busy = resource->taking_back;
     if (resource->is_busy && resource->in_group && agent_is_member(agent))
-        resources_put_note(agent, RECORD_BUSY, resource, 0);
-    agent_flush(agent);
+        notes_put(agent, RECORD_BUSY, resource, 0);
 }
 
 static void demand_permission(struct agent *agent, struct resource *resource,
@@ -149,10 +185,10 @@ static void demand_permission(struct agent *agent, struct resource *resource,
     if (demand->mode > resource->wanted)
         resource->wanted = demand->mode;
     if (demand->kind == DEMAND_MORE)
-        resources_take_back(agent, resource);
+        passages_take_back(agent, resource);
     else if (resource->busy_elsewhere)
-        agent->around.busy(agent->around.arg, resource_index(agent, resource));
-    resources_pursue(agent, resource);
+        effect_on(agent, DO_TELL_BUSY, resource);
+    passages_pursue(agent, resource);
 }
 
 /* NULL: there is no room for the name, and the local processes have been told. */
@@ -167,34 +203,30 @@ static struct resource *find_demanded(struct agent *agent, const struct demand *
     if (resource)
         names_refuse(agent, resource);
     else
-        agent->around.full(agent->around.arg, agent->is_full = true);
+        names_tell_full(agent);
     return NULL;
 }
 
-bool agent_demand(struct agent *agent, int64_t now, const struct demand *demand)
+void holdings_demand(struct agent *agent, const struct demand *demand, uint64_t number)
 {
-    agent->now = now;
     agent->counters.demands++;
     struct resource *resource = find_demanded(agent, demand);
     if (!resource)
-        return false;
+        return;
+    resource->number = resource->number ? resource->number : number;
     if (demand->kind != DEMAND_TOLD)
         demand_permission(agent, resource, demand);
     else if (resource->death && resource->in_group && agent_is_member(agent))
-        resources_put_note(agent, RECORD_TOLD, resource, 0);
-    agent_flush(agent);
-    return true;
+        notes_put(agent, RECORD_TOLD, resource, 0);
 }
 
-void agent_farewell(struct agent *agent, int64_t now)
+void holdings_farewell(struct agent *agent)
 {
-    agent->now = now;
     for (unsigned at = 0; at < agent->resources; at++)
-        if (agent->resource[at].granted || agent->resource[at].owed > now)
+        if (agent->resource[at].granted || agent->resource[at].owed > agent->now)
             return;
     if (!agent_is_member(agent))
         return;
     parcel_record(&agent->out, RECORD_FAREWELL);
     parcel_end_record(&agent->out);
-    agent_flush(agent);
 }

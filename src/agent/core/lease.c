@@ -13,7 +13,7 @@
  * clock, before anybody counts me as dead, however long I was stopped; the clocks need to run at
  * the same rate within a tenth.
  */
-#include "agent/core/agent.h"
+#include "agent/core/parts.h"
 
 enum { RENEWALS_A_LEASE = 6 };
 
@@ -27,22 +27,17 @@ bool agent_is_ready(const struct agent *agent)
     return lease_is_valid(agent) && agent->quarantine <= agent->now;
 }
 
-static bool is_alive(const struct member *member)
-{
-    return member->used && !member->ghost;
-}
-
 void lease_renew(struct agent *agent)
 {
     uint8_t count = 0;
     agent->renewal_due = agent->now + agent->options.lease / RENEWALS_A_LEASE;
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        count = (uint8_t)(count + is_alive(&agent->member[slot]));
+        count = (uint8_t)(count + member_is_alive(&agent->member[slot]));
     parcel_record(&agent->out, RECORD_RENEWAL);
     parcel_u64(&agent->out, (uint64_t)agent->now);
     parcel_u8(&agent->out, count);
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (is_alive(&agent->member[slot])) {
+        if (member_is_alive(&agent->member[slot])) {
             parcel_u8(&agent->out, (uint8_t)slot);
             parcel_u64(&agent->out, agent->member[slot].renewed);
         }
@@ -57,8 +52,9 @@ static uint64_t majority_time(const struct agent *agent)
         const uint64_t time = agent->member[candidate].acknowledged;
         uint32_t count = 0;
         for (uint32_t slot = 0; slot < SLOTS; slot++)
-            count += is_alive(&agent->member[slot]) && agent->member[slot].acknowledged >= time;
-        if (is_alive(&agent->member[candidate]) && count >= agent->majority && time > best)
+            count +=
+                member_is_alive(&agent->member[slot]) && agent->member[slot].acknowledged >= time;
+        if (member_is_alive(&agent->member[candidate]) && count >= agent->majority && time > best)
             best = time;
     }
     return best;
@@ -69,10 +65,9 @@ static void become_ready(struct agent *agent)
     if (!agent_is_ready(agent) || agent->was_ready)
         return;
     agent->was_ready = true;
-    agent_log(agent, LOG_INFORMATION, "ready", "slot=%u view=%llu", agent->self,
-              (unsigned long long)agent->view);
-    agent_state_changes(agent, AGENT_READY);
-    resources_pursue_all(agent);
+    effect_say(agent, LINE_READY)->say.slot = agent->self;
+    effect_tell_state(agent, AGENT_READY);
+    passages_pursue_all(agent);
 }
 
 static void extend(struct agent *agent)
@@ -86,7 +81,7 @@ static void extend(struct agent *agent)
     agent->inherited_until = 0;
     agent->deadline = deadline;
     agent->obliged = deadline + agent->options.grace - agent->options.lease;
-    agent->around.lease(agent->around.arg, deadline);
+    effect_add(agent, DO_LEASE)->deadline = deadline;
     become_ready(agent);
 }
 
@@ -101,8 +96,7 @@ void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields)
     const bool is_first = member->renewed == 0;
     /* stopped, and just now going on: what is granted has been counted as lost */
     if (has_lapsed(agent)) {
-        agent_forget(agent, "the lease has run out");
-        joining_seek(agent);
+        group_restart(agent, CUT_LAPSED);
         return;
     }
     member->renewed = read_u64(fields);
@@ -111,7 +105,9 @@ void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields)
     for (uint8_t at = 0; at < count; at++) {
         const uint8_t whose = read_u8(fields);
         const uint64_t time = read_u64(fields);
-        if (whose == agent->self && !fields->bad && time > member->acknowledged)
+        /* of none that I have not sent yet, whatever the sender says */
+        if (whose == agent->self && !fields->bad && time > member->acknowledged &&
+            time <= (uint64_t)agent->now)
             member->acknowledged = time;
     }
     if (slot == agent->self)
@@ -127,7 +123,7 @@ static void bury_the_silent(struct agent *agent)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const struct member *member = &agent->member[slot];
-        if (!is_alive(member) || slot == agent->self ||
+        if (!member_is_alive(member) || slot == agent->self ||
             agent->now - member->heard <= agent->options.grace)
             continue;
         parcel_record(&agent->out, RECORD_BURIAL);
@@ -141,7 +137,7 @@ static void bury_the_silent(struct agent *agent)
 void lease_tick(struct agent *agent)
 {
     if (has_lapsed(agent)) {
-        agent_forget(agent, "the lease has run out");
+        group_forget(agent, CUT_LAPSED);
         return;
     }
     become_ready(agent);

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Members: how they get a slot, and how they cease to be. Each change is a view. */
-#include "agent/core/agent.h"
+#include "agent/core/parts.h"
 
-static void next_view(struct agent *agent)
+void members_next_view(struct agent *agent)
 {
     agent->view++;
     if (agent->view > agent->known_view)
         agent->known_view = agent->view;
-    agent->around.keep_view(agent->around.arg, agent->view);
+    effect_add(agent, DO_KEEP_VIEW)->view = agent->view;
+}
+
+bool member_is_alive(const struct member *member)
+{
+    return member->used && !member->ghost;
 }
 
 uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation,
@@ -18,7 +23,7 @@ uint32_t members_add(struct agent *agent, struct address address, uint64_t incar
         slot++;
     if (slot == SLOTS)
         return NO_SLOT;
-    next_view(agent);
+    members_next_view(agent);
     agent->member[slot] = (struct member){.used = true,
                                           .node = address.node,
                                           .pid = address.pid,
@@ -57,7 +62,7 @@ static bool is_kept(struct reader list, uint32_t slot, const struct resource *re
 
 static void end_slot(struct agent *agent, uint32_t slot, const struct reader *kept, bool death)
 {
-    next_view(agent);
+    members_next_view(agent);
     agent->member[slot].ghost = true;
     for (uint32_t at = 0; at < agent->group_count; at++)
         if (!kept || !is_kept(*kept, slot, agent->group[at]))
@@ -81,17 +86,16 @@ void members_burial(struct agent *agent, struct reader *fields)
     if (fields->bad || slot >= SLOTS)
         return;
     const struct member *member = &agent->member[slot];
-    if (!member->used || member->ghost || member->incarnation != incarnation ||
+    if (!member_is_alive(member) || member->incarnation != incarnation ||
         member->renewed != renewed)
         return;
     if (slot == agent->self) {
-        agent_forget(agent, "not heard of for the grace");
-        joining_seek(agent);
+        group_restart(agent, CUT_BURIED);
         return;
     }
     const uint32_t node = member->node;
     agent->counters.burials++;
-    agent_log(agent, LOG_WARNING, "buried", "node=%u slot=%u", node, slot);
+    effect_say_member(agent, LINE_BURIED, node, slot);
     for (uint32_t each = 0; each < SLOTS; each++)
         if (agent->member[each].used && agent->member[each].node == node)
             end_slot(agent, each, NULL, true);
@@ -102,8 +106,7 @@ void members_farewell(struct agent *agent, uint32_t slot)
 {
     if (slot == agent->self)
         return;
-    agent_log(agent, LOG_INFORMATION, "farewell", "node=%u slot=%u", agent->member[slot].node,
-              slot);
+    effect_say_member(agent, LINE_FAREWELL, agent->member[slot].node, slot);
     end_slot(agent, slot, NULL, false);
     members_free_slots(agent);
 }
@@ -117,14 +120,11 @@ void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
         !agent->member[ghost].ghost || agent->member[ghost].node != agent->member[slot].node ||
         !(agent->group[index]->members & slot_bit(ghost)))
         return;
-    next_view(agent);
+    members_next_view(agent);
     struct resource *resource = agent->group[index];
-    agent_log(agent, LOG_DEBUGGING, "ghost-ended", "resource=\"%s\" slot=%u view=%llu",
-              agent_name(resource), ghost, (unsigned long long)agent->view);
-    if (death && !resource->death) {
-        resource->death = true;
-        agent->around.death(agent->around.arg, (unsigned)(resource - agent->resource));
-    }
+    effect_say_resource(agent, LINE_GHOST_ENDED, resource)->say.slot = ghost;
+    if (death && !resource->death)
+        effect_tell_death(agent, resource, true);
     resources_died(agent, resource, ghost, false);
     members_free_slots(agent);
 }

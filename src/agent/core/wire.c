@@ -2,8 +2,6 @@
 /* Parcels and records, as bytes. */
 #include "agent/core/wire.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { RECORD_HEAD = 1 + sizeof(uint32_t) };
@@ -12,6 +10,7 @@ void parcel_begin(struct parcel *parcel)
 {
     static const struct parcel_head empty;
     parcel->length = 0;
+    parcel->overflown = false;
     parcel_put(parcel, &empty, sizeof empty);
 }
 
@@ -22,17 +21,11 @@ bool parcel_is_empty(const struct parcel *parcel)
 
 void parcel_put(struct parcel *parcel, const void *bytes, size_t length)
 {
-    if (length == 0)
+    if (length == 0 || parcel->overflown)
         return;
-    if (parcel->length + length > parcel->room) {
-        const size_t room = 2 * (parcel->length + length) + 256;
-        uint8_t *grown = realloc(parcel->bytes, room);
-        if (!grown) {
-            fputs("afteryou agent: out of memory\n", stderr);
-            abort();
-        }
-        parcel->bytes = grown;
-        parcel->room = room;
+    if (length > parcel->room - parcel->length) {
+        parcel->overflown = true;
+        return;
     }
     memcpy(parcel->bytes + parcel->length, bytes, length);
     parcel->length += length;
@@ -69,6 +62,8 @@ void parcel_record(struct parcel *parcel, enum record_kind kind)
 
 void parcel_end_record(struct parcel *parcel)
 {
+    if (parcel->overflown)
+        return;
     const uint32_t length = (uint32_t)(parcel->length - parcel->record - RECORD_HEAD);
     memcpy(parcel->bytes + parcel->record + 1, &length, sizeof length);
 }
@@ -110,6 +105,12 @@ uint64_t read_u64(struct reader *reader)
     uint64_t value = 0;
     read_into(reader, &value, sizeof value);
     return value;
+}
+
+int64_t read_span(struct reader *reader, int64_t most)
+{
+    const uint64_t span = read_u64(reader);
+    return span < (uint64_t)most ? (int64_t)span : most;
 }
 
 size_t read_text(struct reader *reader, const char **text)

@@ -47,11 +47,11 @@ struct parcel_head {
 struct parcel {
     uint8_t *bytes;
     size_t length, room;
-    size_t record; /* where the present one began */
+    size_t record;  /* where the present one began */
+    bool overflown; /* set by the first field without room, cleared when another is begun */
 };
 
-/* Appending; without memory the program ends, after a line on stderr: half a message would be
- * worse. */
+/* Appending. A parcel that has overflown must not be sent: half a message is worse than none. */
 void parcel_begin(struct parcel *parcel); /* leaves room for the head */
 void parcel_record(struct parcel *parcel, enum record_kind kind);
 void parcel_end_record(struct parcel *parcel);
@@ -70,6 +70,8 @@ struct reader {
 uint8_t read_u8(struct reader *reader);
 uint32_t read_u32(struct reader *reader);
 uint64_t read_u64(struct reader *reader);
+/* Nanoseconds: no more than `most`, whatever the sender says. */
+int64_t read_span(struct reader *reader, int64_t most);
 const void *read_bytes(struct reader *reader, size_t length); /* NULL if there are not so many */
 /* Its length; the bytes stay where they are, without a NUL. */
 size_t read_text(struct reader *reader, const char **text);

@@ -10,19 +10,23 @@
  *   command
  */
 #include "agent/host/control.h"
-#include "common/descriptors.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "afteryou.h"
 #include "agent/host/metrics.h"
+#include "agent/host/transport.h"
+#include "common/clock.h"
+#include "common/clusters.h"
+#include "common/descriptors.h"
 
 enum {
     CALLERS_MOST = 32,
@@ -46,8 +50,8 @@ struct caller {
 
 struct control {
     const char *cluster;
-    struct agent *agent;
-    struct transport *transport;
+    struct service *service;
+    const struct agent *agent;
     int status, metrics;
     uint64_t queries;
     struct caller caller[CALLERS_MOST];
@@ -118,8 +122,8 @@ size_t control_describe(struct control *control, char *text, size_t room)
     struct description into = {
         .agent = control->agent, .text = text, .room = room, .now = clock_ns(CLOCK_MONOTONIC)};
     char path[PATH_MAX];
-    put(&into, "machine\t%u\t%s\t%s\n", control->agent->node, transport_name(control->transport),
-        states[control->agent->state]);
+    put(&into, "machine\t%u\t%s\t%s\n", control->agent->node,
+        transport_name(control->service->transport), states[control->agent->state]);
     if (cluster_path(control->cluster, "space", path, sizeof path))
         ay_look(path, NULL, describe_place, &into);
     return into.length;
@@ -181,7 +185,8 @@ static void ask(struct control *control, struct caller *caller)
     caller->until = clock_ns(CLOCK_BOOTTIME) + PATIENCE_NS;
     if (agent_is_member(control->agent)) {
         caller->query = ++control->queries << 32 | control->agent->node;
-        agent_query(control->agent, clock_ns(CLOCK_BOOTTIME), caller->query);
+        service_step(control->service,
+                     (struct agent_event){.kind = ON_QUERY, .query = caller->query});
         return;
     }
     caller->length = control_describe(control, caller->text, ANSWER_ROOM);
@@ -350,23 +355,22 @@ static int listen_for_metrics(const char *where, const struct directory *directo
     return listen_at_port(where, trouble, room);
 }
 
-struct control *control_open(const struct service_options *options,
-                             const struct directory *directory, struct agent *agent,
-                             struct transport *transport, char *trouble, size_t room)
+struct control *control_open(struct service *service, char *trouble, size_t room)
 {
+    const struct directory *directory = &service->directory;
     struct control *control = calloc(1, sizeof *control);
     if (!control) {
         snprintf(trouble, room, "out of memory");
         return NULL;
     }
-    control->cluster = options->cluster;
-    control->agent = agent;
-    control->transport = transport;
+    control->cluster = service->options->cluster;
+    control->service = service;
+    control->agent = &service->agent;
     control->status = listening(directory_socket(directory, "control", SOCK_STREAM, trouble, room),
                                 trouble, room);
-    control->metrics =
-        control->status < 0 ? -1 : listen_for_metrics(options->metrics, directory, trouble, room);
-    if (control->metrics >= 0)
+    if (control->status >= 0)
+        control->metrics = listen_for_metrics(service->options->metrics, directory, trouble, room);
+    if (control->status >= 0 && control->metrics >= 0)
         return control;
     if (control->status >= 0)
         close(control->status);

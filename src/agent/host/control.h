@@ -5,19 +5,14 @@
 
 #include <poll.h>
 
-#include "agent/core/agent.h"
-#include "agent/host/directory.h"
-#include "agent/host/service.h"
-#include "agent/host/transport.h"
+#include "agent/host/steps.h"
 
 enum { CONTROL_FDS_MOST = 2 + 32 };
 
 struct control;
 
 /* NULL: `trouble` says why. */
-struct control *control_open(const struct service_options *options,
-                             const struct directory *directory, struct agent *agent,
-                             struct transport *transport, char *trouble, size_t room);
+struct control *control_open(struct service *service, char *trouble, size_t room);
 unsigned control_fds(const struct control *control, struct pollfd *fds);
 void control_dispatch(struct control *control, const struct pollfd *fds, unsigned count);
 /* Ends questions that were not answered by all; the time (CLOCK_BOOTTIME) at which it wants to be
@@ -26,7 +21,7 @@ int64_t control_tick(struct control *control);
 
 /* Who is inside and who waits on this machine: one line each. Returns its length. */
 size_t control_describe(struct control *control, char *text, size_t room);
-/* What a machine answered to agent_query(). */
+/* What a machine answered to ON_QUERY. */
 void control_answered(struct control *control, uint64_t query, uint32_t node, const char *text,
                       size_t length);
 

@@ -10,11 +10,14 @@
 #include <corosync/quorum.h>
 #include <corosync/votequorum.h>
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "agent/host/transport.h"
+#include "common/clock.h"
 
 enum {
     MS = 1000 * 1000,
@@ -258,7 +261,7 @@ static bool connect_to_corosync(struct transport *transport)
     return false;
 }
 
-static void lose(struct transport *transport, const char *why)
+static void lose(struct transport *transport, enum cut_reason why)
 {
     if (transport->connected)
         transport->events.cut(transport->events.arg, why);
@@ -296,7 +299,7 @@ static void deliver(struct transport *transport)
         }
         const int quorate = verdict(transport);
         if (quorate == 0)
-            lose(transport, "no quorum");
+            lose(transport, CUT_NO_QUORUM);
         if (quorate == 1 && !transport->connected) {
             transport->connected = true;
             transport->events.connected(transport->events.arg, transport->self, transport->nodes);
@@ -320,14 +323,14 @@ void transport_dispatch(struct transport *transport)
         return;
     if (is_fatal(cpg_dispatch(transport->cpg, CS_DISPATCH_ALL)) ||
         is_fatal(quorum_dispatch(transport->quorum, CS_DISPATCH_ALL))) {
-        lose(transport, "corosync has gone");
+        lose(transport, CUT_NO_TRANSPORT);
         close_handles(transport);
         return;
     }
     deliver(transport);
     if (transport->broken) {
         transport->broken = false;
-        lose(transport, "corosync has gone");
+        lose(transport, CUT_NO_TRANSPORT);
         close_handles(transport);
     }
 }

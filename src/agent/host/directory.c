@@ -3,10 +3,13 @@
  * another user made, and modes and groups are set by descriptors alone. */
 #include "agent/host/directory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "common/clusters.h"
 #include "common/permissions.h"
 #include "common/trusted.h"
 

@@ -3,73 +3,68 @@
  * owed, in the pages; deaths, in the pages and in the space. */
 #include "agent/host/inheritance.h"
 
+#include <stdio.h>
+
 #include "afteryou.h"
+#include "common/clock.h"
 
 static int note_death(const ay_place *place, void *arg)
 {
-    struct agent *agent = arg;
-    const struct resource *resource = names_find(agent, place->names[0], strlen(place->names[0]));
-    if (place->state == AY_DEAD_INSIDE && resource && !resource->granted)
-        agent_sweeps(agent, resource_index(agent, resource));
+    struct service *service = arg;
+    const struct permissions *map = service->pages.map;
+    const struct permission *permission =
+        place->state == AY_DEAD_INSIDE
+            ? permissions_find(map, place->names[0], strlen(place->names[0]))
+            : NULL;
+    if (permission)
+        service_step(service,
+                     (struct agent_event){.kind = ON_DEAD_INSIDE,
+                                          .resource = (unsigned)(permission - map->permission)});
     return 0;
 }
 
-/* Somebody died inside, and nobody has been told: as the pages say, or the space. */
-static void find_deaths(struct agent *agent, const struct pages *pages,
-                        const struct directory *directory)
+/* Whether it was granted. */
+static bool inherit_one(struct service *service, unsigned at)
 {
-    char path[PATH_MAX + 8];
-    for (unsigned at = 0; at < agent->resources; at++)
-        if (atomic_load(&pages->map->permission[at].death))
-            agent_knows_death(agent, at);
-    snprintf(path, sizeof path, "%s/space", directory->path);
-    ay_look(path, NULL, note_death, agent);
-}
-
-/* It holds while the lease does; then it is lost, and owed for a while. Whether it was granted. */
-static bool inherit_one(struct agent *agent, struct pages *pages, unsigned at, int64_t now)
-{
-    const struct permission *permission = &pages->map->permission[at];
-    const int64_t deadline = atomic_load(&pages->map->deadline);
+    const struct permission *permission = &service->pages.map->permission[at];
     const unsigned mode = permission_mode(atomic_load(&permission->granted));
-    const uint32_t slot = atomic_load(&permission->slot);
-    const int64_t owed = mode ? deadline + agent->options.grace - agent->options.lease
-                              : atomic_load(&permission->owed);
-    agent_knows_name(agent, at, permission->name, atomic_load(&permission->length));
-    if (mode != PERMISSION_NONE && deadline > now) {
-        agent_inherits(agent, at, mode, slot, atomic_load(&permission->base),
-                       atomic_load(&permission->number));
-        return true;
-    }
-    if (mode != PERMISSION_NONE) {
-        pages_lose(pages, at, owed);
-        agent_sweeps(agent, at);
-    }
-    if (owed > now)
-        agent_owes(agent, at, slot, owed);
+    service_step(service, (struct agent_event){
+                              .kind = ON_INHERITED,
+                              .resource = at,
+                              .inherited = {.name = permission->name,
+                                            .length = atomic_load(&permission->length),
+                                            .mode = (uint8_t)mode,
+                                            .slot = atomic_load(&permission->slot),
+                                            .base = atomic_load(&permission->base),
+                                            .first = atomic_load(&permission->number),
+                                            .until = atomic_load(&service->pages.map->deadline),
+                                            .owed = atomic_load(&permission->owed),
+                                            .death = atomic_load(&permission->death) != 0}});
     return mode != PERMISSION_NONE;
 }
 
-void inherit(struct agent *agent, struct pages *pages, const struct directory *directory,
-             int64_t now)
+int64_t inheritance_obliges(struct service *service, int64_t grace)
 {
-    struct permissions *map = pages->map;
-    const int64_t deadline = atomic_load(&map->deadline),
-                  owed = deadline + agent->options.grace - agent->options.lease;
-    unsigned inherited = 0;
-    if (pages->fresh) {
-        map->obliged = now + agent->options.grace;
-        agent_log(agent, LOG_INFORMATION, "fresh-pages", "%s", "");
+    if (service->pages.fresh) {
+        service->pages.map->obliged = clock_ns(CLOCK_BOOTTIME) + grace;
+        service_say(service, LOG_INFORMATION, "fresh-pages", "");
     }
-    agent_is_obliged(agent, map->obliged);
-    for (uint32_t at = 0; at < atomic_load(&map->count); at++)
-        inherited += inherit_one(agent, pages, at, now);
-    agent->last_view = atomic_load(&map->view);
-    find_deaths(agent, pages, directory);
+    return service->pages.map->obliged;
+}
+
+void inherit(struct service *service)
+{
+    const struct permissions *map = service->pages.map;
+    const bool in_time = atomic_load(&map->deadline) > clock_ns(CLOCK_BOOTTIME);
+    const uint32_t count = atomic_load(&map->count);
+    unsigned inherited = 0;
+    for (uint32_t at = 0; at < count && at < PERMISSIONS_MOST; at++)
+        inherited += inherit_one(service, at);
+    char text[PATH_MAX + 8];
+    snprintf(text, sizeof text, "%s/space", service->directory.path);
+    ay_look(text, NULL, note_death, service);
     if (inherited) {
-        agent->inherited_until = deadline;
-        agent->obliged = owed > agent->obliged ? owed : agent->obliged;
-        agent_log(agent, LOG_INFORMATION, "inherited", "permissions=%u in_time=%d", inherited,
-                  deadline > now);
+        snprintf(text, sizeof text, "permissions=%u in_time=%d", inherited, in_time);
+        service_say(service, LOG_INFORMATION, "inherited", text);
     }
 }

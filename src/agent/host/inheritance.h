@@ -3,12 +3,12 @@
 #ifndef AFTERYOU_AGENT_HOST_INHERITANCE_H
 #define AFTERYOU_AGENT_HOST_INHERITANCE_H
 
-#include "agent/core/agent.h"
-#include "agent/host/directory.h"
-#include "agent/host/pages.h"
+#include "agent/host/steps.h"
 
-/* Before it is connected. */
-void inherit(struct agent *agent, struct pages *pages, const struct directory *directory,
-             int64_t now);
+/* Until then processes of this machine may be inside by pages that are not there: a grace from when
+ * these were made. */
+int64_t inheritance_obliges(struct service *service, int64_t grace);
+/* Tells the agent all that the pages and the space say. */
+void inherit(struct service *service);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/core/agent.h"
+#include "agent/host/wording.h"
 
 /* One line on stderr: time=… level=… cluster=… event=… and the details, which are key=value
  * already. */

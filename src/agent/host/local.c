@@ -15,11 +15,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "afteryou.h"
+#include "common/clock.h"
 #include "common/descriptors.h"
 
 enum {

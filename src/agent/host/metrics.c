@@ -3,6 +3,9 @@
 #include "agent/host/metrics.h"
 
 #include <stdarg.h>
+#include <stdio.h>
+
+#include "common/clock.h"
 
 struct text {
     char *at;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent's loop: it waits for the transport, the local processes, its own threads and the clock,
- * and carries out what the agent decides. */
-#include "agent/host/service.h"
-#include "common/descriptors.h"
+ * and hands the agent what happens (steps.c). */
+#include "agent/host/steps.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -16,43 +16,21 @@
 #include <unistd.h>
 
 #include "afteryou.h"
-#include "agent/core/agent.h"
 #include "agent/host/control.h"
-#include "agent/host/directory.h"
 #include "agent/host/inheritance.h"
-#include "agent/host/journal.h"
 #include "agent/host/local.h"
-#include "agent/host/pages.h"
 #include "agent/host/transport.h"
+#include "common/clock.h"
+#include "common/clusters.h"
+#include "common/descriptors.h"
 #include "protocols/messages/catalogue.h"
 
-enum { EXIT_OK = 0, EXIT_FAILED = 125, MS = 1000 * 1000, DEMANDS_AT_ONCE = 64 };
+enum { EXIT_OK = 0, EXIT_FAILED = 125, DEMANDS_AT_ONCE = 64 };
 #define DEFAULT_PROTOCOL "carvalho-roucairol"
-
-struct service {
-    const struct service_options *options;
-    struct agent agent;
-    struct directory directory;
-    struct pages pages;
-    struct local *local;
-    struct transport *transport;
-    struct control *control;
-    struct view_file view_file;
-    int socket, signals;
-    bool ending;
-    int exit_code;
-};
 
 static int64_t now(void)
 {
     return clock_ns(CLOCK_BOOTTIME);
-}
-
-static void say(struct service *service, enum log_level level, const char *event,
-                const char *details)
-{
-    if (level != LOG_DEBUGGING || service->options->verbose)
-        journal_write(service->options->cluster, level, event, details);
 }
 
 static int complain(const char *what)
@@ -61,101 +39,39 @@ static int complain(const char *what)
     return EXIT_FAILED;
 }
 
-/* ---- what the agent decides ---- */
+/* ---- what happens ---- */
 
-static void do_send(void *arg, const void *bytes, size_t length)
+static void on_connected(void *arg, struct address self, uint32_t nodes)
 {
-    transport_send(((struct service *)arg)->transport, bytes, length);
+    char details[64];
+    snprintf(details, sizeof details, "node=%u machines=%u", self.node, nodes);
+    service_say(arg, LOG_INFORMATION, "quorum", details);
+    service_step(arg, (struct agent_event){.kind = ON_CONNECTED,
+                                           .connected = {.self = self, .nodes = nodes}});
 }
 
-static void do_named(void *arg, unsigned resource)
+static void on_cut(void *arg, enum cut_reason why)
 {
-    struct service *service = arg;
-    const struct resource *named = &service->agent.resource[resource];
-    pages_name(&service->pages, resource, named->name, named->length);
+    service_step(arg, (struct agent_event){.kind = ON_CUT, .cut = why});
 }
 
-static void do_grant(void *arg, unsigned resource)
+static void on_delivered(void *arg, struct address from, const void *bytes, size_t length)
 {
-    struct service *service = arg;
-    const struct resource *granted = &service->agent.resource[resource];
-    pages_grant(&service->pages, resource, granted->mode, service->agent.self, granted->base,
-                granted->first);
+    service_step(arg,
+                 (struct agent_event){.kind = ON_PARCEL,
+                                      .parcel = {.from = from, .bytes = bytes, .length = length}});
 }
 
-static void do_withdraw(void *arg, unsigned resource)
+static void on_left(void *arg, struct address who, bool with_its_machine)
 {
-    struct service *service = arg;
-    pages_lose(&service->pages, resource, service->agent.resource[resource].owed);
+    service_step(arg,
+                 (struct agent_event){.kind = ON_LEFT,
+                                      .left = {.who = who, .with_its_machine = with_its_machine}});
 }
 
-static void do_take_back(void *arg, unsigned resource)
+static void on_line(void *arg, enum log_level level, const char *event, const char *details)
 {
-    struct service *service = arg;
-    local_take_back(service->local, resource, service->agent.resource[resource].name);
-}
-
-static void do_busy(void *arg, unsigned resource)
-{
-    pages_busy(&((struct service *)arg)->pages, resource);
-}
-
-static void do_death(void *arg, unsigned resource)
-{
-    struct service *service = arg;
-    pages_death(&service->pages, resource, service->agent.resource[resource].death);
-}
-
-static void do_full(void *arg, bool full)
-{
-    struct service *service = arg;
-    if (full && !atomic_load(&service->pages.map->full))
-        say(service, LOG_WARNING, "full", "why=\"no room for another name of a resource\"");
-    if (full != (bool)atomic_load(&service->pages.map->full))
-        pages_full(&service->pages, full);
-}
-
-static void do_lease(void *arg, int64_t deadline)
-{
-    pages_lease(&((struct service *)arg)->pages, deadline);
-}
-
-static void do_changed(void *arg, enum agent_state state)
-{
-    static const char *const notices[] = {
-        [AGENT_STARTING] = "STATUS=starting",
-        [AGENT_NO_QUORUM] = "STATUS=no quorum: no permission can be had",
-        [AGENT_JOINING] = "STATUS=joining the other agents",
-        [AGENT_READY] = "READY=1\nSTATUS=ready",
-        [AGENT_ENDED] = "STOPPING=1",
-    };
-    struct service *service = arg;
-    pages_state(&service->pages, state);
-    journal_notify(notices[state]);
-    if (state == AGENT_NO_QUORUM)
-        say(service, LOG_WARNING, "no-quorum", "");
-}
-
-static void do_keep_view(void *arg, uint64_t view)
-{
-    struct service *service = arg;
-    pages_keep_view(&service->pages, view);
-    if (!view_file_keep(&service->view_file, view) && !service->view_file.failed) {
-        char details[PATH_MAX + 64];
-        service->view_file.failed = true;
-        snprintf(details, sizeof details, "file=\"%s\" why=\"%s\"", service->view_file.path,
-                 strerror(errno));
-        say(service, LOG_WARNING, "view-not-kept", details);
-    }
-}
-
-static uint64_t do_nonce(void *arg)
-{
-    (void)arg;
-    uint64_t nonce = 0;
-    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
-        nonce = (uint64_t)clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 48;
-    return nonce;
+    service_say(arg, level, event, details);
 }
 
 struct numbers {
@@ -176,67 +92,18 @@ static int note_number(const ay_place *place, void *arg)
     return 0;
 }
 
-/* Whoever begins later draws a number above all that there are. */
-static uint64_t do_number(void *arg, unsigned resource)
+/* Of a local passage, not after any that is still to come: whoever begins later draws a number
+ * above all that there are. */
+static uint64_t number_of(struct service *service, const struct demand *demand)
 {
-    struct service *service = arg;
-    struct numbers numbers = {.name = service->agent.resource[resource].name, .least = UINT64_MAX};
+    char name[PERMISSION_NAME_MOST + 1];
+    snprintf(name, sizeof name, "%.*s", (int)demand->length, demand->name);
+    struct numbers numbers = {.name = name, .least = UINT64_MAX};
     char path[PATH_MAX + 8];
     snprintf(path, sizeof path, "%s/space", service->directory.path);
     if (ay_look(path, NULL, note_number, &numbers) < 0)
         return 0;
     return numbers.least != UINT64_MAX ? numbers.least : numbers.greatest;
-}
-
-static size_t do_describe(void *arg, char *text, size_t room)
-{
-    struct service *service = arg;
-    return control_describe(service->control, text, room);
-}
-
-static void do_answered(void *arg, uint64_t query, uint32_t node, const char *text, size_t length)
-{
-    struct service *service = arg;
-    control_answered(service->control, query, node, text, length);
-}
-
-static void do_refused(void *arg, const char *why)
-{
-    struct service *service = arg;
-    complain(why);
-    service->ending = true;
-    service->exit_code = EXIT_FAILED;
-}
-
-static void do_log(void *arg, enum log_level level, const char *event, const char *details)
-{
-    say(arg, level, event, details);
-}
-
-/* ---- what happens ---- */
-
-static void on_connected(void *arg, struct address self, uint32_t nodes)
-{
-    struct service *service = arg;
-    char details[64];
-    snprintf(details, sizeof details, "node=%u machines=%u", self.node, nodes);
-    say(service, LOG_INFORMATION, "quorum", details);
-    agent_connected(&service->agent, now(), self, nodes);
-}
-
-static void on_cut(void *arg, const char *why)
-{
-    agent_cut(&((struct service *)arg)->agent, now(), why);
-}
-
-static void on_delivered(void *arg, struct address from, const void *bytes, size_t length)
-{
-    agent_delivered(&((struct service *)arg)->agent, now(), from, bytes, length);
-}
-
-static void on_left(void *arg, struct address who, bool with_its_machine)
-{
-    agent_left(&((struct service *)arg)->agent, now(), who, with_its_machine);
 }
 
 static void take_demands(struct service *service)
@@ -250,22 +117,39 @@ static void take_demands(struct service *service)
             demand.length > PERMISSION_NAME_MOST || demand.mode > PERMISSION_EXCLUSIVE ||
             demand.kind > DEMAND_TOLD)
             continue;
-        agent_demand(&service->agent, now(), &demand);
+        const uint64_t number =
+            agent_knows_number(&service->agent, &demand) ? 0 : number_of(service, &demand);
+        service_step(service, (struct agent_event){.kind = ON_DEMAND,
+                                                   .demand = {.what = &demand, .number = number}});
     }
+}
+
+static void taken_back(struct service *service, const struct local_news *news)
+{
+    service_step(service, (struct agent_event){.kind = ON_TAKEN_BACK,
+                                               .resource = news->resource,
+                                               .taken_back = {.withdrawn = news->withdrawn,
+                                                              .death = news->death,
+                                                              .number = news->number}});
+}
+
+static void say_trouble(struct service *service, const struct local_news *news)
+{
+    char name[NAME_ROOM], details[NAME_ROOM + sizeof news->why + 32];
+    wording_name(&service->agent.resource[news->resource], name);
+    snprintf(details, sizeof details, "resource=\"%s\" why=\"%s\"", name, news->why);
+    service_say(service, LOG_WARNING, "not-handed-over", details);
 }
 
 static void take_news(struct service *service)
 {
     for (struct local_news news; local_next(service->local, &news);)
         if (news.kind == LOCAL_TAKEN_BACK) {
-            agent_took_back(&service->agent, now(), news.resource, news.withdrawn, news.number,
-                            news.death);
+            taken_back(service, &news);
         } else {
-            agent_is_busy(&service->agent, now(), news.resource);
+            service_step(service, (struct agent_event){.kind = ON_BUSY, .resource = news.resource});
             if (news.kind == LOCAL_TROUBLE)
-                agent_log(&service->agent, LOG_WARNING, "not-handed-over",
-                          "resource=\"%s\" why=\"%s\"",
-                          agent_name(&service->agent.resource[news.resource]), news.why);
+                say_trouble(service, &news);
         }
 }
 
@@ -306,10 +190,10 @@ static void loop(struct service *service)
 {
     while (!service->ending) {
         const int64_t again = transport_tick(service->transport);
-        const int64_t due = agent_tick(&service->agent, now());
+        service_step(service, (struct agent_event){.kind = ON_TICK});
         const int64_t latest = control_tick(service->control);
         int64_t until = now() + again;
-        until = due < until ? due : until;
+        until = service->due < until ? service->due : until;
         until = latest < until ? latest : until;
         wait_and_take(service, until);
     }
@@ -319,20 +203,19 @@ static void loop(struct service *service)
  * of stays, for a successor to take over. */
 static void go(struct service *service)
 {
+    service_step(service, (struct agent_event){.kind = ON_ENDING});
     for (unsigned at = 0; at < service->agent.resources; at++) {
         struct local_news news;
         const struct resource *resource = &service->agent.resource[at];
         if (resource->granted && !resource->taking_back &&
-            local_try_take_back(service->local, at, resource->name, &news)) {
-            service->agent.resource[at].wanted = PERMISSION_NONE;
-            agent_took_back(&service->agent, now(), at, news.withdrawn, news.number, news.death);
-        }
+            local_try_take_back(service->local, at, resource->name, &news))
+            taken_back(service, &news);
     }
-    agent_farewell(&service->agent, now());
+    service_step(service, (struct agent_event){.kind = ON_FAREWELL});
     transport_tick(service->transport);
     pages_state(&service->pages, AGENT_ENDED);
     journal_notify("STOPPING=1");
-    say(service, LOG_INFORMATION, "ended", "");
+    service_say(service, LOG_INFORMATION, "ended", "");
 }
 
 /* ---- the beginning ---- */
@@ -348,44 +231,6 @@ static int open_signals(void)
     return descriptor_above_standard(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-static bool open_agent(struct service *service)
-{
-    const struct service_options *asked = service->options;
-    const struct agent_options options = {
-        .protocol = variant_find(asked->protocol ? asked->protocol : DEFAULT_PROTOCOL)->protocol,
-        .lease = (int64_t)(asked->lease * 1e9),
-        .grace = (int64_t)(asked->grace * 1e9),
-    };
-    const struct surroundings around = {.arg = service,
-                                        .send = do_send,
-                                        .named = do_named,
-                                        .grant = do_grant,
-                                        .withdraw = do_withdraw,
-                                        .take_back = do_take_back,
-                                        .busy = do_busy,
-                                        .death = do_death,
-                                        .full = do_full,
-                                        .lease = do_lease,
-                                        .changed = do_changed,
-                                        .keep_view = do_keep_view,
-                                        .nonce = do_nonce,
-                                        .number = do_number,
-                                        .describe = do_describe,
-                                        .answered = do_answered,
-                                        .refused = do_refused,
-                                        .log = do_log};
-    return agent_begin(&service->agent, &options, &around);
-}
-
-static bool open_pages(struct service *service, char *trouble, size_t room)
-{
-    const struct pages_options options = {.cluster = service->options->cluster,
-                                          .protocol = service->agent.options.protocol->name,
-                                          .lease = service->agent.options.lease,
-                                          .grace = service->agent.options.grace};
-    return pages_open(&service->pages, &service->directory, &options, trouble, room) == 0;
-}
-
 /* By the file, or by the pages should that be lost: these know the last that was, not the last that
  * may have been. */
 static uint64_t known_view(const struct service *service)
@@ -393,6 +238,52 @@ static uint64_t known_view(const struct service *service)
     const uint64_t kept = service->view_file.reserved,
                    seen = atomic_load(&service->pages.map->view);
     return seen && seen + VIEWS_IN_ADVANCE > kept ? seen + VIEWS_IN_ADVANCE : kept;
+}
+
+static uint64_t draw_nonce(void)
+{
+    uint64_t nonce = 0;
+    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
+        nonce = (uint64_t)clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 48;
+    return nonce;
+}
+
+static const struct message_protocol *protocol_of(const struct service_options *asked)
+{
+    return variant_find(asked->protocol ? asked->protocol : DEFAULT_PROTOCOL)->protocol;
+}
+
+/* The pages are there: what they say is handed over. */
+static bool begin_agent(struct service *service, int64_t lease, int64_t grace)
+{
+    const struct agent_options options = {.protocol = protocol_of(service->options),
+                                          .lease = lease,
+                                          .grace = grace,
+                                          .pages = service->pages.map->identity,
+                                          .nonce = draw_nonce(),
+                                          .known_view = known_view(service),
+                                          .last_view = atomic_load(&service->pages.map->view),
+                                          .obliged = inheritance_obliges(service, grace)};
+    service->memory = calloc(1, agent_room(options.protocol));
+    service->effects.effect = calloc(EFFECTS_A_STEP, sizeof *service->effects.effect);
+    if (!service->memory || !service->effects.effect)
+        return false;
+    agent_begin(&service->agent, &options, service->memory);
+    inherit(service);
+    return true;
+}
+
+static bool open_files(struct service *service, const struct pages_options *pages, char *trouble,
+                       size_t room)
+{
+    const struct service_options *asked = service->options;
+    if (!view_file_open(&service->view_file, asked->state, asked->cluster, trouble, room) ||
+        directory_open(&service->directory, asked->cluster, asked->mode, asked->group, trouble,
+                       room) < 0 ||
+        pages_open(&service->pages, &service->directory, pages, trouble, room) != 0)
+        return false;
+    service->local = local_open(&service->directory, &service->pages, trouble, room);
+    return service->local != NULL;
 }
 
 /* False: `trouble` says why. */
@@ -404,29 +295,23 @@ static bool open_all(struct service *service, char *trouble, size_t room)
                                             .cut = on_cut,
                                             .delivered = on_delivered,
                                             .left = on_left,
-                                            .log = do_log};
+                                            .log = on_line};
+    const struct pages_options pages = {.cluster = asked->cluster,
+                                        .protocol = protocol_of(asked)->name,
+                                        .lease = (int64_t)(asked->lease * 1e9),
+                                        .grace = (int64_t)(asked->grace * 1e9)};
     service->transport = transport_open(asked->cluster, &events, trouble, room);
-    if (!service->transport ||
-        !view_file_open(&service->view_file, asked->state, asked->cluster, trouble, room))
+    if (!service->transport || !open_files(service, &pages, trouble, room))
         return false;
-    snprintf(trouble, room, "out of memory");
-    if (!open_agent(service) ||
-        directory_open(&service->directory, asked->cluster, asked->mode, asked->group, trouble,
-                       room) < 0 ||
-        !open_pages(service, trouble, room))
+    if (!begin_agent(service, pages.lease, pages.grace)) {
+        snprintf(trouble, room, "out of memory");
         return false;
-    service->local = local_open(&service->directory, &service->pages, trouble, room);
-    if (!service->local)
-        return false;
-    service->agent.known_view = known_view(service);
-    service->agent.options.pages = service->pages.map->identity;
-    inherit(&service->agent, &service->pages, &service->directory, now());
+    }
     pages_announce(&service->pages);
     service->socket = directory_socket(&service->directory, "socket", SOCK_DGRAM, trouble, room);
     if (service->socket < 0)
         return false;
-    service->control = control_open(asked, &service->directory, &service->agent, service->transport,
-                                    trouble, room);
+    service->control = control_open(service, trouble, room);
     return service->control != NULL;
 }
 
@@ -461,7 +346,7 @@ int service_run(const struct service_options *options)
     setpriority(PRIO_PROCESS, 0, -10);
     if (!open_all(&service, trouble, sizeof trouble))
         return complain(trouble);
-    say(&service, LOG_INFORMATION, "started", "version=" AFTERYOU_VERSION);
+    service_say(&service, LOG_INFORMATION, "started", "version=" AFTERYOU_VERSION);
     loop(&service);
     if (service.exit_code == EXIT_OK)
         go(&service);

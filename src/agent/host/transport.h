@@ -7,11 +7,12 @@
 #include <poll.h>
 
 #include "agent/core/agent.h"
+#include "agent/host/wording.h"
 
 struct transport_events {
     void *arg;
     void (*connected)(void *arg, struct address self, uint32_t nodes);
-    void (*cut)(void *arg, const char *why);
+    void (*cut)(void *arg, enum cut_reason why);
     void (*delivered)(void *arg, struct address from, const void *bytes, size_t length);
     void (*left)(void *arg, struct address who, bool with_its_machine);
     void (*log)(void *arg, enum log_level level, const char *event, const char *details);

@@ -2,6 +2,8 @@
 /* The transport where the program was built without Corosync's libraries: there is none. */
 #include "agent/host/transport.h"
 
+#include <stdio.h>
+
 struct transport *transport_open(const char *cluster, const struct transport_events *events,
                                  char *trouble, size_t room)
 {

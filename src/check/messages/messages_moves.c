@@ -73,13 +73,8 @@ static void send(struct doing *doing, unsigned from, const struct effect *effect
 {
     const unsigned nodes = doing->model->options.nodes;
     uint8_t mask = 0;
-    for (unsigned to = 0; to < nodes; to++) {
-        const bool meant = effect->to == TO_ALL     ? to != from
-                           : effect->to == TO_GROUP ? true
-                           : effect->to == TO_SET   ? effect->set[0] >> to & 1
-                                                    : effect->to == to;
-        mask = (uint8_t)(mask | (unsigned)meant << to);
-    }
+    for (unsigned to = 0; to < nodes; to++)
+        mask = (uint8_t)(mask | (unsigned)effect_reaches(effect, from, to) << to);
     for (unsigned to = 0; to < nodes; to++)
         if (to != from && mask >> to & 1)
             count(doing, from, to, &effect->message);

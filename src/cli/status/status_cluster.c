@@ -10,6 +10,7 @@
 
 #include "cli/status/status.h"
 #include "cli/text.h"
+#include "common/clusters.h"
 #include "common/permissions.h"
 #include "common/trusted.h"
 

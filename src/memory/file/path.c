@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/permissions.h"
+#include "common/clusters.h"
 #include "memory/memory.h"
 
 #define ENVIRONMENT "AFTERYOU_DIR"

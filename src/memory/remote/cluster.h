@@ -9,7 +9,8 @@
 #ifndef AFTERYOU_MEMORY_REMOTE_CLUSTER_H
 #define AFTERYOU_MEMORY_REMOTE_CLUSTER_H
 
-#include "common/permissions.h"
+#include "common/clock.h"
+#include "common/clusters.h"
 #include "memory/passage/region.h"
 
 /* In ay_space; NULL if it is of one machine. */

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocols/messages/sets.h"
 #include "protocols/modes.h"
 
 enum message_kind {
@@ -93,6 +94,27 @@ struct effect {
     const uint64_t *body; /* what travels with the message, or NULL */
     size_t body_words;
 };
+
+/* Whether a member gets the message that `from` sends. Whoever carries messages asks here. */
+static inline bool effect_reaches(const struct effect *effect, uint32_t from, uint32_t member)
+{
+    switch (effect->to) {
+    case TO_ALL:
+        return member != from;
+    case TO_GROUP:
+        return true;
+    case TO_SET:
+        return set_has(effect->set, member);
+    default:
+        return member == effect->to;
+    }
+}
+
+/* It goes to the one node `to`. */
+static inline bool effect_is_to_one(const struct effect *effect)
+{
+    return effect->to < NODES_MOST;
+}
 
 /* No step has more: a change of the group may welcome, ask and enter; STATE for several newcomers
  * goes to one at a time. */

@@ -8,24 +8,14 @@
  * lost, and says all of it in its HELLO: it counts if the group has begun since the agent was last
  * a member of one.
  */
-#include "agent/core/agent.h"
+#include "agent/core/parts.h"
 
 void deaths_sweep(struct agent *agent, struct resource *resource)
 {
     if (resource->taking_back)
         return; /* somebody is on its way */
     resource->taking_back = true;
-    agent->around.take_back(agent->around.arg, resource_index(agent, resource));
-}
-
-void agent_sweeps(struct agent *agent, unsigned resource)
-{
-    deaths_sweep(agent, &agent->resource[resource]);
-}
-
-void agent_knows_death(struct agent *agent, unsigned resource)
-{
-    agent->resource[resource].died_here = true;
+    effect_on(agent, DO_TAKE_BACK, resource);
 }
 
 static void apply(struct agent *agent, uint32_t creator, const char *name, size_t length)
@@ -35,8 +25,7 @@ static void apply(struct agent *agent, uint32_t creator, const char *name, size_
         resource = resources_create(agent, name, length, creator);
     if (!resource || resource->death || resource->told)
         return;
-    resource->death = true;
-    agent->around.death(agent->around.arg, resource_index(agent, resource));
+    effect_tell_death(agent, resource, true);
 }
 
 static bool is_untold(const struct resource *resource)
@@ -114,8 +103,7 @@ void deaths_note_holders(struct agent *agent)
 static bool is_there(const struct agent *agent, uint32_t node)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (agent->member[slot].used && !agent->member[slot].ghost &&
-            agent->member[slot].node == node)
+        if (member_is_alive(&agent->member[slot]) && agent->member[slot].node == node)
             return true;
     return false;
 }
@@ -158,9 +146,7 @@ void deaths_settle(struct agent *agent)
         resource->died_here = false;
         if (!agent->doubts_due)
             resource->held_by = 0;
-        if (!resource->in_group && resource->death) {
-            resource->death = false;
-            agent->around.death(agent->around.arg, at);
-        }
+        if (!resource->in_group && resource->death)
+            effect_tell_death(agent, resource, false);
     }
 }

@@ -5,9 +5,9 @@
  * machine neither has nor owes nor takes back anything, is kept only until its entry is needed: a
  * process that wants it will ask for it again.
  */
-#include "agent/core/agent.h"
+#include "agent/core/parts.h"
 
-struct resource *names_find(struct agent *agent, const char *name, size_t length)
+struct resource *names_find(const struct agent *agent, const char *name, size_t length)
 {
     for (unsigned at = 0; at < agent->resources; at++)
         if (agent->resource[at].length == length &&
@@ -22,7 +22,7 @@ static bool is_needed(const struct agent *agent, const struct resource *resource
            resource->owed > agent->now;
 }
 
-static void set_name(struct resource *resource, const char *name, size_t length)
+void names_set(struct resource *resource, const char *name, size_t length)
 {
     *resource = (struct resource){.length = (uint8_t)length, .ghost = -1};
     memcpy(resource->name, name, length);
@@ -56,9 +56,15 @@ struct resource *names_add(struct agent *agent, const char *name, size_t length)
     resource = find_room(agent);
     if (!resource)
         return NULL;
-    set_name(resource, name, length);
-    agent->around.named(agent->around.arg, resource_index(agent, resource));
+    names_set(resource, name, length);
+    effect_on(agent, DO_NAME, resource);
     return resource;
+}
+
+void names_tell_full(struct agent *agent)
+{
+    agent->is_full = true;
+    effect_add(agent, DO_TELL_FULL)->full = true;
 }
 
 void names_refuse(struct agent *agent, struct resource *resource)
@@ -66,15 +72,8 @@ void names_refuse(struct agent *agent, struct resource *resource)
     resource->wanted = PERMISSION_NONE;
     resource->creating = false;
     if (!is_needed(agent, resource)) { /* so that those who ask find that it is not there */
-        set_name(resource, "", 0);
-        agent->around.named(agent->around.arg, resource_index(agent, resource));
+        names_set(resource, "", 0);
+        effect_on(agent, DO_NAME, resource);
     }
-    agent->is_full = true;
-    agent->around.full(agent->around.arg, true);
-}
-
-void agent_knows_name(struct agent *agent, unsigned resource, const char *name, size_t length)
-{
-    set_name(&agent->resource[resource], name, length);
-    agent->resources = resource + 1;
+    names_tell_full(agent);
 }

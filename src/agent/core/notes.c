@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Notes: what members say of a resource beside its protocol, so that all know who waits, who has
+ * it, and of which death nobody has been told. */
+#include "agent/core/parts.h"
+
+void notes_put(struct agent *agent, enum record_kind kind, const struct resource *resource,
+               uint8_t value)
+{
+    parcel_record(&agent->out, kind);
+    parcel_u32(&agent->out, resource->index);
+    parcel_u8(&agent->out, value);
+    parcel_end_record(&agent->out);
+}
+
+void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode)
+{
+    resource->waiting[mode == PERMISSION_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE] |=
+        slot_bit(slot);
+    passages_look_for_contest(agent, resource);
+    if (resource->is_busy && slot != agent->self)
+        notes_put(agent, RECORD_BUSY, resource, 0);
+}
+
+static void note_held(struct resource *resource, uint32_t slot, unsigned mode)
+{
+    const uint64_t bit = slot_bit(slot);
+    resource->waiting[PERMISSION_SHARED] &= ~bit;
+    resource->waiting[PERMISSION_EXCLUSIVE] &= ~bit;
+    resource->holding[mode == PERMISSION_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE] |= bit;
+}
+
+static void note_freed(struct agent *agent, struct resource *resource, uint32_t slot, bool death)
+{
+    const uint64_t bit = slot_bit(slot);
+    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
+        resource->waiting[mode] &= ~bit;
+        resource->holding[mode] &= ~bit;
+    }
+    resource->busy_elsewhere = false;
+    if (death && !resource->death)
+        effect_tell_death(agent, resource, true);
+}
+
+void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, struct reader *fields)
+{
+    const uint32_t index = read_u32(fields);
+    const uint8_t value = read_u8(fields);
+    if (fields->bad || index >= agent->group_count)
+        return;
+    struct resource *resource = agent->group[index];
+    switch (kind) {
+    case RECORD_WAITING:
+        notes_waiting(agent, resource, slot, value);
+        break;
+    case RECORD_HELD:
+        note_held(resource, slot, value);
+        break;
+    case RECORD_FREED:
+        note_freed(agent, resource, slot, value);
+        break;
+    case RECORD_BUSY:
+        resource->busy_elsewhere = slot != agent->self;
+        if (resource->busy_elsewhere && resource->wanted)
+            effect_on(agent, DO_TELL_BUSY, resource);
+        break;
+    default: /* RECORD_TOLD */
+        resource->told = true;
+        effect_tell_death(agent, resource, false);
+    }
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the agent's core are to each other. */
+#ifndef AFTERYOU_AGENT_CORE_PARTS_H
+#define AFTERYOU_AGENT_CORE_PARTS_H
+
+#include <string.h>
+
+#include "agent/core/agent.h"
+#include "common/assert.h"
+
+enum { MS = 1000 * 1000 };
+
+/* effects.c: what the agent does */
+struct agent_effect *effect_add(struct agent *agent, enum agent_effect_kind kind);
+/* Of one resource. */
+struct agent_effect *effect_on(struct agent *agent, enum agent_effect_kind kind,
+                               const struct resource *resource);
+/* What it says besides is the caller's to fill in. */
+struct agent_effect *effect_say(struct agent *agent, enum agent_line line);
+void effect_say_member(struct agent *agent, enum agent_line line, uint32_t node, uint32_t slot);
+struct agent_effect *effect_say_resource(struct agent *agent, enum agent_line line,
+                                         const struct resource *resource);
+void effect_tell_state(struct agent *agent, enum agent_state state);
+void effect_tell_death(struct agent *agent, struct resource *resource, bool death);
+/* There was more to do than there is room for: the rest must be left. */
+bool effect_is_enough(const struct agent *agent);
+
+/* group.c: one record after the other, in the agreed order */
+/* A1: all but the names; says HELLO no more */
+void group_forget(struct agent *agent, enum cut_reason why);
+/* and says HELLO again */
+void group_restart(struct agent *agent, enum cut_reason why);
+void group_note_left(struct agent *agent, struct address who, bool with_its_machine);
+void group_process(struct agent *agent, struct address from, const void *bytes, size_t length);
+
+/* joining.c: how one becomes a member */
+void joining_seek(struct agent *agent);
+void joining_tick(struct agent *agent);
+void joining_hello(struct agent *agent, struct address from, struct reader *fields);
+void joining_nay(struct agent *agent, struct address from, struct reader *fields);
+void joining_refusal(struct agent *agent, struct reader *fields);
+void joining_found(struct agent *agent, struct address from, struct reader *fields);
+void joining_become_member(struct agent *agent);
+
+/* newcomer.c: from my HELLO to the STATE */
+void newcomer_keep(struct agent *agent, struct address from, const void *bytes, size_t length);
+void newcomer_keep_left(struct agent *agent, struct address who, bool with_its_machine);
+void newcomer_state(struct agent *agent, struct reader *fields);
+
+/* admission.c: a newcomer's HELLO, as members find it */
+void admission(struct agent *agent, struct address from, uint64_t incarnation,
+               struct reader *fields);
+
+/* members.c: how one gets a slot, and ceases to be a member */
+void members_next_view(struct agent *agent);
+uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation,
+                     uint64_t pages); /* a slot, or NO_SLOT */
+void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *kept);
+void members_burial(struct agent *agent, struct reader *fields);
+void members_farewell(struct agent *agent, uint32_t slot);
+void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields);
+void members_free_slots(struct agent *agent);
+/* A member, and not a ghost. */
+bool member_is_alive(const struct member *member);
+
+/* lease.c */
+void lease_tick(struct agent *agent);
+void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields);
+bool lease_is_valid(const struct agent *agent);
+void lease_renew(struct agent *agent);
+
+/* names.c: which resources this machine knows */
+void names_set(struct resource *resource, const char *name, size_t length);
+/* NULL: not there */
+struct resource *names_find(const struct agent *agent, const char *name, size_t length);
+/* NULL: no room, or a bad name */
+struct resource *names_add(struct agent *agent, const char *name, size_t length);
+void names_tell_full(struct agent *agent); /* the group has no room */
+/* the group has no room for it */
+void names_refuse(struct agent *agent, struct resource *resource);
+
+/* resources.c: those of the group, and their protocols */
+void resources_write_state(struct agent *agent, struct parcel *out);
+bool resources_read_state(struct agent *agent, struct reader *fields);
+struct resource *resources_create(struct agent *agent, const char *name, size_t length,
+                                  uint32_t creator);
+void resources_creation(struct agent *agent, uint32_t slot, struct reader *fields);
+void resources_joined(struct agent *agent, uint32_t slot);
+void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death);
+void resources_forget(struct agent *agent);
+
+/* passages.c: the machine as a user of a protocol */
+/* asks for what this machine wants */
+void passages_pursue(struct agent *agent, struct resource *resource);
+void passages_pursue_all(struct agent *agent);
+void passages_step(struct agent *agent, struct resource *resource, const struct event *event);
+void passages_take_back(struct agent *agent, struct resource *resource);
+void passages_look_for_contest(struct agent *agent, struct resource *resource);
+void passages_message(struct agent *agent, uint32_t slot, struct reader *fields);
+
+/* notes.c: what members say of a resource */
+void notes_put(struct agent *agent, enum record_kind kind, const struct resource *resource,
+               uint8_t value);
+void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode);
+void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, struct reader *fields);
+
+/* deaths.c: those inside that nobody has been told of */
+void deaths_sweep(struct agent *agent, struct resource *resource);
+void deaths_found(struct agent *agent, struct resource *resource);
+void deaths_write(struct agent *agent); /* into a HELLO */
+void deaths_read(struct agent *agent, uint32_t creator, struct reader *fields);
+void deaths_record(struct agent *agent, uint32_t slot, struct reader *fields);
+void deaths_begin(struct agent *agent);        /* a group that I found */
+void deaths_settle(struct agent *agent);       /* a group that I have joined */
+void deaths_note_holders(struct agent *agent); /* before it is forgotten */
+void deaths_tick(struct agent *agent);
+
+/* holdings.c: what this machine has of the resources */
+void holdings_inherit(struct agent *agent, unsigned index, const struct inherited_page *said);
+void holdings_demand(struct agent *agent, const struct demand *demand, uint64_t number);
+void holdings_busy(struct agent *agent, struct resource *resource);
+void holdings_taken_back(struct agent *agent, const struct agent_event *event);
+void holdings_farewell(struct agent *agent);
+void holdings_settle_inheritance(struct agent *agent);
+/* it was granted to me, and is lost */
+void holdings_lose(struct agent *agent, struct resource *resource);
+void holdings_tick(struct agent *agent); /* ends what is owed no longer */
+
+static inline struct node *resource_node(const struct resource *resource)
+{
+    return (struct node *)resource->state;
+}
+
+static inline bool is_without(const struct agent *agent, enum agent_without rule)
+{
+    return agent->options.without & rule;
+}
+
+#endif

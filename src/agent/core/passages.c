@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Passages of this machine through the protocol of a resource.
+ *
+ * The protocol's user is the machine. It is inside, for the protocol, from the moment at which the
+ * permission is granted until it is taken back, however often processes of this machine pass
+ * meanwhile: that is Carvalho and Roucairol's retained permission, for every protocol. It is taken
+ * back when another machine waits that it keeps out (`contested`).
+ */
+#include "agent/core/parts.h"
+
+#include "protocols/messages/node.h"
+
+static uint8_t permission_of(unsigned mode)
+{
+    return mode == MODE_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE;
+}
+
+static void put_message(struct agent *agent, const struct resource *resource,
+                        const struct effect *effect)
+{
+    const struct message *message = &effect->message;
+    struct parcel *out = &agent->out;
+    uint64_t to = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (resource->members & slot_bit(slot) && effect_reaches(effect, agent->self, slot))
+            to |= slot_bit(slot);
+    parcel_record(out, RECORD_PROTOCOL);
+    parcel_u32(out, resource->index);
+    parcel_u64(out, to);
+    parcel_u8(out, message->kind);
+    parcel_u8(out, message->mode);
+    parcel_u32(out, message->whom);
+    parcel_u64(out, message->number);
+    parcel_u64(out, message->about);
+    parcel_u64(out, message->view);
+    parcel_u64(out, message->fence);
+    parcel_u32(out, (uint32_t)effect->body_words);
+    parcel_put(out, effect->body, effect->body_words * sizeof *effect->body);
+    parcel_end_record(out);
+    agent->counters.sent++;
+}
+
+void passages_take_back(struct agent *agent, struct resource *resource)
+{
+    if (!resource->granted || resource->taking_back || !agent_is_member(agent))
+        return;
+    resource->taking_back = true;
+    effect_on(agent, DO_TAKE_BACK, resource);
+}
+
+/* Whether another machine waits that this one keeps out. */
+static bool is_contested(const struct agent *agent, const struct resource *resource)
+{
+    const uint64_t waiting =
+        resource->mode == PERMISSION_SHARED
+            ? resource->waiting[PERMISSION_EXCLUSIVE]
+            : resource->waiting[PERMISSION_EXCLUSIVE] | resource->waiting[PERMISSION_SHARED];
+    uint64_t mine = slot_bit(agent->self);
+    if (resource->ghost >= 0)
+        mine |= slot_bit((uint32_t)resource->ghost);
+    return resource->granted && (waiting & resource->members & ~mine) != 0;
+}
+
+void passages_look_for_contest(struct agent *agent, struct resource *resource)
+{
+    if (agent_is_member(agent) && is_contested(agent, resource))
+        passages_take_back(agent, resource);
+}
+
+static void publish(struct agent *agent, const struct resource *resource)
+{
+    struct agent_effect *effect = effect_on(agent, DO_GRANT, resource);
+    effect->grant.mode = resource->mode;
+    effect->grant.slot = agent->self;
+    effect->grant.base = resource->base;
+    effect->grant.first = resource->first;
+}
+
+static void entered(struct agent *agent, struct resource *resource, uint64_t fence)
+{
+    resource->granted = true;
+    resource->mode = permission_of((unsigned)resource_node(resource)->mode);
+    resource->base = fence;
+    resource->first = resource->number;
+    resource->ghost = -1;
+    resource->wanted = PERMISSION_NONE;
+    resource->busy_elsewhere = false;
+    agent->counters.grants++;
+    struct agent_effect *line = effect_say_resource(agent, LINE_GRANTED, resource);
+    line->say.mode = resource->mode;
+    line->say.number = fence;
+    notes_put(agent, RECORD_HELD, resource, resource->mode);
+    if (lease_is_valid(agent)) /* A2; else it is about to be cut */
+        publish(agent, resource);
+    passages_look_for_contest(agent, resource);
+}
+
+void passages_step(struct agent *agent, struct resource *resource, const struct event *event)
+{
+    struct effects effects = {.room = agent->room};
+    agent->options.protocol->step(resource->state, event, &effects);
+    for (unsigned at = 0; at < effects.count; at++)
+        if (effects.effect[at].kind == EFFECT_SEND)
+            put_message(agent, resource, &effects.effect[at]);
+        else if (effects.effect[at].kind == EFFECT_ENTERED)
+            entered(agent, resource, effects.effect[at].fence);
+}
+
+/* Asks for what processes of this machine want. */
+void passages_pursue(struct agent *agent, struct resource *resource)
+{
+    if (resource->wanted == PERMISSION_NONE || resource->granted || agent->is_ending ||
+        !agent_is_ready(agent))
+        return;
+    if (!resource->in_group) {
+        if (agent->group_count == RESOURCES_MOST) {
+            names_refuse(agent, resource);
+        } else if (!resource->creating) {
+            resource->creating = true;
+            parcel_record(&agent->out, RECORD_CREATION);
+            parcel_text(&agent->out, resource->name, resource->length);
+            parcel_end_record(&agent->out);
+        }
+        return;
+    }
+    if (resource_node(resource)->status != NODE_OUTSIDE)
+        return;
+    const bool shared =
+        resource->wanted == PERMISSION_SHARED && !agent->options.protocol->exclusive_only;
+    passages_step(agent, resource,
+                  &(struct event){.kind = EVENT_REQUEST,
+                                  .mode = (uint8_t)(shared ? MODE_SHARED : MODE_EXCLUSIVE)});
+    /* Nobody has welcomed me: maybe only a ghost could, and it stays until somebody is known to
+     * wait. */
+    if (!node_has_requested(resource_node(resource)))
+        notes_put(agent, RECORD_WAITING, resource,
+                  shared ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE);
+}
+
+void passages_pursue_all(struct agent *agent)
+{
+    for (unsigned at = 0; at < agent->resources; at++)
+        passages_pursue(agent, &agent->resource[at]);
+}
+
+void passages_message(struct agent *agent, uint32_t slot, struct reader *fields)
+{
+    uint64_t body[4 * SLOTS];
+    const uint32_t index = read_u32(fields);
+    const uint64_t to = read_u64(fields);
+    struct message message = {.from = slot};
+    message.kind = read_u8(fields);
+    message.mode = read_u8(fields);
+    message.whom = read_u32(fields);
+    message.number = read_u64(fields);
+    message.about = read_u64(fields);
+    message.view = read_u64(fields);
+    message.fence = read_u64(fields);
+    const uint32_t words = read_u32(fields);
+    const void *bytes =
+        words <= sizeof body / sizeof *body ? read_bytes(fields, words * sizeof *body) : NULL;
+    if (fields->bad || !bytes || index >= agent->group_count || message.kind >= MESSAGE_KINDS ||
+        message.mode >= MODES)
+        return;
+    memcpy(body, bytes, words * sizeof *body);
+    struct resource *resource = agent->group[index];
+    if (!(resource->members & slot_bit(slot)))
+        return;
+    if (to & slot_bit(agent->self))
+        passages_step(agent, resource,
+                      &(struct event){
+                          .kind = EVENT_MESSAGE, .message = &message, .body = words ? body : NULL});
+    if (message.kind == MESSAGE_REQUEST)
+        notes_waiting(agent, resource, slot, permission_of(message.mode));
+}

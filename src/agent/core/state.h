@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* What the agent knows: its options, the members of the group, the resources. Only core/ writes it;
+ * the host reads it, between two steps. */
+#ifndef AFTERYOU_AGENT_CORE_STATE_H
+#define AFTERYOU_AGENT_CORE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/core/wire.h"
+#include "common/permissions.h"
+#include "protocols/messages/messages.h"
+
+enum {
+    SLOTS = 64,
+    RESOURCES_MOST = 4096, /* in the group */
+    QUERIES_MOST = 64,     /* that wait for an answer of this machine's */
+    OUT_ROOM = 16 << 20,   /* of a parcel */
+    KEPT_ROOM = 16 << 20   /* for what is delivered between my HELLO and the STATE */
+};
+
+struct address {
+    uint32_t node, pid;
+};
+
+/* Rules left out one by one, for a search to refute (tests/agent). None is left out in what ships.
+ */
+enum agent_without {
+    AGENT_WITHOUT_NONE = 0,
+};
+
+struct agent_options {
+    const struct message_protocol *protocol;
+    int64_t lease, grace; /* nanoseconds */
+    uint64_t pages;       /* their identity */
+    uint64_t nonce;       /* drawn by this process: incarnations are made of it */
+    uint64_t known_view;  /* the greatest that may have been, by file or pages */
+    uint64_t last_view;   /* with which this machine was last a member; 0: never */
+    /* Until then processes of this machine may be inside by pages that it does not know: a grace
+     * from when its own were made. */
+    int64_t obliged;
+    uint64_t without; /* enum agent_without */
+};
+
+struct member {
+    bool used;  /* set when it joins, cleared when nothing needs the slot any more */
+    bool ghost; /* it has ended, and its slot is needed still (A4, A6) */
+    /* the transport says, in the order, that it has left: nothing more is taken from it */
+    bool gone;
+    bool parted; /* and its machine with it */
+    uint32_t node, pid;
+    uint64_t pages;               /* their identity: what its machine can vouch for */
+    uint64_t incarnation, joined; /* a nonce; a view */
+    uint64_t sequence;            /* of its last parcel */
+    int64_t heard;                /* when its last renewal came */
+    uint64_t renewed;             /* the time in it, by its own clock */
+    uint64_t acknowledged;        /* the time in the last renewal of mine that it has heard */
+};
+
+struct resource {
+    /* Of this machine: kept while the process lives, or until the entry has another name. */
+    char name[PERMISSION_NAME_MOST + 1];
+    uint8_t length;   /* 0: the entry is free */
+    uint8_t wanted;   /* PERMISSION_…: by processes of this machine; none once it is granted */
+    uint8_t mode;     /* PERMISSION_…, if granted */
+    bool granted;     /* set when entered or inherited, cleared when released or lost */
+    bool taking_back; /* DO_TAKE_BACK is out: set with it, cleared by ON_TAKEN_BACK */
+    bool is_busy;     /* and somebody is inside: set by ON_BUSY, cleared by ON_TAKEN_BACK */
+    uint64_t number;  /* of a local passage: the agent's own last; 0: not known */
+    int ghost;        /* granted in the name of this slot, and not of my own; or -1 */
+    uint64_t base, first; /* the fence of the local number `first` */
+    /* A death that no group knows of: set when found, cleared when a group knows (deaths.c). */
+    bool died_here;
+    /* one above the node of another machine that had it, or asked for it, when I was last a member;
+     * 0: none */
+    uint32_t held_by;
+    /* A6. Set when it is lost, cleared when the time has come. */
+    int64_t owed;  /* 0: nothing */
+    int owed_slot; /* in whose name it was granted */
+
+    /* Of the group: all members have the same, but for `creating` and `state`. Cleared when it is
+     * forgotten, but for the deaths, which are said in the next HELLO. */
+    bool in_group;       /* set by its CREATION or the STATE */
+    bool creating;       /* I have sent its CREATION, and it has not come */
+    bool death;          /* somebody died inside, and nobody has been told */
+    bool told;           /* somebody has, since the resource came into being in this group */
+    bool busy_elsewhere; /* set by a BUSY of another machine's, cleared when it is freed */
+    uint32_t index;      /* in agent->group */
+    uint64_t members;    /* slots, ghosts too */
+    uint64_t waiting[3], holding[3]; /* slots, by PERMISSION_… */
+    uint64_t *state;                 /* of the protocol; NULL: not in the group */
+};
+
+enum phase {
+    PHASE_OFF,     /* no transport, or no quorum */
+    PHASE_SEEKING, /* HELLO is out */
+    PHASE_JOINING, /* it has been delivered: what follows is kept until STATE comes */
+    PHASE_MEMBER
+};
+
+struct counters {
+    uint64_t sent, received, grants, releases, losses, burials, demands, parcels;
+};
+
+struct agent_effects;
+
+struct agent {
+    struct agent_options options;
+    /* of the step: set by agent_step(), and of no meaning between two */
+    int64_t now;
+    uint64_t minute;
+    struct agent_effects *effects;
+    struct parcel out; /* what is to be said at its end */
+
+    /* of the process */
+    uint64_t incarnations;   /* how many there have been */
+    uint64_t known_view;     /* the greatest I know to have been, by file or by ear */
+    uint64_t last_view;      /* when this machine was last a member, of any group; 0: never */
+    int64_t inherited_until; /* what was inherited holds so long; 0: my own lease covers it */
+    int64_t owed_next;       /* the earliest of resource[].owed; INT64_MAX: none */
+    int64_t obliged;         /* until then somebody here may still be inside by an old lease */
+    enum agent_state state;  /* as the local processes have been told */
+    struct counters counters;
+    bool is_ending; /* set by ON_ENDING, never cleared: it asks for nothing more */
+
+    /* of the transport: set by ON_CONNECTED */
+    uint32_t node, pid, nodes; /* nodes: how many machines are configured */
+    uint32_t majority;
+
+    /* of a search for the group: from a HELLO to the next */
+    enum phase phase;
+    uint64_t incarnation; /* of the HELLO */
+    int64_t said_hello;   /* when */
+    bool founding;        /* FOUND is out: set with it, cleared by the next HELLO or a cut */
+    /* those who said NAY to my HELLO */
+    struct nay {
+        uint32_t node, pid;
+        uint64_t view;
+        int64_t obliged;
+    } nay[SLOTS];
+    unsigned nays;
+    size_t kept_length; /* PHASE_JOINING: of what is in `kept` */
+
+    /* of the transport's order */
+    struct hello {
+        struct address from;
+        uint64_t incarnation;
+    } hellos[SLOTS]; /* since somebody last began, or renewed */
+    unsigned hello_count;
+
+    /* of the group: forgotten with it */
+    uint64_t view;
+    uint64_t founded; /* the view with which it began */
+    uint32_t self;    /* my slot, or NO_SLOT */
+    uint64_t sequence;
+    int64_t deadline; /* of my lease; 0: none yet */
+    int64_t renewal_due;
+    int64_t quarantine; /* the group grants nothing before */
+    int64_t doubts_due; /* who is not there by then counts as dead (deaths.c); 0: never, or done */
+    bool was_ready;     /* set when it first is, cleared by a cut */
+    bool is_full;       /* a name was refused: set by names_refuse(), cleared by a cut */
+    struct member member[SLOTS];
+    uint32_t group_count;
+    uint64_t query[QUERIES_MOST]; /* DO_DESCRIBE is out for them */
+    unsigned queries;
+
+    /* memory */
+    struct resource *resource; /* PERMISSIONS_MOST */
+    unsigned resources;        /* entries that have been used */
+    struct resource **group;   /* RESOURCES_MOST, in order of creation */
+    uint64_t *states;          /* of the protocol, one for each of the group */
+    uint64_t *room;            /* for the effects of a step of the protocol */
+    uint8_t *kept;             /* KEPT_ROOM */
+};
+
+static inline unsigned resource_index(const struct agent *agent, const struct resource *resource)
+{
+    return (unsigned)(resource - agent->resource);
+}
+
+static inline uint64_t slot_bit(uint32_t slot)
+{
+    return UINT64_C(1) << slot;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* One event after the other, with the time; and the one place that carries out what the agent
+ * decides. */
+#ifndef AFTERYOU_AGENT_HOST_STEPS_H
+#define AFTERYOU_AGENT_HOST_STEPS_H
+
+#include "agent/core/agent.h"
+#include "agent/host/directory.h"
+#include "agent/host/journal.h"
+#include "agent/host/pages.h"
+#include "agent/host/service.h"
+
+struct service {
+    const struct service_options *options;
+    struct agent agent;
+    void *memory; /* the agent's */
+    struct agent_effects effects;
+    struct directory directory;
+    struct pages pages;
+    struct local *local;
+    struct transport *transport;
+    struct control *control;
+    struct view_file view_file;
+    int64_t due; /* of the next ON_TICK: set by DO_WAKE */
+    int socket, signals;
+    bool ending;   /* set by a signal or DO_STOP, never cleared */
+    int exit_code; /* not 0: set by DO_STOP */
+};
+
+/* What happens at this moment: the time is filled in. */
+void service_step(struct service *service, struct agent_event event);
+void service_say(struct service *service, enum log_level level, const char *event,
+                 const char *details);
+
+#endif
