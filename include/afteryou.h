@@ -19,18 +19,27 @@
  * - Whoever is inside is dead once the very thread that entered has ended. If its process was
  *   killed, that is after the thread's last system call. If the thread ended by itself, its process
  *   may live on.
- * - No function is a cancellation point (pthread_cancel(3)). A thread that waits is cancelled once
- *   the call has returned. Give a wait that somebody may want to end a limit. `when` and the
- *   callback of ay_look() run uncancelled too.
- * - A region object is for one thread at a time. Two threads that exclude each other open two.
  * - After a death inside, what the region protects may be half done: ay_enter() then returns
  *   AY_AFTER_DEATH, once.
  * - Anyone who can write to a space's file can harm the others of that space: by truncating it, for
  *   one. Its pages are protected against stray pointers, not against malice.
  *
- * Every function returns 0 (or a positive value that it names) or a negative errno; ay_message()
- * then says in words what was wrong. Pointers must be valid; NULL is accepted only where it says
- * so. All functions are thread-safe as far as their objects are different.
+ * Results:
+ *
+ * - 0, or a positive value that the function names, or a negative errno. ay_message() then says in
+ *   words what was wrong. Each function lists its errors, one a line.
+ * - Pointers must be valid. NULL is accepted only where it says so.
+ *
+ * Threads, signals, cancellation:
+ *
+ * - Any thread may call any function at any time, as long as no other thread uses the same region,
+ *   or closes what it uses. A region is for one thread at a time: two threads that exclude each
+ *   other open two. Two threads may use one space at once.
+ * - No function may be called by a signal handler. Signals do not end a wait, but for
+ *   ay_enter_unless().
+ * - No function is a cancellation point (pthread_cancel(3)). A thread that waits is cancelled once
+ *   the call has returned. Give a wait that somebody may want to end a limit. `when` and the
+ *   callback of ay_look() run uncancelled too.
  */
 #ifndef AFTERYOU_H
 #define AFTERYOU_H
@@ -139,18 +148,27 @@ typedef struct ay_region ay_region;
  *   a name            a private file below /dev/shm/afteryou-UID or AFTERYOU_DIR (afteryou(7))
  *   with a slash      a path; for a group, one in a directory of the group, and .mode = 0660
  *   "cluster:NAME"    a space of many machines, see below
- * Errors:
+ * `options` may be NULL: the defaults.
+ *   0                 *out is the space
  *   -EINVAL           the name, the options, or a file that is no space (the message says which)
  *   -EPROTONOSUPPORT  a space of another layout version
  *   -ENOTSUP          options that the protocol hasn't got
+ *   -ERANGE           the path is too long
  *   -ELOOP            a symbolic link
- *   -EACCES, -EISDIR, -ENOSPC, -EMFILE, -ENOMEM …  as open(2) and mmap(2) say */
+ *   -EISDIR           a directory
+ *   -EACCES           the permissions of the file, or of its directory
+ *   -ENOSPC           the file system is full
+ *   -EMFILE           this process has no descriptor left
+ *   -ENOMEM           no memory is left
+ *   others            as open(2) and mmap(2) say */
 AY_API int ay_open(const char *space, const ay_options *options, ay_space **out);
 
-/* Closes the space and all regions that are open in it: those inside leave. NULL is ignored. */
+/* Closes the space and all regions that are open in it: those inside leave. NULL is ignored. In a
+ * child, after fork, it frees memory and does nothing else. */
 AY_API void ay_close(ay_space *space);
 
 /* Claims a place for a region. Needs no agreement with anybody but on slots and units.
+ *   0         *out is the region
  *   -EINVAL   the spec, or it disagrees with another process's (the message says with whose)
  *   -ENOTSUP  the space's protocol hasn't got what the spec asks for
  *   -EUSERS   all places are taken; or 4096 threads more than there are places use the space
@@ -159,10 +177,12 @@ AY_API void ay_close(ay_space *space);
  *   -EAGAIN   the space is being removed, or its file is locked
  *   -EBADF    this program closed the space's descriptor, and it cannot be opened again
  *   -EPERM    the space was opened by another process (before a fork)
- *   -ENOMEM, -ENOSPC */
+ *   -ENOMEM   no memory is left
+ *   -ENOSPC   the file system is full */
 AY_API int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out);
 
-/* Gives up the place; if inside, leaves. NULL is ignored. */
+/* Gives up the place; if inside, leaves. NULL is ignored. In a child, after fork, it frees memory
+ * and does nothing else. */
 AY_API void ay_region_close(ay_region *region);
 
 /* ---- passages ---- */
@@ -177,47 +197,58 @@ AY_API void ay_region_close(ay_region *region);
  *                   when nobody uses it
  *   -ESTALE         the space's file was removed: who opens it now does not meet those in the old
  *                   one. Close it, and open it again
- *   -EUSERS, -EMFILE, -ENOMEM, -ENOSPC  only for a thread that enters for the first time, by a
- *                   region that another thread opened */
+ * Only for a thread that enters for the first time, by a region that another thread opened:
+ *   -EUSERS         the space has no room for one more thread
+ *   -EMFILE         this thread uses 1000 spaces
+ *   -ENOMEM         no memory is left
+ *   -ENOSPC         the file system is full */
 AY_API int ay_enter(ay_region *region);
 
-/* As ay_enter(), without waiting for others: -EBUSY. */
+/* As ay_enter(), without waiting for others. In a cluster it waits for the other machines' answer,
+ * a second at most.
+ *   -EBUSY  somebody else is inside, or before me */
 AY_API int ay_try(ay_region *region);
 
-/* As ay_enter(), for so long at most, by the monotonic clock: -ETIMEDOUT. 0 is as ay_try() but for
- * the code; negative: for ever. */
+/* As ay_enter(), for so long at most, by the monotonic clock. 0 is as ay_try() but for the code;
+ * negative: for ever.
+ *   -ETIMEDOUT  not entered in time */
 AY_API int ay_enter_for(ay_region *region, int timeout_ms);
 
-/* Enters once when(arg) is true: "region mode when condition". `when` is called while nobody who
- * conflicts is inside, so it may read what the region protects; it must not wait, and not change
- * anything. It is asked again whenever somebody who conflicts has left. */
+/* As ay_enter_for(), once when(arg) is true: "region mode when condition". `when` is called while
+ * nobody who conflicts is inside, so it may read what the region protects; it must not wait, and
+ * not change anything. It is asked again whenever somebody who conflicts has left.
+ *   -ENOTSUP  the protocol has no conditions, or the region is a cluster's */
 AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
-/* As ay_enter_when() (`when` may be NULL), for those who must be able to stop waiting:
- * interrupted(arg) is called in this thread whenever its sleep ends, so also after every signal
- * that was handled meanwhile, and twice a second in any case; if it returns true, the wait is given
- * up: -EINTR. As long as it returns false, the place in the queue is kept. */
+/* As ay_enter_when() (`when` may be NULL), for those who must be able to stop waiting.
+ * interrupted(arg) is called in this thread whenever its sleep ends: after every signal that was
+ * handled meanwhile, and twice a second in any case. As long as it returns false, the place in the
+ * queue is kept.
+ *   -EINTR  interrupted(arg) returned true: the wait was given up */
 AY_API int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)(void *),
                            void *arg, int timeout_ms);
 
 /* Says that the thread `thread` (ay_place.thread), of whatever process, waits until this region has
  * been entered and left: it has started us, say, and is inside elsewhere. A cycle of waiting
- * threads is then found through it as well. For all later passages; 0: not any more. -EPERM
- * (inside, or another process's) */
+ * threads is then found through it as well. For all later passages; 0: not any more.
+ *   0       said
+ *   -EPERM  inside, or the region belongs to another process */
 AY_API int ay_on_behalf(ay_region *region, uint64_t thread);
 
-/* Leaves: never waits, never fails but for -EPERM (not inside, another process's, or the thread
- * that entered has ended). Another thread than the one that entered may leave, as long as that one
- * lives. */
+/* Leaves, and never waits. Another thread than the one that entered may leave, as long as that one
+ * lives.
+ *   0       outside
+ *   -EPERM  not inside; or the region belongs to another process; or the thread that entered has
+ *           ended */
 AY_API int ay_leave(ay_region *region);
 
-/* The fencing token of the present passage (after leaving: of the last; 0 if there was none). If
- * two passages conflict, the later has the greater fence, across deaths and for as long as the
- * space's file lives. */
+/* Returns the fencing token of the present passage; after leaving, that of the last; 0 if there was
+ * none. If two passages conflict, the later has the greater fence, across deaths and for as long as
+ * the space's file lives. */
 AY_API uint64_t ay_fence(const ay_region *region);
 
-/* The units held, ascending: writes at most `room` of them, returns how many there are (0 outside,
- * or without `take`). */
+/* Writes the units held, ascending, at most `room` of them. Returns how many there are: 0 outside,
+ * or without `take`. */
 AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
 
 /* ---- a region that is held by several processes ---- */
@@ -228,12 +259,16 @@ AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
  * second process, when it is done, closes its copy and calls ay_repair(); without that, those who
  * wait notice by themselves, in a second or so. Whoever enters next is told of a death. Give the
  * copy to nobody who writes to descriptors that he did not open: it is one of the space's file.
- *   -EPERM   not inside, or another process's
- *   -EMFILE  there is no descriptor for it */
+ *   the descriptor, for the caller to close
+ *   -EPERM   not inside, or the region belongs to another process
+ *   -EMFILE  this process has no descriptor left
+ *   -EBADF   this program closed the space's descriptor, and it cannot be opened again */
 AY_API int ay_share(ay_region *region);
 
 /* This process alone holds it again: its death is noticed at once, as usual. It may be inside or
- * not. -EPERM */
+ * not.
+ *   0       held by this process alone
+ *   -EPERM  the region belongs to another process */
 AY_API int ay_unshare(ay_region *region);
 
 /* ---- spaces of many machines: "cluster:NAME" ---- */
@@ -243,31 +278,34 @@ AY_API int ay_unshare(ay_region *region);
  *   -EACCES     the agent is neither root's nor this user's, so it is not believed
  *   -ESTALE     its space was removed
  * Of entering:
- *   -EHOSTDOWN  the agent does not run
+ *   -EHOSTDOWN  the agent has not been running for ten seconds; ay_try(): it does not run
  *   -ESTALE     its files were made anew: open it again
  *   -ENOSPC     the cluster has no room for another name
  * Cycles of waiting processes are found on one machine (-EDEADLK), not across machines: there,
  * enter regions in one order, or wait with a limit. */
 
-/* A descriptor (an eventfd) that becomes readable when the present passage is lost: this machine
- * has been cut off from the majority, or its agent has died, and another machine may soon be
- * inside. Stop what you do, and leave. Ask ay_valid() when it is readable. It belongs to the
- * region, is readable until the region is next entered, and is never readable in a space of one
- * machine.
- *   -EPERM    the region belongs to another process
- *   -EMFILE, -EAGAIN  there is no descriptor, or no thread, for it */
+/* Returns a descriptor (an eventfd) that becomes readable when the present passage is lost: this
+ * machine has been cut off from the majority, or its agent has died, and another machine may soon
+ * be inside. Stop what you do, and leave. Ask ay_valid() when it is readable. The descriptor
+ * belongs to the region, is for poll(2) and not for reading, is readable until the region is next
+ * entered, and is never readable in a space of one machine.
+ *   -EPERM   the region belongs to another process
+ *   -EMFILE  this process has no descriptor left
+ *   -ENFILE  the machine has no descriptor left
+ *   -EAGAIN  the thread that watches cannot be started */
 AY_API int ay_lost(ay_region *region);
 
-/* Whether the present passage still holds: false outside, and once it has been lost. The answer was
- * true when it was asked: what lies outside needs the fence all the same. */
+/* Returns whether the present passage still holds: false outside, and once it has been lost. The
+ * answer was true when it was asked: what lies outside needs the fence all the same. Makes no
+ * system call. */
 AY_API bool ay_valid(const ay_region *region);
 
-/* How many milliseconds after a loss (ay_lost) another machine may be inside, at the earliest: so
- * much time there is to stop. 0 in a space of one machine, where nothing is lost. */
+/* Returns how many milliseconds after a loss (ay_lost) another machine may be inside, at the
+ * earliest: so much time there is to stop. 0 in a space of one machine, where nothing is lost. */
 AY_API int ay_grace(const ay_space *space);
 
-/* What was wrong with the last call of this thread that failed, in one line without a full stop; ""
- * if none did. Valid until the thread's next call. */
+/* Returns what was wrong with the last call of this thread that failed, in one line without a full
+ * stop; "" if none did. Valid until the thread's next call. */
 AY_API const char *ay_message(void);
 
 /* ---- looking on: reads only, disturbs nobody ---- */
@@ -309,6 +347,7 @@ typedef struct ay_place {
     uint64_t thread;
 } ay_place;
 
+/* A space, as an observer finds it. `path` is valid until this thread looks again. */
 typedef struct ay_view {
     const char *path, *protocol;
     unsigned places, used, alive; /* all; ever used; now open */
@@ -319,22 +358,34 @@ typedef struct ay_view {
     uint64_t reserved[8]; /* 0 */
 } ay_view;
 
-/* Calls `each` for every place that was ever used, ascending, until it returns non-zero (which is
- * returned). `view` may be NULL, `each` too. Needs only the right to read the file. Errors as
- * ay_open(); -ENOENT: there is no such space. */
+/* Fills *view and calls `each` for every place that was ever used, ascending, until it returns
+ * non-zero. `view` may be NULL, `each` too. Needs only the right to read the file. Errors as
+ * ay_open(), and
+ *   0            all places were shown
+ *   non-zero     what `each` returned
+ *   -ENOENT      there is no such space */
 AY_API int ay_look(const char *space, ay_view *view, int (*each)(const ay_place *, void *),
                    void *arg);
 
-/* The path of the file that `space` names, as ay_open() would find it: 0, -EINVAL, -ERANGE. */
+/* Writes the path of the file that `space` names, as ay_open() would find it, to `path`, which has
+ * `room` bytes.
+ *   0        written
+ *   -EINVAL  the name
+ *   -ERANGE  the path is too long */
 AY_API int ay_path(const char *space, char *path, size_t room);
 
-/* Removes a space in which nobody has a place: 0, -EBUSY (message says who), -ENOENT, -EINVAL,
- * -EACCES. */
+/* Removes a space in which nobody has a place. Whoever has it open gets -ESTALE when it opens a
+ * region. Errors as ay_open(), and
+ *   0        removed
+ *   -EBUSY   somebody has a place (the message says who)
+ *   -ENOENT  there is no such space */
 AY_API int ay_remove(const char *space);
 
 /* Looks after what no kernel has: places that say they are alive while nobody holds their claim (a
- * file that was copied or restored, or written by something else). Returns how many were found and
- * marked dead. Waiting does this by itself in time. */
+ * file that was copied or restored, or written by something else). Waiting does this by itself in
+ * time.
+ *   n >= 0  so many were found and marked dead
+ *   -EPERM  the space was opened by another process (before a fork) */
 AY_API int ay_repair(ay_space *space);
 
 #ifdef __cplusplus

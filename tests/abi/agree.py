@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Lists that must agree: what the library exports, what its version script, its header and the Debian package name; and the
-layouts of the first release and of the present: agree.py SOURCE LIBRARY LAYOUT-THEN LAYOUT-NOW."""
+"""Lists that must agree: what the library exports, what its version script, its header and the Debian package name; the errors
+that the header and the manual pages tell of; and the layouts of the first release and of the present.
+
+  agree.py SOURCE LIBRARY LAYOUT-THEN LAYOUT-NOW
+"""
 import pathlib
 import re
 import subprocess
 import sys
 
 SOURCE, LIBRARY, THEN, NOW = sys.argv[1:]
+LISTED = re.compile(r"^ \*   -(E[A-Z0-9]+)", re.M)
 
 
 def text(path):
@@ -29,6 +33,27 @@ def versions(script):
     return {f"{name}@@{node}" for node, inside in nodes for name in re.findall(r"^\s+(\w+);", inside, re.M)}
 
 
+def errors_of_header():
+    """The errors of every function, as the comment before it lists them."""
+    header = text("include/afteryou.h")
+    found = {name: set(LISTED.findall(comment))
+             for comment, name in re.findall(r"/\*((?:(?!\*/).)*)\*/\nAY_API [^;(]*?\b(ay_\w+)\(", header, re.S)}
+    for codes, of in re.findall(r"(?:Further errors of|Of) (?:ay_open|entering)\(?\)?:\n(.*?)(?= \* (Of|Cycles))", header, re.S):
+        found["ay_open" if of == "Of" else "ay_enter"] |= set(LISTED.findall(codes))
+    return found
+
+
+def errors_untold(header):
+    """Errors of the header that the function's page does not list."""
+    for page in sorted(pathlib.Path(SOURCE, "man").glob("*.3")):
+        written = page.read_text(encoding="utf-8")
+        listed = set(re.findall(r"\bE[A-Z0-9]+\b", " ".join(re.findall(r"^\.It Er (.*)$", written, re.M))))
+        for name in re.findall(r"^\.Nm (ay_\w+)", written, re.M):
+            missing = sorted(header[name] - listed)
+            if missing:
+                yield f"{page.name}: {name}: not told: {', '.join(missing)}"
+
+
 def main():
     script = versions(text("src/memory/libafteryou.map"))
     exported = [line.split()[-1] for line in told("nm", "-D", "--defined-only", "--with-symbol-versions", LIBRARY).splitlines() if " T " in line]
@@ -39,6 +64,9 @@ def main():
     wrong += differences("debian/libafteryou0.symbols", [name.replace("@@", "@") for name in script], debian)
     gone = sorted({f"{name}@@AFTERYOU_0" for name in declared("tests/abi/afteryou-0.1.h")} - script)
     wrong += [f"of release 0.1, and not to be taken away: {', '.join(gone)}"] * bool(gone)
+    wrong += errors_untold(errors_of_header())
+    wrong += [f"include/afteryou.h: one error code a line: {line}" for line in text("include/afteryou.h").splitlines()
+              if re.search(r"-E[A-Z]+.*-E[A-Z]+", line)]
     wrong += differences("the layout of release 0.1", told(THEN).splitlines(), told(NOW).splitlines())
     print("\n".join(wrong) if wrong else f"{len(exported)} functions, {len(told(THEN).splitlines())} sizes, places and values agree")
     return 1 if wrong else 0
