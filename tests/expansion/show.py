@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/expansion.md's listings: show.py > docs/expansion.md, with gcc and binutils of Debian on x86-64."""
+"""Writes docs/results/expansion.md's listings: show.py > docs/results/expansion.md, with gcc and binutils of Debian on x86-64."""
 import subprocess
 import sys
 
@@ -13,7 +13,7 @@ access; for an engine that runs it is plain inline C. This page shows that nothi
 passages of `pair` and `bakery`, expanded over a plain array of atomic words (`tests/expansion/expanded.c`), beside the
 same locks written by hand with C11 atomics (`tests/expansion/by_hand.c`).
 
-`tests/expansion/show.py > docs/expansion.md` writes this page; `tests/expansion/test_expansion.py`, part of
+`tests/expansion/show.py > docs/results/expansion.md` writes this page; `tests/expansion/test_expansion.py`, part of
 `./dev test`, fails if the expansion has more accesses to shared words than the hand-written lock, or more instructions
 ({margins}). Compiled with {compiler}, -O2; padding is left out.
 """
