@@ -50,9 +50,7 @@ bool doorway_passed(const struct member *self, unsigned other)
     const unsigned place = atomic_load_explicit(&shown->place[other], memory_order_relaxed);
     if (place == 0)
         return false;
-    const size_t size = ((const struct header *)mapped)->place_size;
-    const struct hot *hot =
-        (const struct hot *)(mapped + place_offset(size, place - 1) + hot_offset(place - 1));
+    const struct hot *hot = (const struct hot *)(mapped + hot_offset(place - 1));
     switch (courtesy_state(atomic_load(&hot->word))) {
     case COURTESY_QUEUED:
     case COURTESY_ASLEEP:

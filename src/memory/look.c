@@ -45,7 +45,7 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
             break;
     }
     if (life_shared(sight->vital.life) &&
-        !ay__file_locked(space->fd, (off_t)place_offset(space->place_size, place))) {
+        !ay__file_locked(space->fd, ay__claim_byte(space, place))) {
         /* nobody has noticed yet */
         sight->vital.life = life_make(life_generation(sight->vital.life), FUTEX_OWNER_DIED);
         sight->vital.alive = false;
@@ -250,20 +250,20 @@ int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void 
         error = ay__file_open(path, true, NULL, 0, &fd, &header);
     if (error)
         return error;
-    const size_t size = space_size(header.place_size, header.places);
+    const size_t size = space_size(header.places, header.pages);
     void *base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
         error = ay__fail(-errno, "cannot map %s: %s", path, strerror(errno));
     } else {
-        struct viewer viewer = {
-            .space = {.fd = fd,
-                      .base = base,
-                      .size = size,
-                      .places = header.places,
-                      .place_size = header.place_size,
-                      .pulses_at = place_offset(header.place_size, header.places),
-                      .pulses = header.places + PULSES_SPARE,
-                      .protocol = ay__protocol(header.protocol)}};
+        struct viewer viewer = {.space = {.fd = fd,
+                                          .base = base,
+                                          .size = size,
+                                          .places = header.places,
+                                          .pages = header.pages,
+                                          .cold_at = cold_offset(header.places, 0),
+                                          .pulses_at = pulse_offset(header.places, header.pages, 0),
+                                          .pulses = header.places + PULSES_SPARE,
+                                          .protocol = ay__protocol(header.protocol)}};
         if (view)
             describe(view, fd, &header);
         error = look(&viewer, view, each, arg);

@@ -30,9 +30,10 @@ struct ay_space {
     int fd;
     struct descriptor_identity file; /* what fd was opened as */
     const char *base;                /* the whole file, read-only */
-    size_t size, place_size;
+    size_t size;
     unsigned places;
-    size_t pulses_at; /* offset in the file */
+    unsigned pages;            /* a place */
+    size_t cold_at, pulses_at; /* offsets in the file */
     unsigned pulses;
     unsigned precedence, overtake, retain;
     const struct running_protocol *protocol;
@@ -40,9 +41,9 @@ struct ay_space {
     char path[];
 };
 
-/* The private side of a claimed place: a page of this process alone, then the place's pages,
- * writable. The node stands in its page where the hot line stands in its own, so one distance leads
- * from every node to its life (the kernel's futex_offset). */
+/* The private side of a claimed place: a page of this process alone, then the place's pages, hot,
+ * cold, and perhaps registers, writable. The node stands in its page where the hot line stands in
+ * its own, so one distance leads from every node to its life (the kernel's futex_offset). */
 struct claim {
     char *pages;
     unsigned place;
@@ -144,6 +145,8 @@ int ay__private_directory(const char *path);
 /* file.c */
 int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode,
                   int *fd, struct header *found);
+/* L3: the pages of the places from `first` to before `end`; an errno */
+int ay__file_allocate(int fd, unsigned places, unsigned pages, unsigned first, unsigned end);
 /* never waits: -EAGAIN; length 0: to the end */
 int ay__file_lock(int fd, short type, off_t from, off_t length);
 void ay__file_unlock(int fd, off_t byte);
@@ -169,6 +172,12 @@ int ay__spec_admit(const ay_space *space, const struct claim *claim);
 /* a resource in common */
 bool ay__spec_meets(const struct public_spec *a, const struct public_spec *b);
 uint64_t ay__name_hash(const struct name *name);
+uint64_t ay__spec_hash(const struct public_spec *spec); /* of its one name; 0: it has several */
+/* in the hot lines, what others ask of a spec: of those with one name its hash stands for it */
+void ay__spec_shorten(const struct public_spec *spec, struct hot *hot);
+/* likewise with the spec of that place; `hash` is this one's */
+bool ay__spec_meets_place(const ay_space *space, const struct public_spec *spec, uint64_t hash,
+                          unsigned place);
 
 /* trace.c */
 extern int ay__trace_file; /* -1: nobody wants one */
@@ -188,13 +197,18 @@ bool ay__deaths_full(const struct hot *hot, const struct cold *cold);
 
 static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
 {
-    return (const struct hot *)(space->base + place_offset(space->place_size, place) +
-                                hot_offset(place));
+    return (const struct hot *)(space->base + hot_offset(place));
 }
 
 static inline const struct cold *ay__cold(const ay_space *space, unsigned place)
 {
-    return (const struct cold *)(space->base + place_offset(space->place_size, place) + PAGE);
+    return (const struct cold *)(space->base + space->cold_at + (size_t)place * PAGE);
+}
+
+/* Whose lock is the witness that somebody has the place (L7). */
+static inline off_t ay__claim_byte(const ay_space *space, unsigned place)
+{
+    return (off_t)(space->cold_at + (size_t)place * PAGE);
 }
 
 static inline size_t ay__pulse_offset(const ay_space *space, unsigned index)
@@ -202,18 +216,22 @@ static inline size_t ay__pulse_offset(const ay_space *space, unsigned index)
     return space->pulses_at + (size_t)index * PAGE;
 }
 
+static inline const char *ay__pulse_page(const ay_space *space, uint64_t name)
+{
+    return space->base + ay__pulse_offset(space, pulse_index(name));
+}
+
 /* Whether a place is alive (layout.h), and by what that is told. */
 struct vital {
     uint64_t life, pulse;
-    const char *page;  /* of the pulse, if it beats */
+    const char *page;  /* of the pulse, if it decides, and beats or was not felt */
     const void *futex; /* changes when this ends: the lock of the pulse, or the life */
-    uint32_t value;
+    uint32_t value;    /* of that; 0: not fetched */
     bool alive;
 };
 
-/* The pulse is fetched before it is felt. Should another thread have come to the place meanwhile,
- * what was fetched of the place before is the former's, and that is whose end is found. */
-static inline struct vital ay__vital(const ay_space *space, unsigned place)
+/* Without a look at the page of its pulse: alive, if that beats. */
+static inline struct vital ay__vital_unfelt(const ay_space *space, unsigned place)
 {
     const struct hot *hot = ay__hot(space, place);
     struct vital vital = {.life = atomic_load(&hot->life), .pulse = atomic_load(&hot->pulse)};
@@ -224,12 +242,28 @@ static inline struct vital ay__vital(const ay_space *space, unsigned place)
         vital.alive = life_alive(vital.life);
         return vital;
     }
-    const char *page = space->base + ay__pulse_offset(space, pulse_index(vital.pulse));
-    vital.futex = pulse_lock(page);
-    vital.value = atomic_load(pulse_lock(page));
-    vital.alive = life_alive(vital.value) && pulse_beats(page, vital.pulse);
-    if (vital.alive)
-        vital.page = page;
+    vital.page = ay__pulse_page(space, vital.pulse);
+    vital.futex = pulse_lock(vital.page);
+    vital.alive = true;
+    return vital;
+}
+
+static inline void ay__vital_feel(struct vital *vital)
+{
+    if (!vital->page)
+        return;
+    vital->value = atomic_load(pulse_lock(vital->page));
+    vital->alive = life_alive(vital->value) && pulse_beats(vital->page, vital->pulse);
+    if (!vital->alive)
+        vital->page = NULL;
+}
+
+/* The pulse is fetched before it is felt. Should another thread have come to the place meanwhile,
+ * what was fetched of the place before is the former's, and that is whose end is found. */
+static inline struct vital ay__vital(const ay_space *space, unsigned place)
+{
+    struct vital vital = ay__vital_unfelt(space, place);
+    ay__vital_feel(&vital);
     return vital;
 }
 
@@ -240,7 +274,7 @@ static inline bool ay__same_vital(const struct vital *a, const struct vital *b)
 
 static inline struct hot *ay__claim_hot(const struct claim *claim)
 {
-    return (struct hot *)(claim->pages + PAGE + hot_offset(claim->place));
+    return (struct hot *)(claim->pages + PAGE + hot_offset(claim->place) % PAGE);
 }
 
 static inline struct cold *ay__claim_cold(const struct claim *claim)

@@ -56,7 +56,7 @@ static void make_header(const ay_options *options, struct header *header)
     *header = (struct header){
         .version = LAYOUT_VERSION,
         .header_size = PAGE,
-        .place_size = protocol->pages * PAGE,
+        .pages = protocol->pages,
         .places = options->places ? options->places : protocol->places_default,
         .precedence = options->precedence,
         .overtake = options->overtake,
@@ -118,9 +118,10 @@ static ay_space *make_space(const char *path, int fd, const struct header *heade
     space->fd = fd;
     space->mark = ay__process_mark();
     space->places = header->places;
-    space->place_size = header->place_size;
-    space->size = space_size(header->place_size, header->places);
-    space->pulses_at = place_offset(header->place_size, header->places);
+    space->pages = header->pages;
+    space->size = space_size(header->places, header->pages);
+    space->cold_at = cold_offset(header->places, 0);
+    space->pulses_at = pulse_offset(header->places, header->pages, 0);
     space->pulses = header->places + PULSES_SPARE;
     space->precedence = header->precedence;
     space->overtake = header->overtake;

@@ -13,11 +13,11 @@
 static int tell_user(int fd, const char *path, const struct header *header)
 {
     for (unsigned place = 0; place < header->places; place++) {
-        const off_t at = (off_t)place_offset(header->place_size, place);
+        const off_t at = (off_t)cold_offset(header->places, place);
         struct hot hot;
         struct identity owner;
-        if (pread(fd, &hot, sizeof hot, at + (off_t)hot_offset(place)) != (ssize_t)sizeof hot ||
-            pread(fd, &owner, sizeof owner, at + PAGE) != (ssize_t)sizeof owner)
+        if (pread(fd, &hot, sizeof hot, (off_t)hot_offset(place)) != (ssize_t)sizeof hot ||
+            pread(fd, &owner, sizeof owner, at) != (ssize_t)sizeof owner)
             return ay__fail(-EIO, "cannot read %s", path);
         if (life_alive(atomic_load(&hot.life)) && ay__file_locked(fd, at))
             return ay__fail(-EBUSY, "%s is in use: place %u by pid %u (%.*s)", path, place,

@@ -168,9 +168,53 @@ static void test_killed_among_readers(void)
     ay_close(space);
 }
 
+/* Pages of the space that a process has mapped, its own among them. */
+static unsigned count_pages(pid_t pid)
+{
+    char path[64], line[512];
+    unsigned long kilobytes, pages = 0;
+    bool ours = false;
+    snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    while (fgets(line, sizeof line, file)) {
+        if (strchr(line, '-') && strchr(line, ' ') > strchr(line, '-'))
+            ours = strstr(line, test_space) != NULL;
+        if (ours && sscanf(line, "Rss: %lu kB", &kilobytes) == 1)
+            pages += kilobytes / 4;
+    }
+    fclose(file);
+    return (unsigned)pages;
+}
+
+/* Each waits behind all that came before, and has looked at them all. It has mapped the pages in
+ * which all that is looked at lies: not two or three for each rival. */
+static void test_pages(ay_spec spec)
+{
+    unlink(test_space);
+    struct crowd crowd;
+    ay_space *space = open_space(NULL);
+    CHECK_EQUAL(ay_enter(open_region(space, (ay_spec){.name = "x"})), 0);
+    start_crowd(&crowd, spec, false);
+    AWAIT_TRUE(count_waiting() == CROWD);
+    unsigned most = 0;
+    for (unsigned at = 0; at < CROWD; at++) {
+        const unsigned pages = count_pages(crowd.pids[at]);
+        most = pages > most ? pages : most;
+    }
+    CHECK(most > 0);
+    if (most > 2 * CROWD)
+        FAIL("one of %d waiting (mode %d) has mapped %u pages of the space", CROWD, (int)spec.mode,
+             most);
+    kill_crowd(&crowd);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("crowd");
+    test_pages((ay_spec){.name = "x"});
+    test_pages((ay_spec){.name = "x", .mode = AY_SHARED});
     test_idle((ay_spec){.name = "x"}, 1, false);
     test_idle((ay_spec){.name = "x", .mode = AY_SHARED}, 1, false);
     test_idle((ay_spec){.name = "x", .slots = 8}, 8, false);

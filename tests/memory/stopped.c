@@ -16,7 +16,8 @@ static pid_t start_holder(const char *protocol, struct board *board)
         ay_region *region = open_region(open_space(protocol), (ay_spec){.name = "x"});
         CHECK_EQUAL(ay_enter(region), 0);
         atomic_store(&board->inside, 1);
-        sleep_ms(50);
+        while (!atomic_load(&board->begun))
+            sleep_ms(1);
         atomic_store(&board->inside, 0);
         CHECK_EQUAL(ay_leave(region), 0);
         _exit(0);
@@ -40,6 +41,7 @@ static void test_holder_stopped(const char *protocol)
     /* longer than the doubt about a life lasts */
     CHECK_EQUAL(ay_enter_for(region, 700), -ETIMEDOUT);
     CHECK(now_ms() - begin >= 700);
+    atomic_store(&board->begun, 1); /* it may leave now */
     CHECK_EQUAL(kill(holder, SIGCONT), 0);
     CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), 0);
     CHECK(!atomic_load(&board->inside));

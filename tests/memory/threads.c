@@ -253,6 +253,66 @@ static void test_wakes_others(void)
     ay_close(space);
 }
 
+static void end_thread(int signal_number)
+{
+    (void)signal_number;
+    syscall(SYS_exit, 0);
+}
+
+static void *wait_in_vain(void *region)
+{
+    ay_enter(region);
+    FAIL("a thread that has ended goes on");
+}
+
+static int count_if_waiting(const ay_place *place, void *count)
+{
+    *(unsigned *)count += place->alive && place->state == AY_WAITING;
+    return 0;
+}
+
+static unsigned count_waiting(void)
+{
+    unsigned count = 0;
+    CHECK_EQUAL(ay_look(test_space, NULL, count_if_waiting, &count), 0);
+    return count;
+}
+
+/* A thread ends in the queue, and its process lives: it keeps nobody waiting, neither who sleeps
+ * behind it nor who only tries. */
+static void test_ends_in_the_queue(unsigned overtake)
+{
+    unlink(test_space);
+    signal(SIGUSR1, end_thread);
+    ay_space *space;
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.overtake = overtake}, &space), 0);
+    ay_region *held = open_region(space, (ay_spec){.name = "x"}),
+              *left = open_region(space, (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_enter(held), 0);
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, wait_in_vain, left), 0);
+    AWAIT_TRUE(count_waiting() == 1);
+    const pid_t behind = spawn();
+    if (behind == 0) {
+        ay_region *region = open_region(open_space(NULL), (ay_spec){.name = "x"});
+        CHECK_EQUAL(ay_enter_for(region, PATIENCE_MS), 0);
+        CHECK_EQUAL(ay_leave(region), 0);
+        CHECK_EQUAL(ay_try(region), 0);
+        _exit(ay_leave(region));
+    }
+    AWAIT_TRUE(count_waiting() == 2);
+    CHECK_EQUAL(pthread_kill(thread, SIGUSR1), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_EQUAL(ay_leave(held), 0);
+    expect_success(behind);
+    const pid_t newcomer = spawn();
+    if (newcomer == 0)
+        _exit(ay_try(open_region(open_space(NULL), (ay_spec){.name = "x"})));
+    expect_success(newcomer);
+    ay_close(space);
+    signal(SIGUSR1, SIG_DFL);
+}
+
 /* Units that an ended thread held are free. */
 static void test_units(void)
 {
@@ -392,6 +452,8 @@ int main(void)
     test_ends_inside(NULL, (ay_spec){.name = "x"}, LEAVES_BY_SYSTEM_CALL);
 #endif
     test_wakes_others();
+    test_ends_in_the_queue(0);
+    test_ends_in_the_queue(2);
     test_units();
     test_many_threads(NULL);
     test_many_threads("bakery");

@@ -114,6 +114,8 @@ static const struct passage_hooks hooks = {
     .after_leaving = after_leaving,
 };
 
+_Static_assert((COURTESY_QUEUED ^ COURTESY_ASLEEP) == 1, "one mask tells who waits");
+
 const struct running_protocol ay__courtesy = {
     .name = "courtesy",
     .places_most = AY_PLACES_MOST,
@@ -129,5 +131,7 @@ const struct running_protocol ay__courtesy = {
     .number = number,
     .number_bits = COURTESY_NUMBER_BITS,
     .express = true,
+    .waits = COURTESY_QUEUED,
+    .waits_mask = (1u << COURTESY_STATE_BITS) - 2,
     .dead = dead,
 };

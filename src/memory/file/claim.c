@@ -12,8 +12,9 @@
  *   7  look whether all who are alive agree with its spec, and be admitted (spec.c)
  *   8  add one to `claims` (L6)
  * Killed before 3 it leaves nothing; before 6, a place that is not alive and that nobody locks: the
- * next swaps it likewise. After 6 the kernel says that it is dead. Stopped, it keeps that one
- * place: the others take another, for its life is not as they saw it, or its byte is locked.
+ * next swaps it likewise, if there is no other. After 6 the kernel says that it is dead. Stopped,
+ * it keeps that one place: the others take another, for its life is not as they saw it, or its byte
+ * is locked.
  *
  * Which lives are over: 0 is the last store of an owner that closes its region. One that died may
  * still run for a moment on another processor; its byte is locked until its process is gone. So
@@ -36,11 +37,6 @@ unsigned ay__used(const ay_space *space)
     const unsigned used = atomic_load(&((const struct header *)space->base)->used);
     /* another's word is believed within limits only */
     return used < space->places ? used : space->places;
-}
-
-static off_t place_byte(const ay_space *space, unsigned place)
-{
-    return (off_t)place_offset(space->place_size, place);
 }
 
 static bool is_claimed(uint64_t life)
@@ -80,29 +76,43 @@ static bool is_over(const ay_space *space, unsigned place, uint64_t life)
         return false;
     if (life_word(life) == 0)
         return true;
-    if (!ay__file_locked(space->fd, place_byte(space, place)))
+    if (!ay__file_locked(space->fd, ay__claim_byte(space, place)))
         return !lives_without_lock(space, place);
     return !is_claimed(life) && ay__is_gone(&ay__cold(space, place)->owner);
 }
 
-/* L3: all pages up to those of `place`. Some of them are being claimed by others; that does not
- * matter. */
+/* L3: all pages from `used` up to those of `place`. Some of them are being claimed by others; that
+ * does not matter. */
 static int allocate(const ay_space *space, unsigned place)
 {
-    const unsigned used = ay__used(space), from = place < used ? place : used;
-    const off_t begin = place_byte(space, from), end = place_byte(space, place + 1);
-    const int error = posix_fallocate(space->fd, begin, end - begin);
+    const unsigned used = ay__used(space);
+    if (place < used)
+        return 0;
+    const int error = ay__file_allocate(space->fd, space->places, space->pages, used, place + 1);
     return error ? ay__fail(-error, "cannot allocate a place: %s", strerror(error)) : 0;
+}
+
+static size_t claim_size(const ay_space *space)
+{
+    return (1 + (size_t)space->pages) * PAGE;
+}
+
+static bool map_page(const ay_space *space, char *at, size_t offset)
+{
+    return mmap(at, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, space->fd,
+                (off_t)offset) != MAP_FAILED;
 }
 
 int ay__map_place(const ay_space *space, unsigned place, struct claim *claim)
 {
-    const size_t size = PAGE + space->place_size;
+    const size_t size = claim_size(space);
     char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return ay__fail(-errno, "cannot map a place: %s", strerror(errno));
-    if (mmap(pages + PAGE, space->place_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-             space->fd, place_byte(space, place)) == MAP_FAILED ||
+    if (!map_page(space, pages + PAGE, hot_page(place)) ||
+        !map_page(space, pages + 2 * PAGE, cold_offset(space->places, place)) ||
+        (space->pages > 2 &&
+         !map_page(space, pages + 3 * PAGE, registers_offset(space->places, place))) ||
         madvise(pages, size, MADV_DONTFORK) != 0) {
         const int error = errno;
         munmap(pages, size);
@@ -114,7 +124,7 @@ int ay__map_place(const ay_space *space, unsigned place, struct claim *claim)
 
 void ay__unmap_place(const ay_space *space, const struct claim *claim)
 {
-    munmap(claim->pages, PAGE + space->place_size);
+    munmap(claim->pages, claim_size(space));
 }
 
 enum { TAKEN = 1 };
@@ -132,18 +142,21 @@ static int swap(const ay_space *space, const struct claim *claim, bool ever_used
     return atomic_compare_exchange_strong(&hot->life, &seen, claimed_after(seen)) ? 0 : TAKEN;
 }
 
-/* Steps 1 to 3. TAKEN: somebody else is there; or so many untold deaths, unless it is the last
- * resort, that one would be forgotten. */
+/* Steps 1 to 3. TAKEN: somebody else is there. Unless it is the last resort, also: somebody was
+ * about to claim it, for to ask whether it is still there takes long in a crowd; or there are so
+ * many untold deaths that one would be forgotten. */
 static int take(const ay_space *space, unsigned place, bool last_resort, struct claim *claim)
 {
     const bool ever_used = place < ay__used(space);
     const uint64_t seen = ever_used ? atomic_load(&ay__hot(space, place)->life) : 0;
+    if (ever_used && !last_resort && is_claimed(seen))
+        return TAKEN;
     if (ever_used && !is_over(space, place, seen))
         return TAKEN;
     if (ever_used && !last_resort && ay__deaths_full(ay__hot(space, place), ay__cold(space, place)))
         return TAKEN;
     access_point();
-    int error = ay__file_lock(space->fd, F_RDLCK, place_byte(space, place), 1);
+    int error = ay__file_lock(space->fd, F_RDLCK, ay__claim_byte(space, place), 1);
     if (error)
         return error;
     error = allocate(space, place);
@@ -155,7 +168,7 @@ static int take(const ay_space *space, unsigned place, bool last_resort, struct 
             ay__unmap_place(space, claim);
     }
     if (error)
-        ay__file_unlock(space->fd, place_byte(space, place));
+        ay__file_unlock(space->fd, ay__claim_byte(space, place));
     return error;
 }
 
@@ -183,7 +196,7 @@ static void reset(const ay_space *space, const struct claim *claim, const struct
     atomic_store(&hot->word, space->protocol->dead(0, atomic_load(&hot->word)));
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->asleep, 0);
-    if (space->place_size > 2 * PAGE) {
+    if (space->pages > 2) {
         struct registers_page *page = ay__claim_registers(claim);
         for (unsigned index = 0; index < WORDS_MOST; index++)
             atomic_store(&page->word[index],
@@ -201,6 +214,7 @@ static void reset(const ay_space *space, const struct claim *claim, const struct
         atomic_store_explicit(&cold->units[at], 0, memory_order_relaxed);
     access_point();
     cold->spec = *spec;
+    ay__spec_shorten(spec, hot);
     ay__identify(&cold->owner);
 }
 
@@ -210,12 +224,17 @@ static uint32_t next_generation(uint64_t life)
     return generation ? generation : 1; /* 0 is for places never used */
 }
 
+static char *node_of(const struct claim *claim)
+{
+    return claim->pages + hot_offset(claim->place) % PAGE;
+}
+
 /* Step 6. */
 static int come_alive(const struct claim *claim)
 {
     struct hot *hot = ay__claim_hot(claim);
     uint32_t tid;
-    const int error = ay__keeper_add(claim->pages + hot_offset(claim->place), &tid);
+    const int error = ay__keeper_add(node_of(claim), &tid);
     if (error)
         return error;
     const uint32_t generation = next_generation(atomic_load(&hot->life));
@@ -260,14 +279,14 @@ static void give_back(ay_space *space, const struct claim *claim, bool alive)
         access_point();
         atomic_store(&hot->life, claimed_after(life_make(generation, 0)));
         ay__futex_wake(&hot->life);
-        ay__keeper_remove(claim->pages + hot_offset(claim->place));
+        ay__keeper_remove(node_of(claim));
     }
     access_point();
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->life, life_make(generation, 0));
     ay__unmap_place(space, claim);
     if (descriptor_is(space->fd, &space->file)) /* or the lock has gone with it */
-        ay__file_unlock(space->fd, place_byte(space, claim->place));
+        ay__file_unlock(space->fd, ay__claim_byte(space, claim->place));
 }
 
 /* Steps 4 to 8. */
@@ -353,7 +372,8 @@ bool ay__bury(ay_space *space, unsigned place)
     const struct vital vital = ay__vital(space, place);
     uint64_t life = vital.life, pulse = vital.pulse;
     if (!vital.alive || is_mine(space, place) || ay__file_again(space) != 0 ||
-        ay__file_locked(space->fd, place_byte(space, place)) || lives_without_lock(space, place))
+        ay__file_locked(space->fd, ay__claim_byte(space, place)) ||
+        lives_without_lock(space, place))
         return false;
     struct claim claim;
     if (ay__map_place(space, place, &claim) != 0)

@@ -42,7 +42,19 @@ bool ay__file_locked(int fd, off_t byte)
 
 static size_t file_size(const struct header *header)
 {
-    return space_size(header->place_size, header->places);
+    return space_size(header->places, header->pages);
+}
+
+int ay__file_allocate(int fd, unsigned places, unsigned pages, unsigned first, unsigned end)
+{
+    const size_t hot = hot_page(first), hot_end = hot_page(end - 1) + PAGE,
+                 size = (size_t)(end - first) * PAGE;
+    int error = posix_fallocate(fd, (off_t)hot, (off_t)(hot_end - hot));
+    if (!error)
+        error = posix_fallocate(fd, (off_t)cold_offset(places, first), (off_t)size);
+    if (!error && pages > 2)
+        error = posix_fallocate(fd, (off_t)registers_offset(places, first), (off_t)size);
+    return error;
 }
 
 /* Nothing in the file is believed before it has passed here. */
@@ -61,9 +73,9 @@ static int check(const char *path, const struct stat *status, const struct heade
         return ay__fail(-EINVAL, "%s is for a protocol that this library hasn't got: '%.*s'", path,
                         PROTOCOL_ROOM, header->protocol);
     const struct running_protocol *protocol = ay__protocol(header->protocol);
-    if (header->header_size != PAGE || header->place_size != protocol->pages * PAGE ||
-        header->places < 1 || header->places > protocol->places_most ||
-        header->precedence > AY_BY_PRIORITY || header->retain > 1)
+    if (header->header_size != PAGE || header->pages != protocol->pages || header->places < 1 ||
+        header->places > protocol->places_most || header->precedence > AY_BY_PRIORITY ||
+        header->retain > 1)
         return ay__fail(-EINVAL, "%s is damaged: its header does not make sense", path);
     if (status->st_size < 0 || (size_t)status->st_size != file_size(header))
         return ay__fail(-EINVAL, "%s is damaged: it has %lld bytes, not %zu", path,
@@ -111,9 +123,9 @@ static int fill(const char *path, int fd, const struct header *header, unsigned 
     /* L3: the header; and a place, for without room for one it is of no use; or everything, if
      * everything will be read. */
     const bool all = ay__protocol(header->protocol)->features & FEATURE_EVERY_PLACE;
-    const off_t first = (off_t)place_offset(header->place_size, all ? header->places : 1);
-    const int error =
-        ftruncate(fd, (off_t)file_size(header)) != 0 ? errno : posix_fallocate(fd, 0, first);
+    int error = ftruncate(fd, (off_t)file_size(header)) != 0 ? errno : posix_fallocate(fd, 0, PAGE);
+    if (!error)
+        error = ay__file_allocate(fd, header->places, header->pages, 0, all ? header->places : 1);
     if (error)
         return ay__fail(-error, "cannot make %s: %s", path, strerror(error));
     struct header named = *header;
@@ -183,8 +195,7 @@ static int lock_places(ay_space *space, int fd)
 {
     int error = 0;
     for (const ay_region *region = space->regions; region && !error; region = region->next)
-        error = ay__file_lock(fd, F_RDLCK,
-                              (off_t)place_offset(space->place_size, region->claim.place), 1);
+        error = ay__file_lock(fd, F_RDLCK, ay__claim_byte(space, region->claim.place), 1);
     return error;
 }
 

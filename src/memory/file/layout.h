@@ -3,15 +3,24 @@
  *
  *   0        header page. Written once, by the creator, before the file has a name; but for
  *            `claims` and `used`, which only grow, by atomic steps of whoever claims a place
- *   4096     place 0: place_size bytes, a hot page, a cold page, and a page of registers if the
- *            protocol has more than one
- *   …        place 1
+ *   4096     hot pages. Places 0 to 63 have one each, of which two cache lines are used, at
+ *            (place mod 60)·64: lines a page apart would otherwise fall into the same sets of the
+ *            cache. From place 64 on, 32 places share one: see below
+ *   …        cold pages, one a place
+ *   …        pages of registers, one a place, if the protocol has more than one register
  *   …        pulses: a page each, as many as there are places, and PULSES_SPARE
  *
+ *   What is looked at of every place lies in its two hot lines. Whoever scans a crowd reads nothing
+ *   else of those who idle or wait: its process would have to map a page, or three, for each.
+ *
+ *   Isolation: a process can store to the hot pages of its own places only. So a stray store of a
+ *   faulty program hits nobody else, if its place is one of the first 64; beyond, it may hit the 31
+ *   that share the page. To map a page for each rival costs a microsecond; with 4000 that is
+ *   more than everything else that a passage costs.
+ *
  *   One place. Each word has a writer, in brackets; others only read it.
- *   +0       hot page. Two cache lines of it are used, at (place mod 60)·64: lines of places a page
- *            apart would otherwise fall into the same sets of the cache. The second is seldom
- *            written: to look at it costs little, however often its owner comes and goes.
+ *   Hot lines. The second is seldom written: to look at it costs little, however often its owner
+ *   comes and goes.
  *     +0       word [owner]: register 0
  *     +8       asleep [owner]: place + 1 and index of the register slept on
  *     +16      fence [owner]: of this passage or the last, if the protocol has no numbers
@@ -28,10 +37,12 @@
  *     +68      generation [claimer]: how often the place was claimed; 0: never
  *     +72      pulse [owner; who buries it, by compare-and-swap]: of the thread that enters, or
  *              entered last; 0: none did yet
- *   +4096    cold page [owner; before it is alive, its claimer]: spec, identity, units
+ *     +80      name, mode, slots, units, priority [claimer]: its spec in short (spec.c)
+ *   Cold page [owner; before it is alive, its claimer]: spec, identity, units. The claim of the
+ *   place is a lock on its first byte
  *     admission  [owner; who disagrees, by compare-and-swap] whether others agree (spec.c)
  *     told, inherited[].state  [claimer; who is told, by compare-and-swap] deaths (deaths.c)
- *   +8192    registers 1 … [owner], then safe bits [owner]
+ *   Page of registers: registers 1 … [owner], then safe bits [owner]
  *
  *   One pulse (pulse.c): the end of its page.
  *   +4064    generation [by compare-and-swap]: how often it was taken, twice
@@ -44,8 +55,8 @@
  * though its process may live. If none has entered yet, life decides.
  *
  * A place's one writer is its owner while it lives; before that its claimer, who took it by a
- * compare-and-swap of its life. Both hold a *read* lock (open file description) on the byte at
- * which the place begins, the claimer from before that swap. It keeps nobody out: it is the witness
+ * compare-and-swap of its life. Both hold a *read* lock (open file description) on the first byte
+ * of its cold page, the claimer from before that swap. It keeps nobody out: it is the witness
  * that somebody is still there. So a lock of somebody who may only read the file stops nobody, but
  * makes a place look as if its last owner were still dying. Who removes the space write-locks all
  * these bytes, without waiting.
@@ -87,10 +98,12 @@
 #include "afteryou.h"
 
 enum {
-    LAYOUT_VERSION = 5,
+    LAYOUT_VERSION = 6,
     PAGE = 4096,
     LINE = 64,
     LINES_APART = 60, /* of the 64 in a page, with room for two; looks go by fours */
+    HOT_SIZE = 2 * LINE,
+    HOT_ALONE = 64, /* places with a hot page of their own */
     NAMES_MOST = 1 + AY_ALSO_MOST,
     COMMAND_ROOM = 64,
     PROTOCOL_ROOM = 16,
@@ -117,7 +130,8 @@ struct identity {
 struct header {
     char magic[8];
     uint32_t version;
-    uint32_t header_size, place_size;
+    uint32_t header_size;
+    uint32_t pages; /* a place: hot, cold, and perhaps registers */
     uint32_t places;
     uint32_t precedence;
     uint32_t overtake;
@@ -142,6 +156,11 @@ struct hot {
     /* life in the low half, generation in the high half: fetched as one */
     _Alignas(LINE) _Atomic uint64_t life;
     _Atomic uint64_t pulse;
+    /* the spec, as far as strangers ask for it: written with it (L4) */
+    _Atomic uint64_t name; /* its hash; 0: it has several, see there */
+    _Atomic uint32_t slots, of;
+    _Atomic uint32_t mode;
+    _Atomic int32_t priority;
 };
 
 struct name {
@@ -194,7 +213,7 @@ struct registers_page {
     _Atomic uint8_t bit[BITS_MOST];
 };
 
-_Static_assert(offsetof(struct hot, life) == LINE && sizeof(struct hot) == 2 * LINE, "two lines");
+_Static_assert(offsetof(struct hot, life) == LINE && sizeof(struct hot) == HOT_SIZE, "two lines");
 _Static_assert(sizeof(struct header) <= PAGE && sizeof(struct cold) <= PAGE &&
                    sizeof(struct registers_page) <= PAGE,
                "a page each");
@@ -209,21 +228,48 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
  * kernel marks it at nobody's death. Its claim alone tells whether somebody holds it. */
 #define LIFE_SHARED ((uint32_t)FUTEX_TID_MASK)
 
-/* Where the lines of a place lie in its hot page. */
+/* Offsets in the file. */
 static inline size_t hot_offset(unsigned place)
 {
-    return (size_t)(place % LINES_APART) * LINE;
+    return PAGE + (place < HOT_ALONE
+                       ? (size_t)place * PAGE + (size_t)(place % LINES_APART) * LINE
+                       : (size_t)HOT_ALONE * PAGE + (size_t)(place - HOT_ALONE) * HOT_SIZE);
 }
 
-static inline size_t place_offset(size_t place_size, unsigned place)
+/* How far apart the lines of a place and the next one lie: where they do at all (hot_follows). */
+static inline size_t hot_stride(unsigned place)
 {
-    return PAGE + place * place_size;
+    return place < HOT_ALONE ? PAGE + LINE : HOT_SIZE;
 }
 
-/* The pulses come after the last place. */
-static inline size_t space_size(size_t place_size, unsigned places)
+static inline bool hot_follows(unsigned place)
 {
-    return place_offset(place_size, places) + ((size_t)places + PULSES_SPARE) * PAGE;
+    return place > 0 && hot_offset(place) == hot_offset(place - 1) + hot_stride(place - 1);
+}
+
+static inline size_t hot_page(unsigned place)
+{
+    return hot_offset(place) / PAGE * PAGE;
+}
+
+static inline size_t cold_offset(unsigned places, unsigned place)
+{
+    return hot_page(places - 1) + PAGE + (size_t)place * PAGE;
+}
+
+static inline size_t registers_offset(unsigned places, unsigned place)
+{
+    return cold_offset(places, places) + (size_t)place * PAGE;
+}
+
+static inline size_t pulse_offset(unsigned places, unsigned pages, unsigned index)
+{
+    return cold_offset(places, places) + ((size_t)places * (pages - 2) + index) * PAGE;
+}
+
+static inline size_t space_size(unsigned places, unsigned pages)
+{
+    return pulse_offset(places, pages, places + PULSES_SPARE);
 }
 
 static inline uint32_t life_generation(uint64_t life)

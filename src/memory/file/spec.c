@@ -157,22 +157,49 @@ static int tell_disagreement(const ay_space *space, const struct public_spec *sp
                     units ? spec->of : spec->slots);
 }
 
-static bool agree(const ay_space *space, const struct public_spec *a, const struct public_spec *b)
+uint64_t ay__spec_hash(const struct public_spec *spec)
 {
-    if (!ay__spec_meets(a, b))
+    const uint64_t hash = ay__name_hash(&spec->name[0]);
+    return spec->names != 1 ? 0 : hash ? hash : 1;
+}
+
+void ay__spec_shorten(const struct public_spec *spec, struct hot *hot)
+{
+    atomic_store(&hot->name, ay__spec_hash(spec));
+    atomic_store(&hot->mode, spec->mode);
+    atomic_store(&hot->slots, spec->slots);
+    atomic_store(&hot->of, spec->of);
+    atomic_store(&hot->priority, spec->priority);
+}
+
+bool ay__spec_meets_place(const ay_space *space, const struct public_spec *spec, uint64_t hash,
+                          unsigned place)
+{
+    const uint64_t its = atomic_load(&ay__hot(space, place)->name);
+    return hash && its ? hash == its : ay__spec_meets(spec, &ay__cold(space, place)->spec);
+}
+
+static bool agree(const ay_space *space, const struct public_spec *spec, uint64_t hash,
+                  unsigned place)
+{
+    const struct hot *hot = ay__hot(space, place);
+    if (space->protocol->features & FEATURE_NAMES && spec->slots == atomic_load(&hot->slots) &&
+        spec->of == atomic_load(&hot->of))
+        return true; /* whatever its name */
+    if (!ay__spec_meets_place(space, spec, hash, place))
         return space->protocol->features & FEATURE_NAMES;
-    return a->slots == b->slots && a->of == b->of;
+    return spec->slots == atomic_load(&hot->slots) && spec->of == atomic_load(&hot->of);
 }
 
 /* The admission of `place` if it is alive and disagrees with `spec`; else 0. One that comes alive
  * there while it is looked at looks at me itself: I am alive already. */
 static uint64_t find_disagreement(const ay_space *space, unsigned place,
-                                  const struct public_spec *spec)
+                                  const struct public_spec *spec, uint64_t hash)
 {
     const struct hot *hot = ay__hot(space, place);
     const struct cold *cold = ay__cold(space, place);
     const uint64_t life = atomic_load(&hot->life);
-    if (!life_alive(life) || agree(space, spec, &cold->spec))
+    if (!life_alive(life) || agree(space, spec, hash, place))
         return 0;
     const uint64_t admission = atomic_load(&cold->admission);
     ay__order_loads();
@@ -197,11 +224,12 @@ static int look_at_others(const ay_space *space, const struct claim *claim,
                           const struct public_spec *spec)
 {
     const unsigned used = ay__used(space);
+    const uint64_t hash = ay__spec_hash(spec);
     bool others_ask = false;
     for (unsigned pass = 0; pass < 1 + (unsigned)others_ask; pass++)
         for (unsigned place = 0; place < used; place++) {
             const uint64_t admission =
-                place == claim->place ? 0 : find_disagreement(space, place, spec);
+                place == claim->place ? 0 : find_disagreement(space, place, spec, hash);
             const bool asks = (uint32_t)admission == ADMISSION_ASKED;
             others_ask |= asks;
             if ((uint32_t)admission == ADMISSION_GIVEN ||

@@ -7,40 +7,42 @@
 
 /* What this region last found at another place. */
 struct acquaintance {
-    const struct hot *hot;
-    uint64_t known;    /* (life, generation); 0: never met */
-    uint64_t pulse;    /* which it then had */
-    const char *page;  /* of that, if it beat; else NULL */
-    bool alive;        /* by these */
-    bool open;         /* its process lived: a thread of it may come here without a claim */
-    bool meets;        /* a resource in common */
-    bool rival;        /* and modes that conflict */
-    int8_t precedence; /* < 0: its class goes before mine; > 0: after it */
-    uint32_t woken;    /* which of its sleeps I ended last */
+    uint64_t known; /* (life, generation); 0: never met */
+    uint64_t pulse; /* which it then had */
+    uint32_t woken; /* which of its sleeps I ended last */
+    /* by these. One that idled or waited when it was met is taken to be as long as its process is:
+     * its pulse was not felt */
+    bool alive : 1;
+    bool open : 1;          /* its process lived: a thread of it may come here without a claim */
+    bool beats : 1;         /* it may die by its pulse: that was not felt, or did beat */
+    bool meets : 1;         /* a resource in common */
+    bool rival : 1;         /* and modes that conflict */
+    signed char precedence; /* < 0: its class goes before mine; > 0: after it */
 };
 
 /* Rivals at places one after the other, whose lines lie one stride apart. */
 struct stretch {
     const char *line; /* of the first */
     unsigned place, end;
+    size_t stride;
 };
 
 /* One that has a resource in common with me, and may be inside together with me. */
 struct companion {
     const struct acquaintance *other;
+    const struct hot *hot;
     unsigned place;
 };
 
 /* Whether a place is as it was when it was met. */
-static inline bool acquaintance_stands(const struct acquaintance *other)
+static inline bool acquaintance_stands(const struct acquaintance *other, const struct hot *hot)
 {
-    return atomic_load(&other->hot->life) == other->known &&
-           atomic_load(&other->hot->pulse) == other->pulse;
+    return atomic_load(&hot->life) == other->known && atomic_load(&hot->pulse) == other->pulse;
 }
 
-static inline bool acquaintance_beats(const struct acquaintance *other)
+static inline bool acquaintance_beats(const struct acquaintance *other, const ay_space *space)
 {
-    return !other->page || pulse_beats(other->page, other->pulse);
+    return !other->beats || pulse_beats(ay__pulse_page(space, other->pulse), other->pulse);
 }
 
 #endif

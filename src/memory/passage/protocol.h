@@ -51,6 +51,9 @@ struct running_protocol {
     uint64_t (*number)(uint64_t word);
     unsigned number_bits; /* of them */
     bool express;         /* has an express lane (express.h) */
+    /* In a region of one slot, a word that is `waits` under this mask only waits: whoever it keeps
+     * waiting sleeps on it, or on one that sleeps on it, and so on. 0: there are none such. */
+    uint64_t waits, waits_mask;
 };
 
 extern const struct running_protocol ay__courtesy; /* courtesy/hooks.c */

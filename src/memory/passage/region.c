@@ -17,7 +17,6 @@ static void begin_registers(ay_region *region, ay_space *space)
         .mark = space->mark,
         .own = ay__claim_hot(&region->claim),
         .claims = &header->claims,
-        .stride = (uint32_t)space->place_size + LINE,
         .cluster = space->cluster != NULL,
         .plain = protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
                  ay__trace_file < 0,
@@ -27,14 +26,17 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->fixed = (struct fixed){
         .self = region->claim.place,
         .places = space->places,
-        .first = space->base + PAGE,
-        .place_size = space->place_size,
+        .base = space->base,
+        .registers = space->base + registers_offset(space->places, 0),
         .own_cold = ay__claim_cold(&region->claim),
         .own_page = ay__claim_registers(&region->claim),
         .spec = &region->spec,
         .protocol = protocol,
         .space = space,
         .used = &header->used,
+        .name = ay__spec_hash(&region->spec),
+        .waits = protocol->waits_mask && region->spec.slots == 1 ? protocol->waits : 1,
+        .waits_mask = region->spec.slots == 1 ? protocol->waits_mask : 0,
     };
     lane_close(&at->lane);
     at->rivals.gathered = NEVER_GATHERED;

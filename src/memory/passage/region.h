@@ -26,9 +26,10 @@ static inline bool region_is_inside(const ay_region *region)
 }
 
 /* registers.c */
-bool ay__meet(struct registers *at,
-              /* its life has changed: see who it is now; false: nobody is there yet */
-              unsigned place);
+/* its life has changed: see who it is now; false: nobody is there yet. `feel`: its pulse too */
+bool ay__meet(struct registers *at, unsigned place, bool feel);
+/* true: it has ended, and that was not known */
+bool ay__notice(struct registers *at, unsigned place);
 word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 void ay__gather(struct registers *at);          /* finds out who the rivals are now */
 void ay__look_at_company(struct registers *at); /* see who has died of those in company */
@@ -90,7 +91,13 @@ enum {
 
 static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
 {
-    return (const struct hot *)(at->fixed.first + place * at->fixed.place_size + hot_offset(place));
+    return (const struct hot *)(at->fixed.base + hot_offset(place));
+}
+
+static inline const struct registers_page *registers_page(const struct registers *at,
+                                                          unsigned place)
+{
+    return (const struct registers_page *)(at->fixed.registers + (size_t)place * PAGE);
 }
 
 static inline const _Atomic uint64_t *registers_word(const struct registers *at, unsigned place,
@@ -98,9 +105,7 @@ static inline const _Atomic uint64_t *registers_word(const struct registers *at,
 {
     if (index == 0)
         return &registers_hot(at, place)->word;
-    return &((const struct registers_page *)(at->fixed.first + place * at->fixed.place_size +
-                                             2 * PAGE))
-                ->word[index - 1];
+    return &registers_page(at, place)->word[index - 1];
 }
 
 static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigned index)
@@ -129,9 +134,10 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
         const struct acquaintance *other = &at->rivals.acquaintances[place];
         if (place == at->fixed.self)
             continue;
-        if (__builtin_expect(other->known != 0 && atomic_load(&other->hot->life) == other->known,
+        if (__builtin_expect(other->known != 0 &&
+                                 atomic_load(&registers_hot(at, place)->life) == other->known,
                              1) ||
-            ay__meet(at, place))
+            ay__meet(at, place, false))
             return place;
     }
     return at->fixed.places;
@@ -165,6 +171,15 @@ static inline bool registers_is_idle(const struct registers *at, unsigned index,
     return index == 0 && at->near.idle_shows && !(value >> 63);
 }
 
+/* Only waits: in nobody's way but theirs who stand behind it. Whether its thread still lives need
+ * not be asked at every look; its process does. The one directly behind it sleeps on it, and asks
+ * (ay__sleep); and goes before all others that it keeps waiting. So a scan of a thousand that wait
+ * feels no pulse. */
+static inline bool registers_waits(const struct registers *at, unsigned index, word value)
+{
+    return index == 0 && (value & at->fixed.waits_mask) == at->fixed.waits;
+}
+
 /* What a fetched value counts as. If its thread has ended, it does so as its protocol's dead value;
  * but one that had left before is idle just so, and the process may go on from there by another
  * thread. */
@@ -176,14 +191,19 @@ static inline word registers_as(const struct registers *at, unsigned index, bool
     return at->fixed.protocol->dead(index, value);
 }
 
+static inline bool registers_companion_lives(const struct registers *at,
+                                             const struct companion *companion)
+{
+    return acquaintance_stands(companion->other, companion->hot) &&
+           acquaintance_beats(companion->other, at->fixed.space);
+}
+
 /* Whether all who may be inside together with me live. They are in nobody's way, so no scan
  * looks at them; but whoever dies inside is told of, in whatever mode. */
 static inline bool registers_company_lives(const struct registers *at)
 {
     for (unsigned which = 0; which < at->rivals.company_count; which++)
-        if (__builtin_expect(!acquaintance_stands(at->rivals.company[which].other) ||
-                                 !acquaintance_beats(at->rivals.company[which].other),
-                             0))
+        if (__builtin_expect(!registers_companion_lives(at, &at->rivals.company[which]), 0))
             return false;
     return true;
 }
@@ -206,12 +226,12 @@ __attribute__((always_inline)) static inline bool registers_none_above(struct re
                                                                        word limit)
 {
 #define ABOVE(steps) __builtin_expect(registers_at_line(line + (steps)*stride) > limit, 0)
-    const size_t stride = at->near.stride;
     if (!registers_gathered(at))
         return false;
     const struct stretch *const end = at->rivals.runs + at->rivals.run_count;
     for (const struct stretch *run = at->rivals.runs; run < end; run++) {
         const char *line = run->line;
+        const size_t stride = run->stride;
         unsigned count = run->end - run->place;
         for (; count >= 4; count -= 4, line += 4 * stride)
             if (ABOVE(0) || ABOVE(1) || ABOVE(2) || ABOVE(3))
@@ -230,12 +250,12 @@ __attribute__((always_inline)) static inline bool registers_none_with(struct reg
                                                                       word mask)
 {
 #define WORD(steps) registers_at_line(line + (steps)*stride)
-    const size_t stride = at->near.stride;
     if (!registers_gathered(at))
         return false;
     for (const struct stretch *run = at->rivals.runs + at->rivals.run_count;
          run-- > at->rivals.runs;) {
         unsigned count = run->end - run->place;
+        const size_t stride = run->stride;
         const char *line = run->line + count * stride;
         for (; count >= 4; count -= 4) {
             line -= 4 * stride;
@@ -252,6 +272,16 @@ __attribute__((always_inline)) static inline bool registers_none_with(struct reg
     return true;
 }
 
+/* Whether a value, fetched from a place that stands, is that of a living thread, or may be taken
+ * for it; or that of one that is known to be dead. */
+static inline bool registers_is_beyond_doubt(const struct registers *at,
+                                             const struct acquaintance *other, unsigned index,
+                                             word value)
+{
+    return registers_is_idle(at, index, value) || registers_waits(at, index, value) ||
+           acquaintance_beats(other, at->fixed.space);
+}
+
 /* L4. What is known of a place was its life at some time before; a (life, generation) that has
  * passed never comes again; so if it still is its life after the fetch, it was so all the time
  * between. Its thread is the one whose pulse it names: another comes only while the place is idle
@@ -263,10 +293,9 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
     const struct acquaintance *other = &at->rivals.acquaintances[place];
     access_point();
     if (__builtin_expect(other->known != 0, 1)) {
-        const word value =
-            atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
-        if (__builtin_expect(acquaintance_stands(other), 1) &&
-            (registers_is_idle(at, index, value) || __builtin_expect(acquaintance_beats(other), 1)))
+        const word value = atomic_load(registers_word(at, place, index));
+        if (__builtin_expect(acquaintance_stands(other, registers_hot(at, place)), 1) &&
+            __builtin_expect(registers_is_beyond_doubt(at, other, index, value), 1))
             return registers_as(at, index, other->alive, other->open, value);
     }
     return ay__read_anew(at, place, index);
@@ -359,9 +388,7 @@ static inline bool registers_heed(struct registers *at)
 static inline const _Atomic uint8_t *registers_bit(const struct registers *at, unsigned place,
                                                    unsigned index)
 {
-    return &((const struct registers_page *)(at->fixed.first + place * at->fixed.place_size +
-                                             2 * PAGE))
-                ->bit[index];
+    return &registers_page(at, place)->bit[index];
 }
 
 static inline bool registers_read_bit(struct registers *at, unsigned place, unsigned index)
@@ -372,7 +399,7 @@ static inline bool registers_read_bit(struct registers *at, unsigned place, unsi
     if (vital.alive)
         return value;
     if (at->rivals.acquaintances[place].alive)
-        ay__meet(at, place); /* it may have died inside */
+        ay__meet(at, place, true); /* it may have died inside */
     return at->fixed.protocol->dead_bit(index, value);
 }
 

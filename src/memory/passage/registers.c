@@ -20,49 +20,62 @@ uint64_t ay__fence(const ay_space *space, unsigned place)
                : atomic_load(&hot->fence);
 }
 
-static int class_of(unsigned precedence, const struct public_spec *spec)
+static int class_of(unsigned precedence, unsigned mode, int priority)
 {
-    const bool writes = spec->mode == AY_EXCLUSIVE || spec->mode == AY_PROTECTED_WRITE ||
-                        spec->mode == AY_CONCURRENT_WRITE;
+    const bool writes =
+        mode == AY_EXCLUSIVE || mode == AY_PROTECTED_WRITE || mode == AY_CONCURRENT_WRITE;
     switch (precedence) {
     case AY_WRITERS_FIRST:
         return writes;
     case AY_READERS_FIRST:
         return !writes;
     case AY_BY_PRIORITY:
-        return spec->priority;
+        return priority;
     default:
         return 0;
     }
 }
 
-static void acquaint(const struct registers *at, const struct public_spec *spec,
+static void acquaint(const struct registers *at, unsigned place, const struct hot *hot,
                      struct acquaintance *other)
 {
-    const int mine = class_of(at->fixed.space->precedence, at->fixed.spec),
-              its = class_of(at->fixed.space->precedence, spec);
-    other->meets = ay__spec_meets(at->fixed.spec, spec);
-    other->rival =
-        other->meets && (spec->mode >= MODES || modes_conflict(at->fixed.spec->mode, spec->mode));
-    other->precedence = (int8_t)(its > mine ? -1 : its < mine ? 1 : 0);
+    const struct public_spec *spec = at->fixed.spec;
+    const unsigned precedence = at->fixed.space->precedence, mode = atomic_load(&hot->mode);
+    const int mine = class_of(precedence, spec->mode, spec->priority),
+              its = class_of(precedence, mode, atomic_load(&hot->priority));
+    other->meets = ay__spec_meets_place(at->fixed.space, spec, at->fixed.name, place);
+    other->rival = other->meets && (mode >= MODES || modes_conflict(spec->mode, mode));
+    other->precedence = (signed char)(its > mine ? -1 : its < mine ? 1 : 0);
+}
+
+/* Whether the pulse of a place need not be felt when it is met: it idles or waits, in a process
+ * that lives. */
+static bool is_quiet(const struct registers *at, const struct vital *vital, const struct hot *hot)
+{
+    const word value = atomic_load(&hot->word);
+    return life_alive(vital->life) && !atomic_load(&hot->inside) &&
+           (registers_is_idle(at, 0, value) || registers_waits(at, 0, value));
 }
 
 /* What a new owner says of itself is read between two equal fetches of its life (L4). */
-bool ay__meet(struct registers *at, unsigned place)
+bool ay__meet(struct registers *at, unsigned place, bool feel)
 {
     struct acquaintance *other = &at->rivals.acquaintances[place];
     const struct hot *hot = registers_hot(at, place);
     for (;;) {
-        const struct vital vital = ay__vital(at->fixed.space, place);
+        struct vital vital = ay__vital_unfelt(at->fixed.space, place);
         const uint64_t life = vital.life;
         if (life_generation(life) == 0 && !(at->fixed.protocol->features & FEATURE_EVERY_PLACE))
             return false;
+        feel |= !is_quiet(at, &vital, hot);
+        if (feel)
+            ay__vital_feel(&vital);
         if (other->known == 0 || life_generation(life) != life_generation(other->known)) {
             /* Whom I knew for a rival but have not read since, or met when it was gone (L4: the
              * spec may be the next one's), or never met, may have been inside. */
             at->rivals.missed += other->rival || !life_alive(life) ||
                                  life_generation(life) - life_generation(other->known) > 1;
-            acquaint(at, &ay__cold(at->fixed.space, place)->spec, other);
+            acquaint(at, place, hot, other);
         }
         if (at->fixed.protocol->number) {
             const uint64_t number = at->fixed.protocol->number(atomic_load(&hot->word));
@@ -72,14 +85,15 @@ bool ay__meet(struct registers *at, unsigned place)
         if (ay__deaths_concern(at->fixed.spec, &vital, hot, ay__cold(at->fixed.space, place)))
             at->rivals.news = true;
         ay__order_loads();
-        const struct vital after = ay__vital(at->fixed.space, place);
+        struct vital after = ay__vital_unfelt(at->fixed.space, place);
+        if (feel)
+            ay__vital_feel(&after);
         if (!ay__same_vital(&vital, &after))
             continue;
         /* not before: one that was never used must stay a stranger, at whom a scan ends */
-        other->hot = hot;
         other->alive = vital.alive;
         other->open = life_alive(life);
-        other->page = vital.page;
+        other->beats = vital.page != NULL;
         other->pulse = vital.pulse;
         other->known = life;
         if (!other->alive && !other->open)
@@ -88,17 +102,26 @@ bool ay__meet(struct registers *at, unsigned place)
     }
 }
 
+bool ay__notice(struct registers *at, unsigned place)
+{
+    const struct acquaintance *other = &at->rivals.acquaintances[place];
+    if (ay__vital(at->fixed.space, place).alive || !other->alive)
+        return false;
+    ay__meet(at, place, true);
+    return true;
+}
+
 /* A read of one who is not known, or whose life has changed: until it did not change during the
  * fetch. */
 word ay__read_anew(struct registers *at, unsigned place, unsigned index)
 {
     const struct acquaintance *other = &at->rivals.acquaintances[place];
-    for (;;) {
-        if (!ay__meet(at, place))
+    const struct hot *hot = registers_hot(at, place);
+    for (bool feel = false;; feel = true) {
+        if (!ay__meet(at, place, feel))
             return at->fixed.protocol->dead(index, 0);
         const word value = atomic_load(registers_word(at, place, index));
-        if (acquaintance_stands(other) &&
-            (registers_is_idle(at, index, value) || acquaintance_beats(other)))
+        if (acquaintance_stands(other, hot) && registers_is_beyond_doubt(at, other, index, value))
             return registers_as(at, index, other->alive, other->open, value);
     }
 }
@@ -106,12 +129,15 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index)
 static void add_to_runs(struct registers *at, unsigned place)
 {
     struct stretch *last = at->rivals.run_count ? &at->rivals.runs[at->rivals.run_count - 1] : NULL;
-    if (last && last->end == place && hot_offset(place) != 0) {
+    if (last && last->end == place && hot_follows(place)) {
         last->end++;
         return;
     }
-    at->rivals.runs[at->rivals.run_count++] = (struct stretch){
-        .line = (const char *)registers_hot(at, place), .place = place, .end = place + 1};
+    at->rivals.runs[at->rivals.run_count++] =
+        (struct stretch){.line = (const char *)registers_hot(at, place),
+                         .place = place,
+                         .end = place + 1,
+                         .stride = hot_stride(place)};
 }
 
 /* A place whose owner is gone is left out, once it is known; but not in the middle of a passage,
@@ -132,7 +158,7 @@ void ay__gather(struct registers *at)
             at->rivals.burdened |= gone;
         } else if (other->meets && !other->rival && !gone) {
             at->rivals.company[at->rivals.company_count++] =
-                (struct companion){.other = other, .place = place};
+                (struct companion){.other = other, .hot = registers_hot(at, place), .place = place};
         }
     }
     at->rivals.gathered = claims;
@@ -144,7 +170,6 @@ void ay__look_at_company(struct registers *at)
     if (!registers_gathered(at))
         ay__gather(at);
     for (unsigned which = 0; which < at->rivals.company_count; which++)
-        if (!acquaintance_stands(at->rivals.company[which].other) ||
-            !acquaintance_beats(at->rivals.company[which].other))
-            ay__meet(at, at->rivals.company[which].place);
+        if (!registers_companion_lives(at, &at->rivals.company[which]))
+            ay__meet(at, at->rivals.company[which].place, true);
 }

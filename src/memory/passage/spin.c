@@ -48,7 +48,8 @@ static bool has_changed(const struct registers *at, struct watch *watch)
 
 /* As many go before me as there are processors, or more. They run sooner if I give mine away than
  * if I sleep and have to be woken: for a while, so that whoever waits for long sleeps. On a busy
- * machine it may be long until I get it back: so not if my time is short. */
+ * machine it may be long until I get it back: so not if my time is short. Nor the first time: who
+ * comes once, one of a crowd perhaps, has no reason to believe that they will be quick. */
 static bool yield(const struct registers *at, struct watch *watch)
 {
     for (unsigned times = 0; times < YIELDS_MOST; times++) {
@@ -117,7 +118,7 @@ bool ay__spin(struct registers *at, struct watch *watch)
 {
     at->passage.spun_ns = 0;
     if (watch->ahead >= ay__process.processors)
-        return yield(at, watch);
+        return at->habits.entered && yield(at, watch);
     /* where others may pass, my haste would only take the line away from them */
     if (at->fixed.space->overtake)
         return look_for_a_while(at, watch, LOOKS_PATIENT, PAUSES_PATIENT);

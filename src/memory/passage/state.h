@@ -33,7 +33,6 @@ struct fixed_near {
     uint64_t mark;                  /* of the process that opened it */
     struct hot *own;                /* writable */
     const _Atomic uint64_t *claims; /* the space's (L6) */
-    uint32_t stride;                /* from the line of a place to that of the next */
     bool cluster;                   /* space->cluster */
     bool plain;       /* the lane may ever be open: nothing of the region is out of the ordinary */
     bool idle_shows;  /* by the top bit of register 0 (`courtesy`) */
@@ -43,14 +42,16 @@ struct fixed_near {
 /* Fixed likewise: the rest. */
 struct fixed {
     unsigned self, places;
-    const char *first; /* place 0, read-only */
-    size_t place_size;
+    const char *base;      /* the file, read-only */
+    const char *registers; /* of place 0, there */
     struct cold *own_cold; /* writable, as is own_page */
     struct registers_page *own_page;
     const struct public_spec *spec;
     const struct running_protocol *protocol;
     ay_space *space;
     const _Atomic uint32_t *used; /* the space's (L2) */
+    uint64_t name;                /* its hash; 0: it has several */
+    word waits, waits_mask;       /* of a word that only waits: see registers_waits() */
 };
 
 /* The thread that enters, or entered last. */

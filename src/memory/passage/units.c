@@ -18,7 +18,9 @@ static void collect(struct registers *at, uint64_t *taken)
     const unsigned words = (at->fixed.spec->of + 63) / 64;
     for (unsigned place = registers_next(at, 0); place < at->fixed.places;
          place = registers_next(at, place + 1)) {
-        if (!registers_rival(at, place) || !ay__vital(at->fixed.space, place).alive)
+        /* who holds some is inside: it says so before it lets others choose */
+        if (!registers_rival(at, place) || !atomic_load(&registers_hot(at, place)->inside) ||
+            !ay__vital(at->fixed.space, place).alive)
             continue;
         const struct cold *cold = ay__cold(at->fixed.space, place);
         for (unsigned which = 0; which < words; which++) {

@@ -394,9 +394,21 @@ static bool watch_newcomers(const struct registers *at, struct ay__waitv *words,
     return claims != at->rivals.gathered;
 }
 
+/* A look takes it for granted that who waits is alive (registers_waits): who sleeps on it does not.
+ */
+static bool notice_ends(struct registers *at, const struct watch *watch)
+{
+    bool ends = false;
+    for (unsigned which = 0; which < watch->count; which++)
+        ends |= ay__notice(at, watch->place[which]);
+    return ends;
+}
+
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
 {
     *woken = false;
+    if (notice_ends(at, watch)) /* each once: even one that only tries may look again */
+        return at->passage.deadline == INT64_MIN || registers_heed(at);
     if (at->passage.deadline == INT64_MIN)
         return give_up(at, at->passage.give_up);
     at->habits.ahead = watch->ahead;
