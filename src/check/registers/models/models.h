@@ -17,32 +17,71 @@
         return call;                                                                               \
     }
 
-extern const struct register_protocol model_pair;
-extern const struct register_protocol model_races, model_races_printed;
-extern const struct register_protocol model_clock, model_clock_unpadded, model_clock_without_step_1,
-    model_clock_without_step_3, model_clock_without_ok, model_clock_without_keep,
-    model_clock_without_maximum;
-extern const struct register_protocol model_region, model_region_printed, model_region_without_pair,
-    model_region_stale_mode, model_region_keep_precede, model_region_in_order;
-extern const struct register_protocol model_forks, model_forks_printed, model_forks_redirect_idle,
-    model_forks_read_twice, model_forks_forgetful, model_forks_swapped, model_forks_without_range,
-    model_forks_forget_at_leave;
+/* All of them, in the order in which they are listed: the shipped ones first. */
+#define REGISTER_MODELS(MODEL)                                                                     \
+    MODEL(pair)                                                                                    \
+    MODEL(races)                                                                                   \
+    MODEL(clock)                                                                                   \
+    MODEL(bakery)                                                                                  \
+    MODEL(region)                                                                                  \
+    MODEL(network)                                                                                 \
+    MODEL(forks)                                                                                   \
+    MODEL(courtesy)                                                                                \
+    MODEL(courtesy_units)                                                                          \
+    MODEL(bakery_words)                                                                            \
+    MODEL(bakery_bounded)                                                                          \
+    MODEL(bakery_torn)                                                                             \
+    MODEL(races_printed)                                                                           \
+    MODEL(clock_unpadded)                                                                          \
+    MODEL(clock_without_step_1)                                                                    \
+    MODEL(clock_without_step_3)                                                                    \
+    MODEL(clock_without_ok)                                                                        \
+    MODEL(clock_without_keep)                                                                      \
+    MODEL(clock_without_maximum)                                                                   \
+    MODEL(bakery_without_choosing)                                                                 \
+    MODEL(bakery_without_incarnation)                                                              \
+    MODEL(bakery_torn_read)                                                                        \
+    MODEL(bakery_torn_write)                                                                       \
+    MODEL(bakery_torn_forgotten)                                                                   \
+    MODEL(region_printed)                                                                          \
+    MODEL(region_without_pair)                                                                     \
+    MODEL(region_stale_mode)                                                                       \
+    MODEL(region_keep_precede)                                                                     \
+    MODEL(region_in_order)                                                                         \
+    MODEL(network_undeferred)                                                                      \
+    MODEL(network_no_urgent)                                                                       \
+    MODEL(network_silent)                                                                          \
+    MODEL(network_late_reset)                                                                      \
+    MODEL(network_hasty)                                                                           \
+    MODEL(forks_printed)                                                                           \
+    MODEL(forks_redirect_idle)                                                                     \
+    MODEL(forks_read_twice)                                                                        \
+    MODEL(forks_forgetful)                                                                         \
+    MODEL(forks_forget_at_leave)                                                                   \
+    MODEL(forks_swapped)                                                                           \
+    MODEL(forks_without_range)                                                                     \
+    MODEL(courtesy_without_look)                                                                   \
+    MODEL(courtesy_without_choosing)                                                               \
+    MODEL(courtesy_without_incarnation)                                                            \
+    MODEL(courtesy_without_step_back)                                                              \
+    MODEL(courtesy_without_withdrawal)                                                             \
+    MODEL(courtesy_without_bound)                                                                  \
+    MODEL(courtesy_without_raise)                                                                  \
+    MODEL(courtesy_units_without_sights)                                                           \
+    MODEL(courtesy_without_sweep)                                                                  \
+    MODEL(courtesy_without_heed)                                                                   \
+    MODEL(courtesy_without_doorway)                                                                \
+    MODEL(courtesy_without_recount)                                                                \
+    MODEL(courtesy_without_renewal)                                                                \
+    MODEL(courtesy_without_patience)                                                               \
+    MODEL(courtesy_without_rouse)                                                                  \
+    MODEL(courtesy_retain)                                                                         \
+    MODEL(courtesy_retain_without_recall)                                                          \
+    MODEL(courtesy_retain_without_barrier)                                                         \
+    MODEL(courtesy_retain_without_retained)
 
-extern const struct register_protocol model_bakery, model_bakery_without_choosing,
-    model_bakery_without_incarnation;
-extern const struct register_protocol model_bakery_words, model_bakery_bounded, model_bakery_torn,
-    model_bakery_torn_read, model_bakery_torn_write, model_bakery_torn_forgotten;
-extern const struct register_protocol model_courtesy, model_courtesy_units,
-    model_courtesy_without_look, model_courtesy_without_choosing,
-    model_courtesy_without_incarnation, model_courtesy_without_step_back,
-    model_courtesy_without_withdrawal, model_courtesy_without_bound, model_courtesy_without_raise,
-    model_courtesy_units_without_sights, model_courtesy_without_sweep, model_courtesy_without_heed,
-    model_courtesy_without_doorway, model_courtesy_without_recount, model_courtesy_without_renewal,
-    model_courtesy_without_patience, model_courtesy_without_rouse, model_courtesy_retain,
-    model_courtesy_retain_without_recall, model_courtesy_retain_without_barrier,
-    model_courtesy_retain_without_retained;
-
-extern const struct register_protocol model_network, model_network_undeferred,
-    model_network_no_urgent, model_network_silent, model_network_late_reset, model_network_hasty;
+#define MODEL(name) extern const struct register_protocol model_##name;
+REGISTER_MODELS(MODEL)
+#undef MODEL
 
 #endif
