@@ -61,6 +61,7 @@ STRUCT = re.compile(r"(?:static )?((?:struct|union|enum) \w+) \{")
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
 # Templates, each with the folder in which its document will lie.
 WRITTEN_FOR = {"tools/performance.template.md": "docs/results"}
+COMMENT = re.compile(r"\s*(/?\*|//)")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(home|Users|root|work)/\w")
 
@@ -210,6 +211,17 @@ def judge_lines_for_people(_root, path, lines):
             yield number, "say() writes lines for people"
 
 
+def judge_one_reader_one_writer(_root, path, lines):
+    """Command lines are read by the tables of src/cli/options.h, JSON is written by src/common/json.h."""
+    if not path.startswith("src/"):
+        return
+    for number, line in enumerate(lines, 1):
+        if path != "src/cli/options.c" and re.search(r"\bgetopt(_long)?\(|<getopt\.h>", line) and not COMMENT.match(line):
+            yield number, "src/cli/options.c reads command lines"
+        if path != "src/common/json.h" and re.search(r'\\":|[{,]\\"', line):
+            yield number, "src/common/json.h writes JSON"
+
+
 def judge_words(_root, _path, lines):
     for number, line in enumerate(lines, 1):
         if UNFINISHED.search(line):
@@ -252,8 +264,8 @@ def judge(root):
         rules = [judge_words, judge_links]
         if path.endswith(C_FILES):
             c_paths.append(path)
-            rules += [judge_includes, judge_head, judge_length, judge_two_bodies, judge_lines_for_people, judge_purity,
-                      judge_core, judge_columns]
+            rules += [judge_includes, judge_head, judge_length, judge_two_bodies, judge_lines_for_people,
+                      judge_one_reader_one_writer, judge_purity, judge_core, judge_columns]
             structs += [(path, number, match.group(1)) for number, line in enumerate(lines, 1)
                         if path.startswith("src/") and (match := STRUCT.match(line))]
         for rule in rules:
@@ -335,6 +347,8 @@ BREAKS = [
     ("docs/notes.md", "[one](two.md) [else](https://example.org/) [here](#here)\n", "there is no two.md"),
     ("docs/notes.md", "See /ho" + "me/somebody/notes.\n", "a path of one machine"),
     ("src/cli/main.c", GOOD + 'void a(void) { fprintf(stderr, "a"); }\n', "say() writes lines for people"),
+    ("src/cli/main.c", GOOD + "#include <getopt.h>\n", "src/cli/options.c reads command lines"),
+    ("src/cli/main.c", GOOD + 'const char a[] = "{\\"schema\\":1}";\n', "src/common/json.h writes JSON"),
     ("src/common/draw/svg.h", GOOD + "int   a ;\n", "not as clang-format has it"),
 ]
 

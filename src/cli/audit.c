@@ -10,6 +10,9 @@
 
 #include "cli/commands.h"
 #include "cli/text.h"
+#include "common/json.h"
+
+enum { SCHEMA = 1 };
 
 struct audit_request {
     const char *file, *svg;
@@ -141,25 +144,31 @@ static void print_text(const struct audit_request *request, const struct trace *
 
 static void print_json(const struct trace *trace, const struct audit *audit)
 {
-    printf("{\"holds\":%s,\"events\":%zu,\"processes\":%u,\"entries\":%" PRIu64
-           ",\"overtaken\":%" PRIu64
-           ",\"liveness_judged\":%s,\"fairness_judged\":%s,\"violations\":[",
-           audit_holds(audit) ? "true" : "false", trace->count, trace->processes.count,
-           audit->entries, audit->overtaken, audit->liveness_judged ? "true" : "false",
-           audit->fairness_judged ? "true" : "false");
-    const char *comma = "";
+    struct json json = json_begin(stdout);
+    json_object(&json, NULL);
+    json_number(&json, "schema", SCHEMA);
+    json_flag(&json, "holds", audit_holds(audit));
+    json_number(&json, "events", trace->count);
+    json_number(&json, "processes", trace->processes.count);
+    json_number(&json, "entries", audit->entries);
+    json_number(&json, "overtaken", audit->overtaken);
+    json_flag(&json, "liveness_judged", audit->liveness_judged);
+    json_flag(&json, "fairness_judged", audit->fairness_judged);
+    json_list(&json, "violations");
     for (enum audit_property property = 0; property < PROPERTIES; property++) {
         const struct audit_finding *finding = &audit->findings[property];
         if (!finding->found)
             continue;
-        printf("%s{\"property\":\"%s\",\"line\":%u,\"other_line\":%u,\"words\":", comma,
-               audit_property_name(property), trace->records[finding->record].line,
-               trace->records[finding->other].line);
-        text_json(stdout, finding->words);
-        putchar('}');
-        comma = ",";
+        json_object(&json, NULL);
+        json_text(&json, "property", audit_property_name(property));
+        json_number(&json, "line", trace->records[finding->record].line);
+        json_number(&json, "other_line", trace->records[finding->other].line);
+        json_text(&json, "words", finding->words);
+        json_close(&json);
     }
-    puts("]}");
+    json_close(&json);
+    json_close(&json);
+    json_end(&json);
 }
 
 static int draw(const struct audit_request *request, const struct trace *trace,

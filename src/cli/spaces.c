@@ -7,15 +7,16 @@
 #include <time.h>
 
 #include "cli/commands.h"
-#include "cli/status/sightings.h"
+#include "cli/status/status.h"
 #include "cli/text.h"
 
-enum { SCHEMA = 1, FOR_CREATE = 1, FOR_READING = 2 };
+enum { FOR_CREATE = 1, FOR_READING = 2 };
 
 struct spaces_words {
     ay_options options;
     bool json;
-    bool listed; /* of a list: one is out already; set by list_one() */
+    bool listed;      /* of a list: one is out already; set by list_one() */
+    struct json list; /* with .json: the list that is open */
 };
 
 static int fail(void)
@@ -122,20 +123,6 @@ static int create(const char *name, struct spaces_words *asked)
     return 0;
 }
 
-static void print_json(const struct sightings *space)
-{
-    const ay_view *view = &space->view;
-    fputs("{\"name\":", stdout);
-    text_json(stdout, space->name);
-    fputs(",\"path\":", stdout);
-    text_json(stdout, space->path);
-    printf(
-        ",\"protocol\":\"%s\",\"precedence\":\"%s\",\"overtake\":%u,\"places\":%u,\"used\":%u,\"alive\":%u,"
-        "\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"created\":%lld}",
-        view->protocol, text_precedence(view->precedence), view->overtake, view->places, view->used,
-        view->alive, view->mode, view->uid, view->gid, (long long)view->created_s);
-}
-
 static void print_space(const struct sightings *space)
 {
     const ay_view *view = &space->view;
@@ -160,9 +147,14 @@ static int show(const char *name, struct spaces_words *asked)
     if (sightings_take(name, &space) < 0)
         return fail();
     if (asked->json) {
-        printf("{\"schema\":%d,\"space\":", SCHEMA);
-        print_json(&space);
-        puts("}");
+        struct json json = json_begin(stdout);
+        json_object(&json, NULL);
+        json_number(&json, "schema", STATUS_SCHEMA);
+        json_object(&json, "space");
+        status_describe_space(&json, &space);
+        json_close(&json);
+        json_close(&json);
+        json_end(&json);
     } else {
         print_space(&space);
     }
@@ -179,8 +171,9 @@ static int list_one(const char *name, void *arg)
         return 0;
     }
     if (asked->json) {
-        fputs(asked->listed ? "," : "", stdout);
-        print_json(&space);
+        json_object(&asked->list, NULL);
+        status_describe_space(&asked->list, &space);
+        json_close(&asked->list);
     } else {
         if (!asked->listed)
             printf("%-20s %-10s %-14s %7s %5s  %s\n", "SPACE", "PROTOCOL", "PRECEDENCE", "PLACES",
@@ -199,11 +192,19 @@ static int list_one(const char *name, void *arg)
 
 static int list(struct spaces_words *asked)
 {
-    if (asked->json)
-        printf("{\"schema\":%d,\"spaces\":[", SCHEMA);
+    struct json *json = &asked->list;
+    if (asked->json) {
+        *json = json_begin(stdout);
+        json_object(json, NULL);
+        json_number(json, "schema", STATUS_SCHEMA);
+        json_list(json, "spaces");
+    }
     const int error = spaces_each(list_one, asked);
-    if (asked->json)
-        puts("]}");
+    if (asked->json) {
+        json_close(json);
+        json_close(json);
+        json_end(json);
+    }
     if (error)
         return usage_error("spaces", "cannot list: %s", strerror(-error));
     if (!asked->listed && !asked->json)

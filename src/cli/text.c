@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words and numbers as people, and JSON, read them. */
+/* Words and numbers as people read them. */
 #include "cli/text.h"
 
 #include <pwd.h>
@@ -117,23 +117,6 @@ size_t text_print(FILE *out, const char *text, size_t most)
 size_t text_columns(const char *text)
 {
     return text_print(NULL, text, 0);
-}
-
-void text_json(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (const char *at = text; *at;) {
-        const size_t length = utf8_length(at);
-        const uint32_t character = length ? utf8_character(at, length) : 0xfffd;
-        if (*at == '"' || *at == '\\')
-            fprintf(out, "\\%c", *at);
-        else if (!length || !is_printable(character)) /* which are all below U+10000 */
-            fprintf(out, "\\u%04x", character);
-        else
-            fwrite(at, 1, length, out);
-        at += length ? length : 1;
-    }
-    fputc('"', out);
 }
 
 const char *text_mode_at(size_t at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words and numbers as people, and JSON, read them. */
+/* Words and numbers as people read them. */
 #ifndef AFTERYOU_CLI_TEXT_H
 #define AFTERYOU_CLI_TEXT_H
 
@@ -29,8 +29,6 @@ void text_user(unsigned uid, char *text, size_t room);
 size_t text_print(FILE *out, const char *text, size_t most);
 /* How many columns of a terminal it takes, so printed. */
 size_t text_columns(const char *text);
-/* A quoted JSON string; bytes that are no UTF-8 become U+FFFD. */
-void text_json(FILE *out, const char *text);
 
 const char *text_mode(ay_mode mode);
 const char *text_precedence(ay_precedence precedence);

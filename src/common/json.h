@@ -50,9 +50,9 @@ static inline struct json json_begin(FILE *out)
     return (struct json){.out = out};
 }
 
-static inline void json_quote(struct json *json, const char *text)
+/* What stands between the quotes. */
+static inline void json_part(struct json *json, const char *text)
 {
-    fputc('"', json->out);
     for (size_t length; *text; text += length ? length : 1) {
         length = utf8_length(text);
         const uint32_t character = length             ? utf8_character(text, length)
@@ -65,6 +65,12 @@ static inline void json_quote(struct json *json, const char *text)
         else
             fwrite(text, 1, length, json->out);
     }
+}
+
+static inline void json_quote(struct json *json, const char *text)
+{
+    fputc('"', json->out);
+    json_part(json, text);
     fputc('"', json->out);
 }
 
@@ -124,6 +130,18 @@ static inline void json_text(struct json *json, const char *name, const char *te
         json_quote(json, text);
     else
         fputs("null", json->out);
+}
+
+/* A text that is given part by part: json_part(), up to json_close_text(). */
+static inline void json_open_text(struct json *json, const char *name)
+{
+    json_next(json, name);
+    fputc('"', json->out);
+}
+
+static inline void json_close_text(struct json *json)
+{
+    fputc('"', json->out);
 }
 
 static inline void json_null(struct json *json, const char *name)

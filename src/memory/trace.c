@@ -9,14 +9,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/descriptors.h"
-#include "common/printable.h"
+#include "common/json.h"
 #include "memory/passage/region.h"
 
 int ay__trace_file = -1;
@@ -38,91 +37,94 @@ void ay__trace_begin(void)
         descriptor_identify(ay__trace_file, &trace_identity);
 }
 
-static void write_quoted(FILE *out, const char *text, size_t most)
+/* A line that is being written, to memory. */
+struct trace_line {
+    FILE *out;
+    char *text;
+    size_t length;
+    struct json json;
+};
+
+/* What every line begins with: when, where, who. False: there is no memory, and so no line. */
+static bool begin_line(struct trace_line *line, const ay_space *space, unsigned pid, unsigned place,
+                       unsigned generation)
 {
-    char bytes[PATH_MAX];
-    snprintf(bytes, sizeof bytes, "%.*s", (int)most, text);
-    fputc('"', out);
-    for (size_t at = 0, length; bytes[at]; at += length ? length : 1) {
-        const unsigned char byte = (unsigned char)bytes[at];
-        length = utf8_length(bytes + at);
-        if (length == 0 || byte < 0x20 || byte == '"' || byte == '\\')
-            fprintf(out, "\\u%04x", length == 0 ? 0xf700u + byte : byte);
-        else
-            fwrite(bytes + at, 1, length, out);
+    *line = (struct trace_line){0};
+    line->out = open_memstream(&line->text, &line->length);
+    if (!line->out)
+        return false;
+    char process[64];
+    snprintf(process, sizeof process, "%u/%u/%u", pid, place, generation);
+    line->json = json_begin(line->out);
+    line->json.keep_bytes = true;
+    json_object(&line->json, NULL);
+    json_signed(&line->json, "at", ay__now());
+    json_text(&line->json, "space", space->path);
+    json_text(&line->json, "process", process);
+    return true;
+}
+
+/* One write of all of it. */
+static void end_line(struct trace_line *line)
+{
+    json_close(&line->json);
+    json_end(&line->json);
+    if (fclose(line->out) == 0 && descriptor_is(ay__trace_file, &trace_identity)) {
+        ssize_t written;
+        do
+            written = write(ay__trace_file, line->text, line->length);
+        while (written < 0 && errno == EINTR);
     }
-    fputc('"', out);
+    free(line->text);
 }
 
 /* "units":"0,3" for one that holds some. */
-static void write_units(FILE *out, const ay_region *region)
+static void write_units(struct json *json, const ay_region *region)
 {
-    const char *before = ",\"units\":\"";
-    for (unsigned unit = 0; unit < region->spec.of; unit++)
-        if (ay__units_has(&region->at, unit)) {
-            fprintf(out, "%s%u", before, unit);
-            before = ",";
-        }
-    if (*before == ',' && before[1] == '\0')
-        fputc('"', out);
-}
-
-/* What every line begins with: when, where, who. */
-static void begin_line(FILE *out, const ay_space *space, unsigned pid, unsigned place,
-                       unsigned generation)
-{
-    fprintf(out, "{\"at\":%lld,\"space\":", (long long)ay__now());
-    write_quoted(out, space->path, PATH_MAX - 1);
-    fprintf(out, ",\"process\":\"%u/%u/%u\"", pid, place, generation);
-}
-
-/* One write, of what was written to `out`, the memory stream of `line`. Without memory there is no
- * line. */
-static void end_line(FILE *out, char **line, const size_t *length)
-{
-    fputs("}\n", out);
-    if (fclose(out) == 0 && descriptor_is(ay__trace_file, &trace_identity)) {
-        ssize_t written;
-        do
-            written = write(ay__trace_file, *line, *length);
-        while (written < 0 && errno == EINTR);
+    bool some = false;
+    for (unsigned unit = 0; unit < region->spec.of; unit++) {
+        if (!ay__units_has(&region->at, unit))
+            continue;
+        char number[16];
+        snprintf(number, sizeof number, "%s%u", some ? "," : "", unit);
+        if (!some)
+            json_open_text(json, "units");
+        json_part(json, number);
+        some = true;
     }
-    free(*line);
+    if (some)
+        json_close_text(json);
 }
 
 void ay__trace(const ay_region *region, const char *event)
 {
     const struct public_spec *spec = &region->spec;
-    const bool enters = strcmp(event, "enter") == 0;
     for (unsigned at = 0; at < spec->names; at++) {
-        char *line = NULL;
-        size_t length = 0;
-        FILE *out = open_memstream(&line, &length);
-        if (!out)
+        struct trace_line line;
+        if (!begin_line(&line, region->at.fixed.space, region->at.fixed.own_cold->owner.pid,
+                        region->at.fixed.self,
+                        life_generation(atomic_load(&region->at.near.own->life))))
             return;
-        begin_line(out, region->at.fixed.space, region->at.fixed.own_cold->owner.pid,
-                   region->at.fixed.self, life_generation(atomic_load(&region->at.near.own->life)));
-        fprintf(out, ",\"event\":\"%s\",\"region\":", event);
-        write_quoted(out, spec->name[at].bytes, spec->name[at].length);
-        fprintf(out, ",\"mode\":\"%s\"", mode_name(spec->mode));
+        char name[AY_NAME_MOST + 1];
+        snprintf(name, sizeof name, "%.*s", (int)spec->name[at].length, spec->name[at].bytes);
+        json_text(&line.json, "event", event);
+        json_text(&line.json, "region", name);
+        json_text(&line.json, "mode", mode_name(spec->mode));
         if (spec->slots > 1)
-            fprintf(out, ",\"slots\":%u", spec->slots);
-        if (enters) {
-            fprintf(out, ",\"fence\":%llu", (unsigned long long)ay_fence(region));
-            write_units(out, region);
+            json_number(&line.json, "slots", spec->slots);
+        if (strcmp(event, "enter") == 0) {
+            json_number(&line.json, "fence", ay_fence(region));
+            write_units(&line.json, region);
         }
-        end_line(out, &line, &length);
+        end_line(&line);
     }
 }
 
 void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsigned generation)
 {
-    char *line = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&line, &length);
-    if (!out)
+    struct trace_line line;
+    if (!begin_line(&line, space, pid, place, generation))
         return;
-    begin_line(out, space, pid, place, generation);
-    fputs(",\"event\":\"died\"", out);
-    end_line(out, &line, &length);
+    json_text(&line.json, "event", "died");
+    end_line(&line);
 }

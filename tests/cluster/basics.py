@@ -4,6 +4,7 @@ import json
 import subprocess
 import unittest
 
+from fields import differences
 from machines import AFTERYOU, skip_unless_possible, wait_until
 from support import CONFLICT, ClusterTest, Holder
 
@@ -126,6 +127,8 @@ class Basics(ClusterTest):
         shown = self.afteryou(c, "status", "--cluster", self.cluster.name, "--json")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertIn(self.region, json.dumps(json.loads(shown.stdout)))
+        ours = [line for line in differences("afteryou status --cluster NAME --json", [json.loads(shown.stdout)]) if "units[] is in no" not in line]
+        self.assertEqual(ours, [])  # a cluster has no units
 
     def test_refused(self):
         a = self.cluster.machines[0]

@@ -77,7 +77,7 @@ class Nested(CommandTest):
             while any(process.poll() is None for process in processes):
                 cycles = self.look()["cycles"]
                 if cycles:
-                    self.assertEqual(len(cycles[0]), 2)
+                    self.assertEqual([type(place) for place in cycles[0]], [int, int])
                     return
             for name in ("a-inside", "b-inside"):
                 self.file(name).unlink()

@@ -88,7 +88,7 @@ static int check_some(struct check_words *asked)
     const int error = sample_run(&asked->model.system, &asked->sample, &result);
     if (error)
         return usage_error("check", "%s", strerror(-error));
-    check_report_sample(stdout, asked, &result);
+    (asked->json ? check_report_sample_json : check_report_sample)(stdout, asked, &result);
     if (asked->svg && result.violated) {
         const int drawn = check_report_svg_run(asked->svg, asked, &result.run, result.violated);
         if (drawn)

@@ -42,15 +42,22 @@ int check_settle_messages(struct check_words *asked);
 /* The properties that this protocol promises in this configuration, a bit each. */
 unsigned check_promises(const struct register_model *model);
 
-/* What was asked, in one line: "n = 3, slots = 1, deaths". */
+/* What was asked, in one line: "n = 3, deaths after any step". */
 void check_describe(const struct check_words *asked, char *text, size_t room);
+enum { CHECK_DESCRIPTION = 320 };
 
 void check_report_text(FILE *out, const struct check_words *asked, const struct search *search,
                        const struct verdict *verdict, unsigned promised);
+/* check_json.c: one line each. */
 void check_report_json(FILE *out, const struct check_words *asked, const struct search *search,
                        const struct verdict *verdict, unsigned promised);
 void check_report_sample(FILE *out, const struct check_words *asked,
                          const struct sample_result *result);
+void check_report_sample_json(FILE *out, const struct check_words *asked,
+                              const struct sample_result *result);
+void check_report_messages_json(FILE *out, const struct check_words *asked,
+                                const struct search *search, const struct messages_model *model,
+                                const struct verdict *verdict);
 int check_report_svg_run(const char *path, const struct check_words *asked,
                          const struct check_run *run, const char *broken);
 /* The first broken property's run. 0, or a negative errno. */
@@ -59,10 +66,17 @@ int check_report_svg(const char *path, const struct check_words *asked,
 
 /* Words for people: "broken", "12,345". */
 const char *check_answer(enum answer answer);
+const char *check_end(enum search_end end);
 void check_print_run(FILE *out, const struct check_run *run, const struct register_model *model);
 
 /* check_messages.c: the same of a message protocol. An exit status. */
 int check_messages(const struct check_words *asked);
+#define CHECK_MESSAGES_PROMISES                                                                    \
+    (1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT)
+/* Whether the search saw what a passage costs: nobody crashed, and all passages came to an end. */
+bool check_counts_messages(const struct check_words *asked, const struct messages_model *model);
+/* NULL: nothing is broken. */
+const struct finding *check_first_broken(const struct verdict *verdict);
 /* "reordered", "fifo", "agreed". */
 const char *check_network(enum channels channels);
 /* check_messages_draw.c: the run that breaks it, as a space-time diagram. 0 or a negative errno. */

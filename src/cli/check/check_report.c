@@ -1,54 +1,89 @@
 /* SPDX-License-Identifier: MIT */
 /* What `afteryou check` found, for people and for programs. */
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "cli/check/check.h"
 #include "cli/commands.h"
 #include "common/draw/spacetime.h"
 
+enum { DESCRIPTION_PARTS = 18, PART_ROOM = 40 };
+
+struct check_parts {
+    char part[DESCRIPTION_PARTS][PART_ROOM];
+    unsigned count;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+add(struct check_parts *to, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (to->count < DESCRIPTION_PARTS)
+        vsnprintf(to->part[to->count++], PART_ROOM, format, arguments);
+    va_end(arguments);
+}
+
+static void describe_registers(const struct register_model *model, struct check_parts *to)
+{
+    add(to, "n = %u", model->places);
+    if (model->system.processes != model->places)
+        add(to, "%u of them used", model->system.processes);
+    if (model->slots > 1)
+        add(to, "%u slots", model->slots);
+    if (model->requests & 1u << REQUEST_SHARED)
+        add(to, "readers and writers");
+    if (model->problem == PROBLEM_ALLOCATION)
+        add(to, "%u units to allocate", model->units);
+    if (model->overtake)
+        add(to, "overtaking up to %u", model->overtake);
+    if (model->writers_first || model->by_priority)
+        add(to, "%s", model->writers_first ? "writers first" : "by priority");
+    if (model->room < WATCH_MOST)
+        add(to, "a watch of %u", model->room);
+    if (model->strangers)
+        add(to, "strangers");
+    if (model->passages)
+        add(to, "%u passages each", model->passages);
+    add(to, "%s",
+        model->deaths ? model->malfunction ? "deaths and malfunction" : "deaths after any step"
+                      : "no deaths");
+    if (model->halts)
+        add(to, "up to %u stopped for ever", model->halts);
+    if (model->stopped)
+        add(to, "%d stopped for ever%s", __builtin_popcount(model->stopped),
+            model->stopped_late ? ", late" : "");
+    if (model->aborts)
+        add(to, "aborts");
+    if (model->fences)
+        add(to, "fences judged");
+    if (model->tso)
+        add(to, "TSO store buffers");
+}
+
+static void describe_messages(const struct messages_options *options, struct check_parts *to)
+{
+    add(to, "%u nodes", options->nodes);
+    if (options->requests)
+        add(to, "%u requests each", options->requests);
+    else
+        add(to, "requests without bound");
+    add(to, "%s network", check_network(options->channels));
+    add(to, "%u crashes", options->crashes);
+    add(to, "%u joins", options->joinings);
+}
+
 void check_describe(const struct check_words *asked, char *text, size_t room)
 {
-    const struct register_model *model = &asked->model;
-    char parts[12][40];
-    unsigned count = 0;
-#define PART(...) snprintf(parts[count++], sizeof *parts, __VA_ARGS__)
-    PART("n = %u", model->places);
-    if (model->system.processes != model->places)
-        PART("%u of them used", model->system.processes);
-    if (model->slots > 1)
-        PART("%u slots", model->slots);
-    if (model->requests & 1u << REQUEST_SHARED)
-        PART("readers and writers");
-    if (model->problem == PROBLEM_ALLOCATION)
-        PART("%u units to allocate", model->units);
-    if (model->overtake)
-        PART("overtaking up to %u", model->overtake);
-    if (model->writers_first || model->by_priority)
-        PART(model->writers_first ? "writers first" : "by priority");
-    if (model->room < WATCH_MOST)
-        PART("a watch of %u", model->room);
-    if (model->strangers)
-        PART("strangers");
-    if (model->passages)
-        PART("%u passages each", model->passages);
-    PART(model->deaths ? model->malfunction ? "deaths and malfunction" : "deaths after any step"
-                       : "no deaths");
-    if (model->halts)
-        PART("up to %u stopped for ever", model->halts);
-    if (model->stopped)
-        PART("%d stopped for ever%s", __builtin_popcount(model->stopped),
-             model->stopped_late ? ", late" : "");
-    if (model->aborts)
-        PART("aborts");
-    if (model->fences)
-        PART("fences judged");
-    if (model->tso)
-        PART("TSO store buffers");
-#undef PART
+    struct check_parts parts = {.count = 0};
+    if (asked->messages.variant)
+        describe_messages(&asked->messages, &parts);
+    else
+        describe_registers(&asked->model, &parts);
     *text = '\0';
-    for (unsigned at = 0; at < count; at++)
-        snprintf(text + strlen(text), room - strlen(text), "%s%s", at ? ", " : "", parts[at]);
+    for (unsigned at = 0; at < parts.count; at++)
+        snprintf(text + strlen(text), room - strlen(text), "%s%s", at ? ", " : "", parts.part[at]);
 }
 
 void check_print_run(FILE *out, const struct check_run *run, const struct register_model *model)
@@ -69,7 +104,7 @@ const char *check_answer(enum answer answer)
     return words[answer];
 }
 
-static const char *end_in_words(enum search_end end)
+const char *check_end(enum search_end end)
 {
     switch (end) {
     case SEARCH_EXHAUSTED:
@@ -77,7 +112,7 @@ static const char *end_in_words(enum search_end end)
     case SEARCH_VIOLATED:
         return "ended at the first violation";
     case SEARCH_OVERFLOW:
-        return "NOT exhausted: a number outgrew its field (limit it with --passages)";
+        return "NOT exhausted: a number outgrew its field (bound it with --passages or --requests)";
     case SEARCH_STATES:
         return "NOT exhausted: --states was reached";
     case SEARCH_MEMORY:
@@ -104,7 +139,7 @@ static void print_overtaking(FILE *out, const struct verdict *verdict)
 void check_report_text(FILE *out, const struct check_words *asked, const struct search *search,
                        const struct verdict *verdict, unsigned promised)
 {
-    char described[320];
+    char described[CHECK_DESCRIPTION];
     check_describe(asked, described, sizeof described);
     fprintf(out, "%s: %s\n", asked->protocol, described);
     for (unsigned property = 0; property < PROPERTY_COUNT; property++) {
@@ -126,102 +161,14 @@ void check_report_text(FILE *out, const struct check_words *asked, const struct 
     fprintf(out, "%u states, %llu moves, depth %u, %.2f s, %.2f M states/s, %zu MB: %s\n",
             search->store.count, (unsigned long long)search->moves, search->depth, seconds,
             seconds > 0 ? search->store.count / seconds / 1e6 : 0, search->peak >> 20,
-            end_in_words(search->end));
-}
-
-/* Texts of ours hold neither quotes nor control characters; backslashes and quotes are escaped all
- * the same. */
-static void print_string(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-static void print_run_json(FILE *out, const struct check_run *run,
-                           const struct register_model *model)
-{
-    fputs(",\"run\":[", out);
-    for (size_t at = 0; at < run->count; at++) {
-        fprintf(out, "%s{\"place\":%u,\"does\":", at ? "," : "",
-                model->place_of[run->steps[at].move.process]);
-        print_string(out, run->steps[at].line);
-        fputc('}', out);
-    }
-    fputc(']', out);
-    if (run->loop < run->count)
-        fprintf(out, ",\"repeats_from\":%zu", run->loop);
-}
-
-void check_report_json(FILE *out, const struct check_words *asked, const struct search *search,
-                       const struct verdict *verdict, unsigned promised)
-{
-    char described[320];
-    check_describe(asked, described, sizeof described);
-    fprintf(out,
-            "{\"schema\":1,\"protocol\":\"%s\",\"places\":%u,\"configuration\":", asked->protocol,
-            asked->model.places);
-    print_string(out, described);
-    fputs(",\"properties\":{", out);
-    bool first = true;
-    for (unsigned property = 0; property < PROPERTY_COUNT; property++) {
-        const struct finding *finding = &verdict->finding[property];
-        if (finding->answer == ANSWER_SKIPPED)
-            continue;
-        static const char *const answers[] = {"unknown", "holds", "broken", ""};
-        fprintf(out, "%s\"%s\":{\"answer\":\"%s\",\"promised\":%s", first ? "" : ",",
-                property_name(property), answers[finding->answer],
-                promised >> property & 1 ? "true" : "false");
-        first = false;
-        if (finding->broken)
-            fprintf(out, ",\"broken\":\"%s\"", finding->broken);
-        if (finding->answer == ANSWER_BROKEN)
-            print_run_json(out, &finding->run, &asked->model);
-        fputc('}', out);
-    }
-    fputc('}', out);
-    if (verdict->overtakes_active != -2) {
-        /* null: without bound */
-        fprintf(out,
-                verdict->overtakes_active < 0 ? ",\"overtaken\":{\"from_active\":null"
-                                              : ",\"overtaken\":{\"from_active\":%d",
-                verdict->overtakes_active);
-        fprintf(out,
-                verdict->overtakes_queued < 0 ? ",\"from_queue\":null}" : ",\"from_queue\":%d}",
-                verdict->overtakes_queued);
-    }
-    fprintf(
-        out,
-        ",\"states\":%u,\"moves\":%llu,\"depth\":%u,\"seconds\":%.3f,\"bytes\":%zu,\"exhausted\":%s,\"end\":",
-        search->store.count, (unsigned long long)search->moves, search->depth,
-        search_seconds(search), search->peak, search->end == SEARCH_EXHAUSTED ? "true" : "false");
-    print_string(out, end_in_words(search->end));
-    fputs("}\n", out);
+            check_end(search->end));
 }
 
 void check_report_sample(FILE *out, const struct check_words *asked,
                          const struct sample_result *result)
 {
-    char described[320];
+    char described[CHECK_DESCRIPTION];
     check_describe(asked, described, sizeof described);
-    if (asked->json) {
-        fprintf(
-            out,
-            "{\"schema\":1,\"protocol\":\"%s\",\"places\":%u,\"runs\":%llu,\"steps\":%llu,\"entries\":%llu",
-            asked->protocol, asked->model.places, (unsigned long long)result->runs,
-            (unsigned long long)result->steps, (unsigned long long)result->entries);
-        if (result->violated) {
-            fprintf(out, ",\"broken\":\"%s\",\"seed\":%llu", result->violated,
-                    (unsigned long long)result->seed);
-            print_run_json(out, &result->run, &asked->model);
-        }
-        fputs("}\n", out);
-        return;
-    }
     fprintf(out, "%s: %s; %s schedules\n", asked->protocol, described,
             asked->sample.depth ? "PCT" : "random");
     if (result->violated) {
@@ -255,7 +202,7 @@ int check_report_svg_run(const char *path, const struct check_words *asked,
                          const struct check_run *run, const char *broken)
 {
     const struct register_model *model = &asked->model;
-    char title[400], described[320];
+    char title[400], described[CHECK_DESCRIPTION];
     check_describe(asked, described, sizeof described);
     snprintf(title, sizeof title, "%s: %s", asked->protocol, described);
     struct spacetime *diagram = spacetime_open(title);

@@ -5,7 +5,7 @@
 
 #include "simulate/simulate.h"
 
-enum { SWEEP_MOST = 128 };
+enum { SWEEP_MOST = 128, SIMULATE_SCHEMA = 1 };
 
 struct simulate_request {
     struct simulation how;

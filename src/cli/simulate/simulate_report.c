@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/simulate/simulate.h"
+#include "common/json.h"
 
 static const char *const verdicts[] = {[VERDICT_HOLDS] = "holds",
                                        [VERDICT_EXCLUSION] = "exclusion violated",
@@ -111,51 +112,75 @@ static void print_text(const struct simulate_request *request, const struct outc
             measure->events, seconds, seconds > 0 ? (double)measure->events / seconds / 1e6 : 0);
 }
 
+static void print_messages_json(struct json *json, const struct measure *measure)
+{
+    json_object(json, "messages_per_passage");
+    json_real(json, "mean", per(measure_messages(measure), measure->entries), 6);
+    if (measure->fewest <= measure->greatest) {
+        json_number(json, "fewest", measure->fewest);
+        json_number(json, "greatest", measure->greatest);
+    }
+    json_close(json);
+    json_object(json, "messages");
+    for (unsigned kind = 0; kind < MESSAGE_KINDS; kind++)
+        if (measure->sent[kind])
+            json_number(json, message_name(kind), measure->sent[kind]);
+    json_close(json);
+}
+
+static void print_waits_json(struct json *json, const struct simulation *how,
+                             const struct measure *measure)
+{
+    static const struct {
+        const char *name;
+        double part;
+    } parts[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
+    json_object(json, "waiting_round_trips");
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+        json_real(json, parts[i].name,
+                  round_trips(how, (double)histogram_part(&measure->waits, parts[i].part)), 6);
+    json_real(json, "most", round_trips(how, (double)measure->waits.most), 6);
+    json_close(json);
+    json_real(json, "handover_round_trips", round_trips(how, histogram_mean(&measure->handovers)),
+              6);
+}
+
 static void print_json(const struct simulate_request *request, const struct outcome *outcome,
                        double seconds, FILE *out)
 {
     const struct simulation *how = &request->how;
     const struct measure *measure = &outcome->measure;
-    fprintf(out,
-            "{\"protocol\":\"%s\",\"nodes\":%u,\"seed\":%" PRIu64 ",\"seeds\":%" PRIu64
-            ",\"verdict\":\"%s\"",
-            how->variant->name, how->nodes, how->seed, request->seeds, verdicts[outcome->verdict]);
+    struct json json = json_begin(out);
+    json_object(&json, NULL);
+    json_number(&json, "schema", SIMULATE_SCHEMA);
+    json_text(&json, "protocol", how->variant->name);
+    json_number(&json, "nodes", how->nodes);
+    json_number(&json, "seed", how->seed);
+    json_number(&json, "seeds", request->seeds);
+    json_text(&json, "verdict", verdicts[outcome->verdict]);
     if (outcome->verdict != VERDICT_HOLDS)
-        /* our own words: nothing in them needs escaping */
-        fprintf(out, ",\"violation\":\"%s\"", outcome->words);
-    fprintf(out, ",\"cut_short\":%s", outcome->cut_short ? "true" : "false");
-    fprintf(out, ",\"passages\":%" PRIu64 ",\"simulated_seconds\":%.9f", measure->entries,
-            (double)measure->now / 1e9);
-    fprintf(out, ",\"messages_per_passage\":{\"mean\":%.6f",
-            per(measure_messages(measure), measure->entries));
-    if (measure->fewest <= measure->greatest)
-        fprintf(out, ",\"fewest\":%" PRIu64 ",\"greatest\":%" PRIu64, measure->fewest,
-                measure->greatest);
-    fputs("},\"messages\":{", out);
-    const char *comma = "";
-    for (unsigned kind = 0; kind < MESSAGE_KINDS; kind++)
-        if (measure->sent[kind]) {
-            fprintf(out, "%s\"%s\":%" PRIu64, comma, message_name(kind), measure->sent[kind]);
-            comma = ",";
-        }
-    fprintf(out, "},\"waiting_round_trips\":{\"p50\":%.6f,\"p90\":%.6f,\"p99\":%.6f,\"most\":%.6f}",
-            round_trips(how, (double)histogram_part(&measure->waits, 0.5)),
-            round_trips(how, (double)histogram_part(&measure->waits, 0.9)),
-            round_trips(how, (double)histogram_part(&measure->waits, 0.99)),
-            round_trips(how, (double)measure->waits.most));
-    fprintf(out, ",\"handover_round_trips\":%.6f",
-            round_trips(how, histogram_mean(&measure->handovers)));
-    fprintf(out,
-            ",\"fairness\":{\"evenness\":%.6f,\"out_of_turn\":%" PRIu64
-            ",\"most_overtaken\":%" PRIu64 "}",
-            measure->evenness, measure->out_of_turn, measure->most_overtaken);
-    fprintf(out,
-            ",\"faults\":{\"crashes\":%" PRIu64 ",\"partitions\":%" PRIu64 ",\"joinings\":%" PRIu64
-            "}",
-            measure->crashes, measure->partitions, measure->joins);
-    fprintf(out, ",\"overlaps\":%" PRIu64 ",\"refused_by_fence\":%" PRIu64, outcome->overlaps,
-            outcome->refused);
-    fprintf(out, ",\"events\":%" PRIu64 ",\"seconds\":%.6f}\n", measure->events, seconds);
+        json_text(&json, "violation", outcome->words);
+    json_flag(&json, "cut_short", outcome->cut_short);
+    json_number(&json, "passages", measure->entries);
+    json_real(&json, "simulated_seconds", (double)measure->now / 1e9, 9);
+    print_messages_json(&json, measure);
+    print_waits_json(&json, how, measure);
+    json_object(&json, "fairness");
+    json_real(&json, "evenness", measure->evenness, 6);
+    json_number(&json, "out_of_turn", measure->out_of_turn);
+    json_number(&json, "most_overtaken", measure->most_overtaken);
+    json_close(&json);
+    json_object(&json, "faults");
+    json_number(&json, "crashes", measure->crashes);
+    json_number(&json, "partitions", measure->partitions);
+    json_number(&json, "joinings", measure->joins);
+    json_close(&json);
+    json_number(&json, "overlaps", outcome->overlaps);
+    json_number(&json, "refused_by_fence", outcome->refused);
+    json_number(&json, "events", measure->events);
+    json_real(&json, "seconds", seconds, 6);
+    json_close(&json);
+    json_end(&json);
 }
 
 void simulate_report(const struct simulate_request *request, const struct outcome *outcome,

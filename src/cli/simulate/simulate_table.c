@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/simulate/simulate.h"
+#include "common/json.h"
 #include "simulate/table.h"
 
 static const struct message_protocol *const rows[] = {
@@ -55,17 +56,27 @@ static void print_text(uint32_t nodes, const struct table_row *measured)
 
 static void print_json(uint32_t nodes, const struct table_row *measured)
 {
+    struct json json = json_begin(stdout);
     for (unsigned i = 0; i < ROWS; i++) {
         const struct table_row *row = &measured[i];
-        printf("{\"nodes\":%u,\"protocol\":\"%s\",\"fewest\":%" PRIu64 ",\"greatest\":%" PRIu64
-               ",\"nothing_between\":%s,\"notes\":[",
-               nodes, rows[i]->name, row->fewest, row->greatest,
-               row->only_those ? "true" : "false");
-        for (unsigned note = 1; note <= TABLE_NOTES; note++)
-            printf("%s{\"measured\":%.6f,\"printed\":\"%s\",\"agrees\":%s}", note > 1 ? "," : "",
-                   row->delay[note - 1], table_printed(rows[i], note),
-                   agrees(rows[i], note, nodes, row) ? "true" : "false");
-        puts("]}");
+        json_object(&json, NULL);
+        json_number(&json, "schema", SIMULATE_SCHEMA);
+        json_number(&json, "nodes", nodes);
+        json_text(&json, "protocol", rows[i]->name);
+        json_number(&json, "fewest", row->fewest);
+        json_number(&json, "greatest", row->greatest);
+        json_flag(&json, "nothing_between", row->only_those);
+        json_list(&json, "notes");
+        for (unsigned note = 1; note <= TABLE_NOTES; note++) {
+            json_object(&json, NULL);
+            json_real(&json, "measured", row->delay[note - 1], 6);
+            json_text(&json, "printed", table_printed(rows[i], note));
+            json_flag(&json, "agrees", agrees(rows[i], note, nodes, row));
+            json_close(&json);
+        }
+        json_close(&json);
+        json_close(&json);
+        json_end(&json);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "cli/status/sightings.h"
+#include "common/json.h"
 
 /* What the rows are sorted by. */
 enum status_order {
@@ -67,6 +68,9 @@ void status_print_table(FILE *out, const struct status_view *view, enum status_o
 
 /* status_json.c: one line. */
 void status_print_json(FILE *out, const struct status_view *view);
+/* What a space is: fields of an object that is open. */
+void status_describe_space(struct json *json, const struct sightings *space);
+enum { STATUS_SCHEMA = 1 }; /* of both */
 
 /* status_watch.c: until it is told to end. An exit code. */
 int status_watch(const struct status_words *asked);

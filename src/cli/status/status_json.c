@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `afteryou status --json`: schema 1. Fields may be added to it; a field that changes its meaning
- * makes it schema 2. */
+/* `afteryou status --json`, and what `afteryou spaces --json` says of a space: docs/json.md. Fields
+ * may be added to a schema; a field that changes its meaning makes another one. */
 #include "cli/status/status.h"
 #include "cli/text.h"
 
-enum { SCHEMA = 1, CYCLE_MOST = 4096 };
+enum { CYCLE_MOST = 4096 };
 
 static const char *state_name(ay_state state)
 {
@@ -12,148 +12,180 @@ static const char *state_name(ay_state state)
     return names[state];
 }
 
-static void print_place(FILE *out, const struct sighting *item)
+static void print_since(struct json *json, int64_t since_ns)
 {
-    const ay_place *seen = &item->seen;
-    char user[64], since[40];
-    text_user(seen->uid, user, sizeof user);
-    text_timestamp(seen->since_ns, since, sizeof since);
-    fprintf(out, "{\"place\":%u,\"names\":[", seen->place);
-    for (char **name = item->name; *name; name++) {
-        fputs(name == item->name ? "" : ",", out);
-        text_json(out, *name);
+    if (since_ns) {
+        char since[40];
+        text_timestamp(since_ns, since, sizeof since);
+        json_text(json, "since", since);
+        json_real(json, "seconds", (double)(text_now() - since_ns) / 1e9, 3);
+    } else {
+        json_null(json, "since");
+        json_null(json, "seconds");
     }
-    fprintf(
-        out,
-        "],\"state\":\"%s\",\"alive\":%s,\"mode\":\"%s\",\"slots\":%u,\"take\":%u,\"of\":%u,\"units\":[",
-        state_name(seen->state), seen->alive ? "true" : "false", text_mode(seen->mode),
-        seen->slots ? seen->slots : 1, seen->take, seen->of);
-    for (size_t at = 0; at < seen->unit_count; at++)
-        fprintf(out, "%s%u", at ? "," : "", item->units[at]);
-    fprintf(out, "],\"priority\":%d,\"fence\":%llu,\"order\":", seen->priority,
-            (unsigned long long)seen->fence);
-    fprintf(out, seen->order ? "%llu" : "null", (unsigned long long)seen->order);
-    fprintf(out, ",\"conditional\":%s,\"waits_for\":", seen->conditional ? "true" : "false");
-    fprintf(out, seen->waits_for >= 0 ? "%d" : "null", seen->waits_for);
-    if (seen->since_ns)
-        fprintf(out, ",\"since\":\"%s\",\"seconds\":%.3f", since,
-                (double)(text_now() - seen->since_ns) / 1e9);
-    else
-        fputs(",\"since\":null,\"seconds\":null", out);
-    fprintf(out, ",\"pid\":%d,\"tid\":%d,\"pid_namespace\":%llu,\"start_time\":%llu", seen->pid,
-            seen->tid, (unsigned long long)seen->pid_namespace,
-            (unsigned long long)seen->start_time);
-    fprintf(out, ",\"uid\":%u,\"user\":", seen->uid);
-    text_json(out, user);
-    fputs(",\"command\":", out);
-    text_json(out, item->command);
-    fputc('}', out);
 }
 
-static void print_cycles(FILE *out, const struct sightings *space)
+static void print_passage(struct json *json, const struct sighting *item)
+{
+    const ay_place *seen = &item->seen;
+    json_text(json, "state", state_name(seen->state));
+    json_flag(json, "alive", seen->alive);
+    json_text(json, "mode", text_mode(seen->mode));
+    json_number(json, "slots", seen->slots ? seen->slots : 1);
+    json_number(json, "take", seen->take);
+    json_number(json, "of", seen->of);
+    json_list(json, "units");
+    for (size_t at = 0; at < seen->unit_count; at++)
+        json_number(json, NULL, item->units[at]);
+    json_close(json);
+    json_signed(json, "priority", seen->priority);
+    json_number(json, "fence", seen->fence);
+    if (seen->order)
+        json_number(json, "order", seen->order);
+    else
+        json_null(json, "order");
+    json_flag(json, "conditional", seen->conditional);
+    if (seen->waits_for >= 0)
+        json_signed(json, "waits_for", seen->waits_for);
+    else
+        json_null(json, "waits_for");
+    print_since(json, seen->since_ns);
+}
+
+static void print_place(struct json *json, const struct sighting *item)
+{
+    const ay_place *seen = &item->seen;
+    char user[64];
+    text_user(seen->uid, user, sizeof user);
+    json_object(json, NULL);
+    json_number(json, "place", seen->place);
+    json_list(json, "names");
+    for (char **name = item->name; *name; name++)
+        json_text(json, NULL, *name);
+    json_close(json);
+    print_passage(json, item);
+    json_signed(json, "pid", seen->pid);
+    json_signed(json, "tid", seen->tid);
+    json_number(json, "pid_namespace", seen->pid_namespace);
+    json_number(json, "start_time", seen->start_time);
+    json_number(json, "uid", seen->uid);
+    json_text(json, "user", user);
+    json_text(json, "command", item->command);
+    json_close(json);
+}
+
+static void print_cycles(struct json *json, const struct sightings *space)
 {
     static size_t cycle[CYCLE_MOST];
     size_t from = 0, length;
-    const char *separator = "";
+    json_list(json, "cycles");
     while ((length = sightings_cycle(space, &from, cycle, CYCLE_MOST)) > 0) {
-        fprintf(out, "%s[", separator);
+        json_list(json, NULL);
         for (size_t at = 0; at < length; at++)
-            fprintf(out, "%s%u", at ? "," : "", space->item[cycle[at]].seen.place);
-        fputc(']', out);
-        separator = ",";
+            json_number(json, NULL, space->item[cycle[at]].seen.place);
+        json_close(json);
     }
+    json_close(json);
 }
 
-static void print_seen(FILE *out, const struct sightings *space, const struct status_words *asked)
+static void print_seen(struct json *json, const struct sightings *space,
+                       const struct status_words *asked)
 {
-    const char *separator = "";
+    json_list(json, "seen");
     for (size_t at = 0; at < space->count; at++) {
         const struct sighting *item = &space->item[at];
-        if ((!item->seen.alive && item->seen.state != AY_DEAD_INSIDE) ||
-            !status_is_asked(asked, item))
-            continue;
-        fputs(separator, out);
-        print_place(out, item);
-        separator = ",";
+        if ((item->seen.alive || item->seen.state == AY_DEAD_INSIDE) &&
+            status_is_asked(asked, item))
+            print_place(json, item);
     }
+    json_close(json);
 }
 
-static void print_machine(FILE *out, const struct sightings *machine,
+static void print_machine(struct json *json, const struct sightings *machine,
                           const struct status_words *asked)
 {
-    fputs("{\"machine\":", out);
-    text_json(out, machine->name);
-    fputs(",\"agent\":", out);
-    text_json(out, machine->path);
-    fputs(",\"seen\":[", out);
-    print_seen(out, machine, asked);
-    fputs("]}", out);
+    json_object(json, NULL);
+    json_text(json, "machine", machine->name);
+    json_text(json, "agent", machine->path);
+    print_seen(json, machine, asked);
+    json_close(json);
 }
 
-static void print_space(FILE *out, const struct sightings *space, const struct status_words *asked)
+void status_describe_space(struct json *json, const struct sightings *space)
 {
     const ay_view *view = &space->view;
-    fputs("{\"name\":", out);
-    text_json(out, space->name);
-    fputs(",\"path\":", out);
-    text_json(out, space->path);
-    fprintf(
-        out,
-        ",\"protocol\":\"%s\",\"precedence\":\"%s\",\"overtake\":%u,\"places\":%u,\"used\":%u,\"alive\":%u,"
-        "\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"created\":%lld,\"seen\":[",
-        view->protocol, text_precedence(view->precedence), view->overtake, view->places, view->used,
-        view->alive, view->mode, view->uid, view->gid, (long long)view->created_s);
-    print_seen(out, space, asked);
-    fputs("],\"cycles\":[", out);
-    print_cycles(out, space);
-    fputs("]}", out);
+    char mode[16];
+    snprintf(mode, sizeof mode, "%04o", view->mode);
+    json_text(json, "name", space->name);
+    json_text(json, "path", space->path);
+    json_text(json, "protocol", view->protocol);
+    json_text(json, "precedence", text_precedence(view->precedence));
+    json_number(json, "overtake", view->overtake);
+    json_number(json, "places", view->places);
+    json_number(json, "used", view->used);
+    json_number(json, "alive", view->alive);
+    json_text(json, "mode", mode);
+    json_number(json, "uid", view->uid);
+    json_number(json, "gid", view->gid);
+    json_signed(json, "created", view->created_s);
 }
 
-struct removed_list {
-    FILE *out;
-    const char *separator;
-};
+static void print_space(struct json *json, const struct sightings *space,
+                        const struct status_words *asked)
+{
+    json_object(json, NULL);
+    status_describe_space(json, space);
+    print_seen(json, space, asked);
+    print_cycles(json, space);
+    json_close(json);
+}
 
 static void print_removed(const char *path, int pid, void *arg)
 {
-    struct removed_list *list = arg;
-    fprintf(list->out, "%s{\"pid\":%d,\"path\":", list->separator, pid);
-    text_json(list->out, path);
-    fputc('}', list->out);
-    list->separator = ",";
+    struct json *json = arg;
+    json_object(json, NULL);
+    json_signed(json, "pid", pid);
+    json_text(json, "path", path);
+    json_close(json);
+}
+
+static void print_cluster(struct json *json, const struct status_view *view)
+{
+    json_text(json, "cluster", view->asked->cluster);
+    json_list(json, "machines");
+    for (size_t at = 0; at < view->count; at++)
+        print_machine(json, &view->space[at], view->asked);
+    json_close(json);
+}
+
+static void print_spaces(struct json *json, const struct status_view *view)
+{
+    json_list(json, "spaces");
+    for (size_t at = 0; at < view->count; at++)
+        print_space(json, &view->space[at], view->asked);
+    json_close(json);
+    json_list(json, "removed");
+    status_removed(view->asked, print_removed, json);
+    json_close(json);
+    json_list(json, "unreadable");
+    for (size_t at = 0; at < view->unreadable_count; at++) {
+        json_object(json, NULL);
+        json_text(json, "name", view->unreadable[at].name);
+        json_text(json, "error", view->unreadable[at].why);
+        json_close(json);
+    }
+    json_close(json);
 }
 
 void status_print_json(FILE *out, const struct status_view *view)
 {
+    struct json json = json_begin(out);
     char now[40];
     text_timestamp(text_now(), now, sizeof now);
-    fprintf(out, "{\"schema\":%d,\"time\":\"%s\",", SCHEMA, now);
-    if (view->asked->cluster) {
-        fputs("\"cluster\":", out);
-        text_json(out, view->asked->cluster);
-    }
-    fputs(view->asked->cluster ? ",\"machines\":[" : "\"spaces\":[", out);
-    for (size_t at = 0; at < view->count; at++) {
-        fputs(at ? "," : "", out);
-        if (view->asked->cluster)
-            print_machine(out, &view->space[at], view->asked);
-        else
-            print_space(out, &view->space[at], view->asked);
-    }
-    fputs("]", out);
-    if (!view->asked->cluster) {
-        struct removed_list list = {.out = out, .separator = ""};
-        fputs(",\"removed\":[", out);
-        status_removed(view->asked, print_removed, &list);
-        fputs("],\"unreadable\":[", out);
-        for (size_t at = 0; at < view->unreadable_count; at++) {
-            fputs(at ? ",{\"name\":" : "{\"name\":", out);
-            text_json(out, view->unreadable[at].name);
-            fputs(",\"error\":", out);
-            text_json(out, view->unreadable[at].why);
-            fputc('}', out);
-        }
-        fputs("]", out);
-    }
-    fputs("}\n", out);
+    json_object(&json, NULL);
+    json_number(&json, "schema", STATUS_SCHEMA);
+    json_text(&json, "time", now);
+    (view->asked->cluster ? print_cluster : print_spaces)(&json, view);
+    json_close(&json);
+    json_end(&json);
 }
