@@ -50,7 +50,7 @@ static const struct option_row rows[] = {
      .argument = "P",
      .help = "the protocol",
      .standard = "courtesy",
-     .kind = OPTION_WORD,
+     .kind = OPTION_TEXT,
      OPTION_AT(struct spaces_words, options.protocol),
      .list = text_protocol_at,
      .only = FOR_CREATE},

@@ -15,6 +15,16 @@
 #define DEFAULT_PROTOCOL "courtesy"
 enum { DEFAULT_MODE = 0600 };
 
+static int fail_without_protocol(const char *name)
+{
+    char there[128] = "";
+    const struct running_protocol *protocol;
+    for (size_t at = 0, length = 0; (protocol = ay__protocol_at(at)) && length < sizeof there; at++)
+        length += (size_t)snprintf(there + length, sizeof there - length, "%s%s", at ? ", " : "",
+                                   protocol->name);
+    return ay__fail(-EINVAL, "there is no protocol '%.64s'; there are %s", name, there);
+}
+
 static int check_options(const ay_options *options)
 {
     for (size_t at = 0; at < sizeof options->reserved / sizeof *options->reserved; at++)
@@ -29,7 +39,7 @@ static int check_options(const ay_options *options)
     const char *name = options->protocol ? options->protocol : DEFAULT_PROTOCOL;
     const struct running_protocol *protocol = ay__protocol(name);
     if (!protocol)
-        return ay__fail(-EINVAL, "there is no protocol '%.64s'", name);
+        return fail_without_protocol(name);
     if (options->places > protocol->places_most)
         return ay__fail(-EINVAL, "the protocol '%s' has at most %u places, not %u", name,
                         protocol->places_most, options->places);

@@ -109,8 +109,9 @@ class Outputs(CommandTest):
             space = str(self.shared_memory / protocol)
             self.assertEqual(self.afteryou("spaces", "create", space, "--protocol", protocol).returncode, 0, protocol)
             self.assertEqual(self.output("spaces", "show", space, "--json")[0]["space"]["protocol"], protocol)
-        running = (ROOT / "src/memory/passage/protocols.c").read_text()
-        self.assertEqual(set(lists["run", "--protocol"]), {line.split('"')[1] for line in running.splitlines() if '.name = "' in line})
+        told = self.afteryou("spaces", "create", self.space, "--protocol", "hope").stderr
+        self.assertEqual(set(told.strip().partition("there are ")[2].split(", ")), set(lists["run", "--protocol"]), told)
+        self.assertEqual(lists["run", "--protocol"], lists["spaces", "--protocol"])
         for precedence in lists["spaces", "--precedence"]:
             space = str(self.shared_memory / precedence)
             self.assertEqual(self.afteryou("spaces", "create", space, "--precedence", precedence).returncode, 0, precedence)

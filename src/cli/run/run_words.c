@@ -213,7 +213,7 @@ static const struct option_row rows[] = {
      .argument = "P",
      .help = "the protocol of a space that is made now",
      .standard = "courtesy",
-     .kind = OPTION_WORD,
+     .kind = OPTION_TEXT,
      OPTION_AT(struct run_words, options.protocol),
      .list = text_protocol_at},
     {.names = {"cluster"},

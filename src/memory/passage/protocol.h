@@ -60,5 +60,7 @@ extern const struct running_protocol ay__courtesy; /* courtesy/hooks.c */
 
 /* NULL: there is none of that name */
 const struct running_protocol *ay__protocol(const char *name);
+/* The one of that number; NULL behind the last. */
+const struct running_protocol *ay__protocol_at(size_t at);
 
 #endif

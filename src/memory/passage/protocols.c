@@ -186,12 +186,18 @@ static const struct running_protocol others[] = {
      .dead = dead_bakery},
 };
 
+const struct running_protocol *ay__protocol_at(size_t at)
+{
+    if (at == 0)
+        return &ay__courtesy;
+    return at <= sizeof others / sizeof *others ? &others[at - 1] : NULL;
+}
+
 const struct running_protocol *ay__protocol(const char *name)
 {
-    if (strcmp(ay__courtesy.name, name) == 0)
-        return &ay__courtesy;
-    for (size_t at = 0; at < sizeof others / sizeof *others; at++)
-        if (strcmp(others[at].name, name) == 0)
-            return &others[at];
+    const struct running_protocol *protocol;
+    for (size_t at = 0; (protocol = ay__protocol_at(at)); at++)
+        if (strcmp(protocol->name, name) == 0)
+            return protocol;
     return NULL;
 }
