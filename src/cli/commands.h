@@ -25,6 +25,11 @@ int command_cluster(int count, char **words);
 extern const struct option_table agent_options, audit_options, check_options, cluster_options,
     flock_options, run_options, simulate_options, spaces_options, status_options;
 
+/* programs.c: where a program of ours is: near this one, or else in the directory `installed`. */
+void program_path(const char *program, const char *installed, char *path, size_t room);
+/* Becomes another program of ours, of that package; or EXIT_USAGE, after a word about it. */
+int hand_over(const char *command, const char *program, const char *package, char **words);
+
 /* One line on stderr, "afteryou COMMAND: …", in one write(2); what could upset a terminal is '?' in
  * it. */
 void say(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

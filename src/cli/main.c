@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command `afteryou`: finds the subcommand and hands over. */
+/* The program afteryou-tools: all of the command `afteryou`, which hands over to it (start.c). Finds
+ * the subcommand. */
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* Words and numbers as people read them. */
 #include "cli/text.h"
 
-#include <pwd.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -76,15 +75,6 @@ void text_timestamp(int64_t ns, char *text, size_t room)
     gmtime_r(&then, &moment);
     strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &moment);
     snprintf(text, room, "%s.%03dZ", seconds, (int)(real / 1000000 % 1000));
-}
-
-void text_user(unsigned uid, char *text, size_t room)
-{
-    const struct passwd *user = getpwuid(uid);
-    if (user)
-        snprintf(text, room, "%s", user->pw_name);
-    else
-        snprintf(text, room, "%u", uid);
 }
 
 /* How many columns of a terminal a printable character takes. */

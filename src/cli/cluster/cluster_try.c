@@ -50,10 +50,7 @@ static int plan_trial(const struct cluster_words *asked, struct trial *trial)
         snprintf(node->name, sizeof node->name, "%c", 'a' + (int)at);
         snprintf(node->address, sizeof node->address, "10.99.0.%u", at + 1);
     }
-    const ssize_t length = readlink("/proc/self/exe", trial->afteryou, sizeof trial->afteryou - 1);
-    if (length < 0)
-        return usage_error("cluster", "cannot find this command's own file: %s", strerror(errno));
-    trial->afteryou[length] = '\0';
+    program_path("afteryou", AFTERYOU_BIN, trial->afteryou, sizeof trial->afteryou);
     return cluster_check_name(trial->plan.name) ? 0 : EXIT_USAGE;
 }
 
@@ -284,10 +281,7 @@ static int no_machine(const char *directory, const char *name, pid_t why)
 static int put_first_in_path(void)
 {
     char own[PATH_ROOM], path[2 * PATH_ROOM];
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length < 0)
-        return -errno;
-    own[length] = '\0';
+    program_path("afteryou", AFTERYOU_BIN, own, sizeof own);
     *strrchr(own, '/') = '\0';
     const char *before = getenv("PATH");
     snprintf(path, sizeof path, "%s:%s", own, before ? before : "/usr/sbin:/usr/bin:/sbin:/bin");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A line on the terminal for one who waits: the place in the queue, who is inside, how long
  * already. */
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -85,6 +86,8 @@ struct queue_display *queue_display_start(const struct run_words *asked, pid_t g
 {
     if (asked->timeout_ms == 0 || asked->quiet || !isatty(STDERR_FILENO))
         return NULL;
+    /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
+    setlocale(LC_CTYPE, "C.UTF-8");
     struct queue_display *display = calloc(1, sizeof *display);
     if (!display)
         return NULL;
