@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The programs that `afteryou` consists of: itself; afteryou-agent, which alone needs Corosync's
  * libraries; and afteryou-tools, for all that is not started once for every passage. They lie
- * beside each other where they were built, or where each was installed. */
+ * beside each other where they were built, and in bin and libexec where they were installed, also
+ * if all that was moved. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,23 +11,23 @@
 
 #include "cli/commands.h"
 
-static bool is_beside(const char *program, char *path, size_t room)
-{
-    const ssize_t length = readlink("/proc/self/exe", path, room - 1);
-    if (length <= 0)
-        return false;
-    path[length] = '\0';
-    char *slash = strrchr(path, '/');
-    if (!slash || (size_t)(slash + 1 - path) + strlen(program) >= room)
-        return false;
-    strcpy(slash + 1, program);
-    return access(path, X_OK) == 0;
-}
+/* Seen from the folder of the running program. */
+static const char *const places[] = {".", "../libexec/afteryou", "../../bin"};
 
 void program_path(const char *program, const char *installed, char *path, size_t room)
 {
-    if (!is_beside(program, path, room))
-        snprintf(path, room, "%s/%s", installed, program);
+    char folder[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t at = 0; slash && at < sizeof places / sizeof *places; at++) {
+        const int needed = snprintf(path, room, "%s/%s/%s", folder, places[at], program);
+        if (needed > 0 && (size_t)needed < room && access(path, X_OK) == 0)
+            return;
+    }
+    snprintf(path, room, "%s/%s", installed, program);
 }
 
 int hand_over(const char *command, const char *program, const char *package, char **words)
