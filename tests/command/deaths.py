@@ -70,6 +70,16 @@ class Deaths(CommandTest):
             self.assertEqual(process.wait(), 128 + signal.SIGKILL)
             self.forget_tree()
 
+    def test_stopped_before_it_is_executed(self):
+        """The command is there but stands still, not yet executed: the wrapper's death ends it all the same."""
+        process = self.start_slowly("setpgid:delay_exit=700000", "--", "sleep", "1000")
+        deputy = guards_of(process.pid)[1]
+        command = wait_until(lambda: children_of(deputy), "the command")[0]
+        os.kill(command, signal.SIGSTOP)
+        process.send_signal(signal.SIGKILL)
+        self.assertEqual(self.next_one_in(), "1")
+        self.assertFalse(is_running(command))
+
     def test_command_killed(self):
         """What it left running is waited for; then the next one in is told of the death."""
         process, pids = self.start_tree()
@@ -149,9 +159,6 @@ os.wait()
             process = self.start("--", sys.executable, "-c", script, stderr=subprocess.DEVNULL)
             self.number_in("ready")
             process.send_signal(number)
-            if number == signal.SIGTSTP:
-                time.sleep(0.1)
-                process.send_signal(signal.SIGCONT)
             self.assertEqual(process.wait(), 77, number)
             self.file("ready").unlink()
 

@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from support import AFTERYOU, PATIENCE, CommandTest, guards_of, is_running, wait_until
+from support import AFTERYOU, PATIENCE, CommandTest, guards_of, is_running, state_of, wait_until
 
 # Writes down every SIGTERM that it gets, and ends when the file `enough` is there.
 COUNTER = """
@@ -23,11 +23,6 @@ while not os.path.exists('enough'):
     time.sleep(0.01)
 print(count, file=open('count', 'w'))
 """
-
-
-def state_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-        return stat.read().rpartition(")")[2].split()[0]
 
 
 class Signals(CommandTest):
@@ -95,15 +90,7 @@ class Signals(CommandTest):
 
     def test_before_the_command(self):
         """To the group, when the deputy is there and the command is not: it reaches the command, once."""
-        slowly = ["strace", "-DDD", "-qq", "-f", "-o", "/dev/null", "-e", "trace=fork,vfork,clone,clone3",
-                  "-e", "inject=fork,vfork,clone,clone3:delay_enter=400000"]
-        try:
-            subprocess.run([*slowly, "true"], check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError):
-            self.skipTest("needs strace, which may trace")
-        process = subprocess.Popen([*slowly, *self.words("x", "--", "sleep", "1000")], cwd=self.directory,
-                                   env=self.environment, start_new_session=True)
-        self.addCleanup(self.finish, process)
+        process = self.start_slowly("fork,vfork,clone,clone3:delay_enter=400000", "--", "sleep", "1000")
         deputy = guards_of(process.pid)[1]
         wait_until(lambda: os.getpgid(deputy) == process.pid, "the deputy in the group")
         os.killpg(process.pid, signal.SIGTERM)

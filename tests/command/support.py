@@ -33,6 +33,11 @@ def is_running(pid):
         return False
 
 
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+        return stat.read().rpartition(")")[2].split()[0]
+
+
 def parent_of(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
         return int(stat.read().rpartition(")")[2].split()[1])
@@ -65,6 +70,17 @@ def guards_of(wrapper):
     return guardian, wait_until(lambda: find(guardian), "the deputy")
 
 
+def slowly(injection):
+    """Words before a command: strace(1), which keeps it for a while at some of its system calls. None: it may not trace."""
+    words = ["strace", "-DDD", "-qq", "-f", "-o", "/dev/null", "-e", "trace=" + injection.partition(":")[0], "-e",
+             "inject=" + injection]
+    try:
+        subprocess.run([*words, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return words
+
+
 class CommandTest(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-test-"))
@@ -88,6 +104,16 @@ class CommandTest(unittest.TestCase):
         keywords.setdefault("cwd", self.directory)
         keywords.setdefault("env", self.environment)
         process = subprocess.Popen(self.words(name, *rest), text=True, **keywords)
+        self.addCleanup(self.finish, process)
+        return process
+
+    def start_slowly(self, injection, *rest):
+        """In a session of its own, by slowly()."""
+        words = slowly(injection)
+        if not words:
+            self.skipTest("needs strace, which may trace")
+        process = subprocess.Popen([*words, *self.words("x", *rest)], cwd=self.directory, env=self.environment,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(self.finish, process)
         return process
 

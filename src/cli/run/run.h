@@ -134,12 +134,28 @@ bool signal_is_own(const siginfo_t *info);
 /* As sigwaitinfo(), until `deadline_ns` (text_now) at most: then 0. INT64_MAX: for ever. */
 int signal_next(const sigset_t *set, siginfo_t *info, int64_t deadline_ns);
 
-/* run_child.c: a child in the wrapper's process group that dies with the calling thread: its pid,
- * or a negative errno, which is that of exec if it could not run. With `quiet`, its stdin is
- * /dev/null. All signals are blocked; `missed` are those that wait for the caller and that the
- * child did not get, for it was not there yet. */
-pid_t child_start(char *const *words, const struct inheritance *inherited, bool quiet,
-                  sigset_t *missed);
+/* run_child.c: a child in the wrapper's process group that dies with the calling thread. It looks at
+ * this until it is executed, so this must stay where it is. */
+struct child {
+    /* set by the parent, before it is started */
+    char *const *words;
+    const struct inheritance *inherited;
+    bool quiet; /* its stdin is /dev/null */
+    /* set by child_start() */
+    pid_t parent;
+    sigset_t parent_got;     /* the signals that waited for the parent when the child was there */
+    _Atomic uint32_t looked; /* 1: the parent has, at its signals; 2: the child has, too */
+    /* set by the child */
+    sigset_t got;
+    int error; /* why it could not be executed: an errno; read once it has ended */
+};
+/* Its pid, or a negative errno. All signals are blocked. */
+pid_t child_start(struct child *child);
+/* Whether child_missed() can be asked. If not, the bell is rung when it can. */
+bool child_has_looked(const struct child *child);
+/* Whether that signal waits for the parent, and the child did not get it, for it was not there
+ * yet. */
+bool child_missed(const struct child *child, int number);
 /* 128 + n if a signal ended it. */
 int child_code(int status);
 

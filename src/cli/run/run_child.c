@@ -1,94 +1,101 @@
 /* SPDX-License-Identifier: MIT */
 /* Starts the command, or the test of --when, as if the shell had started it; but it dies with its
- * parent. */
+ * parent.
+ *
+ * Until it is executed, the child has its parent's memory, as after vfork(2), and a stack of its
+ * own: a copy would cost more than all else here. But the parent does not wait for it: the child
+ * may be stopped before it is executed, and the parent told to end it. Until then the child writes
+ * to its struct child and to errno, and to nothing else that the parent looks at.
+ */
 #include "cli/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdnoreturn.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* From the child to its parent; after exec, the end of the file. */
-struct report {
-    int error;        /* why it cannot run: an errno */
-    sigset_t pending; /* the signals that it got while it blocked them */
-};
+/* For execvp(), which has a path and, for a script without #!, all words once more on its stack. */
+enum { STACK_LEAST = 64 * 1024 };
 
-/* All signals are blocked. The parent says when it may go on. */
-static noreturn void become(char *const *words, const struct inheritance *inherited, bool quiet,
-                            pid_t parent, int link)
+static void prepare(struct child *child)
 {
-    struct report report = {0};
-    char word;
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        report.error = errno;
-    else if (getppid() != parent)
-        report.error = ESRCH;
-    else if (inherited->group > 0 && setpgid(0, inherited->group) != 0)
-        report.error = errno;
-    const int nothing = quiet && !report.error ? open("/dev/null", O_RDONLY) : -1;
+    const pid_t group = child->inherited->group;
+    const int nothing = child->quiet ? open("/dev/null", O_RDONLY) : -1;
     if (nothing > 0) {
         dup2(nothing, STDIN_FILENO);
         close(nothing);
     }
-    if (!report.error && recv(link, &word, 1, 0) != 1)
-        _exit(EXIT_FAILED);
-    sigpending(&report.pending);
-    send(link, &report, sizeof report, MSG_NOSIGNAL);
-    if (!report.error) {
-        sigaction(SIGCHLD, &inherited->child, NULL);
-        sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
-        execvp(words[0], words);
-        report.error = errno;
-        send(link, &report, sizeof report, MSG_NOSIGNAL);
+    /* with another name than its parent's, it is no guard */
+    if (prctl(PR_SET_NAME, "afteryou") != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ||
+        (group > 0 && setpgid(0, group) != 0))
+        child->error = errno;
+    else if (getppid() != child->parent)
+        child->error = ESRCH;
+}
+
+/* What the parent has and the child has not was sent before there was a child, or to the parent
+ * alone: for the parent looks first. */
+static void look(struct child *child)
+{
+    while (atomic_load(&child->looked) == 0)
+        syscall(SYS_futex, &child->looked, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    sigpending(&child->got);
+    atomic_store(&child->looked, 2);
+    if (!sigisemptyset(&child->parent_got))
+        kill(child->parent, SIGNAL_BELL);
+}
+
+static int become(void *arg)
+{
+    struct child *child = arg;
+    prepare(child);
+    look(child);
+    if (!child->error) {
+        sigaction(SIGCHLD, &child->inherited->child, NULL);
+        sigprocmask(SIG_SETMASK, &child->inherited->mask, NULL);
+        execvp(child->words[0], child->words);
+        child->error = errno;
     }
     _exit(EXIT_FAILED);
 }
 
-/* What the parent got and the child did not. The parent looks first: so whatever it has and the
- * child has not was sent before there was a child, or to the parent alone. */
-static int lead(int link, sigset_t *missed)
+pid_t child_start(struct child *child)
 {
-    struct report report, end = {0};
-    sigset_t got;
-    sigpending(&got);
-    send(link, "", 1, MSG_NOSIGNAL);
-    sigemptyset(missed);
-    if (recv(link, &report, sizeof report, 0) != sizeof report)
-        return 0; /* it was killed, as a command may be */
-    for (int number = 1; number < SIGNALS; number++)
-        if (sigismember(&got, number) == 1 && sigismember(&report.pending, number) != 1)
-            sigaddset(missed, number);
-    if (!report.error && recv(link, &end, sizeof end, 0) == sizeof end)
-        report.error = end.error;
-    return report.error;
+    size_t room = STACK_LEAST;
+    for (char *const *word = child->words; *word; word++)
+        room += sizeof *word;
+    room = (room + 15) / 16 * 16;
+    char *stack = mmap(NULL, room, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED)
+        return -errno;
+    child->parent = getpid();
+    child->error = 0;
+    atomic_store(&child->looked, 0);
+    const pid_t pid = clone(become, stack + room, CLONE_VM | SIGCHLD, child);
+    if (pid < 0)
+        return -errno;
+    sigpending(&child->parent_got);
+    sigdelset(&child->parent_got, SIGCHLD);
+    sigdelset(&child->parent_got, SIGNAL_BELL);
+    atomic_store(&child->looked, 1);
+    syscall(SYS_futex, &child->looked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    return pid;
 }
 
-pid_t child_start(char *const *words, const struct inheritance *inherited, bool quiet,
-                  sigset_t *missed)
+bool child_has_looked(const struct child *child)
 {
-    int link[2];
-    const pid_t parent = getpid();
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0)
-        return -errno;
-    const pid_t child = fork();
-    int error = errno;
-    if (child == 0) {
-        close(link[0]);
-        become(words, inherited, quiet, parent, link[1]);
-    }
-    close(link[1]);
-    if (child > 0)
-        error = lead(link[0], missed);
-    close(link[0]);
-    if (child > 0 && error == 0)
-        return child;
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    return -error;
+    return sigisemptyset(&child->parent_got) || atomic_load(&child->looked) == 2;
+}
+
+bool child_missed(const struct child *child, int number)
+{
+    return sigismember(&child->parent_got, number) == 1 && sigismember(&child->got, number) != 1;
 }
 
 int child_code(int status)

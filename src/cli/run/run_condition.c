@@ -45,23 +45,23 @@ struct condition {
 static noreturn void tester(const struct condition *condition, pid_t guardian)
 {
     char *const words[] = {"/bin/sh", "-c", (char *)(uintptr_t)condition->asked->when, NULL};
-    sigset_t set, missed;
+    struct child child = {.words = words, .inherited = condition->inherited, .quiet = true};
+    sigset_t set;
     siginfo_t info;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGNAL_BELL);
-    const pid_t test =
-        guard_begin(guardian) == 0 ? child_start(words, condition->inherited, true, &missed) : -1;
+    const pid_t test = guard_begin(guardian) == 0 ? child_start(&child) : -1;
     int number = 0, status = 0;
     pid_t ended = 0;
     while (test > 0 && ended != test &&
            (number = signal_next(&set, &info, condition->deadline_ns)) != 0 &&
-           number != SIGNAL_BELL)
+           (number != SIGNAL_BELL || info.si_pid == test))
         while ((ended = waitpid(-1, &status, WNOHANG)) > 0 && ended != test)
             continue;
     tree_end();
     const int code = child_code(status);
-    _exit(test < 0                                     ? EXIT_NOT_RUN
+    _exit(test < 0 || child.error                      ? EXIT_NOT_RUN
           : ended != test                              ? TEST_CUT_OFF
           : code == TEST_HOLDS || code >= EXIT_NOT_RUN ? code
                                                        : TEST_FAILS);

@@ -27,14 +27,15 @@ struct deputy {
     struct between *between;
     pid_t guardian;
     int share;
-    pid_t command; /* 0: it has ended */
+    pid_t command;      /* 0: it has ended */
+    struct child child; /* how the command was started */
     /* R5: what is there has been told to end */
     bool lost;
     uint32_t passed_on[SIGNALS], sent_to_guardian[SIGNALS]; /* as far as they were heeded */
     /* when it got that signal itself, and has not heard of it from the wrapper; or 0 */
     int64_t got_ns[SIGNALS];
     /* of these, what came before there was a command: so the command has not got it with the group.
-     * Set at the start; cleared when it is given */
+     * Set when the command has looked; cleared when it is given */
     sigset_t missed;
     int64_t give_at; /* when to look whether that was too long ago; INT64_MAX: never */
 };
@@ -101,11 +102,16 @@ static bool was_for_the_group(struct deputy *self, int number)
     return got_ns && !missed && self->command > 0 && getpgid(self->command) == getpgrp();
 }
 
+static void end_if_told(const struct deputy *self)
+{
+    if (getppid() != self->guardian || atomic_load(&self->between->end))
+        end_all(self);
+}
+
 static void heed_bell(struct deputy *self)
 {
     struct between *between = self->between;
-    if (getppid() != self->guardian || atomic_load(&between->end))
-        end_all(self);
+    end_if_told(self);
     for (int number = 1; number < SIGNALS; number++) {
         const uint32_t passed_on = atomic_load(&between->passed_on[number]);
         const uint32_t sent = atomic_load(&between->sent_to_guardian[number]);
@@ -152,12 +158,20 @@ static void give_what_was_not_for_the_group(struct deputy *self)
     }
 }
 
+static noreturn void could_not_run(const struct deputy *self, int error)
+{
+    atomic_store(&self->between->error, error);
+    _exit(EXIT_FAILED);
+}
+
 static void note_command(struct deputy *self, int status)
 {
     if (WIFSTOPPED(status)) {
         atomic_store(&self->between->state, COMMAND_STOPPED);
     } else if (WIFCONTINUED(status)) {
         atomic_store(&self->between->state, COMMAND_RUNS);
+    } else if (self->child.error) {
+        could_not_run(self, self->child.error);
     } else {
         self->command = 0;
         atomic_store(&self->between->status, status);
@@ -207,17 +221,39 @@ static noreturn void look_after_command(struct deputy *self)
     }
 }
 
-static noreturn void deputy(struct deputy *self, const struct inheritance *inherited)
+/* What came before there was a command is known once the command has looked. It does not while it
+ * is stopped: so the bell is heard meanwhile, and its end. */
+static void await_look(struct deputy *self)
 {
-    int error = guard_begin(self->guardian);
-    if (!error && inherited->group > 0 && setpgid(0, inherited->group) != 0)
-        error = -ESRCH; /* the job is gone, and the wrapper with it */
-    self->command =
-        error ? error : child_start(self->asked->command, inherited, false, &self->missed);
-    if (self->command < 0) {
-        atomic_store(&self->between->error, -self->command);
-        _exit(EXIT_FAILED);
+    sigset_t set;
+    siginfo_t info;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGNAL_BELL);
+    while (!child_has_looked(&self->child)) {
+        if (signal_next(&set, &info, INT64_MAX) == SIGCHLD)
+            reap(self);
+        end_if_told(self);
     }
+    for (int number = 1; number < SIGNALS; number++)
+        if (child_missed(&self->child, number))
+            sigaddset(&self->missed, number);
+    heed_bell(self); /* it may have been rung for something else */
+}
+
+static noreturn void deputy(struct deputy *self)
+{
+    const pid_t group = self->child.inherited->group;
+    const int error = guard_begin(self->guardian);
+    if (error)
+        could_not_run(self, -error);
+    if (group > 0 && setpgid(0, group) != 0)
+        could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
+    self->command = child_start(&self->child);
+    if (self->command < 0)
+        could_not_run(self, -self->command);
+    if (!child_has_looked(&self->child))
+        await_look(self);
     look_after_command(self);
 }
 
@@ -228,9 +264,10 @@ pid_t deputy_start(const struct run_words *asked, const struct inheritance *inhe
                           .between = between,
                           .guardian = getpid(),
                           .share = share,
+                          .child = {.words = asked->command, .inherited = inherited},
                           .give_at = INT64_MAX};
     const pid_t child = fork();
     if (child == 0)
-        deputy(&self, inherited);
+        deputy(&self);
     return child < 0 ? -errno : child;
 }
