@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program afteryou-tools: all of the command `afteryou`, which hands over to it (start.c). Finds
- * the subcommand. */
+/* The program afteryou-tools: all of the command `afteryou`, which hands over to it (start.c).
+ * Finds the subcommand. */
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>

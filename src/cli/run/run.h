@@ -134,8 +134,8 @@ bool signal_is_own(const siginfo_t *info);
 /* As sigwaitinfo(), until `deadline_ns` (text_now) at most: then 0. INT64_MAX: for ever. */
 int signal_next(const sigset_t *set, siginfo_t *info, int64_t deadline_ns);
 
-/* run_child.c: a child in the wrapper's process group that dies with the calling thread. It looks at
- * this until it is executed, so this must stay where it is. */
+/* run_child.c: a child in the wrapper's process group that dies with the calling thread. It looks
+ * at this until it is executed, so this must stay where it is. */
 struct child {
     /* set by the parent, before it is started */
     char *const *words;
