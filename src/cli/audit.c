@@ -189,9 +189,10 @@ static int judge(const struct audit_request *request, const struct trace *trace)
     struct audit audit;
     const int error = audit_judge(trace, request->fair, &audit);
     if (error)
-        return usage_error("audit",
-                           "%s: %u processes and %u regions are too many for this machine's memory",
-                           request->file, trace->processes.count, trace->regions.count);
+        return usage_error(
+            "audit",
+            "%s: %u processes and %u regions need more memory than there is: audit a shorter trace",
+            request->file, trace->processes.count, trace->regions.count);
     if (request->json)
         print_json(trace, &audit);
     else

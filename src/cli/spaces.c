@@ -206,9 +206,9 @@ static int list(struct spaces_words *asked)
         json_end(json);
     }
     if (error)
-        return usage_error("spaces", "cannot list: %s", strerror(-error));
+        return usage_error("spaces", "cannot list the spaces: %s", strerror(-error));
     if (!asked->listed && !asked->json)
-        say("spaces", "there are none yet");
+        say("spaces", "there is no space yet");
     return 0;
 }
 

@@ -95,14 +95,14 @@ class BadInput(unittest.TestCase):
         self.refuses("there is no protocol 'nonsense'", "nonsense")
         self.refuses("-n takes a whole number from 1 to 8, not '0'", "pair", "-n", "0")
         self.refuses("--places takes a whole number from 1 to 8, not '1000'", "pair", "--places", "1000")
-        self.refuses("pair takes 2 to 2 places here, not 3", "pair", "-n", "3")
+        self.refuses("pair takes 2 places, not 3", "pair", "-n", "3")
         self.refuses("there is no option --nonsense", "pair", "--nonsense")
         self.refuses("-n wants a value", "pair", "-n")
         self.refuses("has no conditions", "pair", "--units", "1")
         self.refuses("has one slot", "bakery", "-l", "2")
         self.refuses("--memory takes a size of 16M or more", "pair", "--memory", "1M")
         self.refuses("--property takes exclusion, progress, lockout, reliability, order, overtaking, quiet, giving-up, with commas between, not 'nonsense'", "pair", "--property", "nonsense")
-        self.refuses("needs --random", "pair", "--pct", "2")
+        self.refuses("pair takes --pct only with --random RUNS", "pair", "--pct", "2")
 
     def test_what_is_for_the_other_kind_of_protocol(self):
         self.refuses("pair is a protocol of registers: --requests does not go with it", "pair", "--requests", "2")

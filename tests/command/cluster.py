@@ -84,7 +84,7 @@ class Init(CommandTest):
             self.assertEqual(os.listdir(self.directory), [], nodes)
 
     def test_refused_words(self):
-        for words, expected in (((), "wants --nodes"), (("--nodes", THREE, "--name", "a/b"), "no name for a cluster"),
+        for words, expected in (((), "init needs --nodes"), (("--nodes", THREE, "--name", "a/b"), "no name for a cluster"),
                                 (("--nodes", THREE, "--token", "5"), "milliseconds"), (("--nodes", THREE, "more"), "options only"),
                                 (("--nodes", THREE, "--down"), "does not go with 'init'"), (("--nodes", THREE, "--directory", ""), "empty")):
             shown = self.init(*words)
@@ -114,7 +114,7 @@ class Init(CommandTest):
 class Words(CommandTest):
     def test_refused(self):
         for words, expected in (((), "'init' or 'try'"), (("start",), "there are init and try"), (("--bad",), "there is no option --bad"),
-                                (("try", "--nodes", "1"), "from 2 to 9"), (("try", "jump", "a"), "there are exec, cut and heal"),
+                                (("try", "--nodes", "1"), "try takes 2 to 9 machines"), (("try", "jump", "a"), "there are exec, cut and heal"),
                                 (("try", "--force"), "does not go with 'try'"), (("try", "--token", "500"), "does not go with 'try'"), (("try", "--down", "a"), "goes alone"),
                                 (("try", "exec", "a"), "a machine and a command")):
             shown = self.afteryou("cluster", *words)

@@ -324,7 +324,7 @@ const char *service_options_trouble(const struct service_options *options)
     if (!cluster_name_is_good(options->cluster))
         return "the name of a cluster has 1 to 64 bytes, no slash, and does not begin with a dot";
     if (!variant || variant->left_out)
-        return "there is no such protocol: lamport, ricart-agrawala, carvalho-roucairol, token";
+        return "there is no such protocol; 'afteryou agent --help' lists them";
     if (options->lease < 0.5 || options->lease > 3600)
         return "--lease takes seconds, from 0.5 to 3600";
     if (options->grace < 1.1 * options->lease + 0.2 || options->grace > 7200)

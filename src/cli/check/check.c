@@ -56,13 +56,13 @@ static int check_all(struct check_words *asked)
         fputs("\r\033[K", stderr);
     int status = EXIT_HOLDS;
     if (error) {
-        status = usage_error("check", "%s to begin with: give it more with --memory, or free some",
-                             strerror(-error));
+        status =
+            usage_error("check", "cannot begin the search: %s; raise --memory, or free some memory",
+                        strerror(-error));
     } else if (search.end == SEARCH_MEMORY && search.store.refused) {
         status = usage_error(
             "check",
-            "the machine has no memory left after %u states (%zu MB): free some, or ask for less "
-            "with -n",
+            "the machine has no memory left after %u states (%zu MB): free some, or lower -n",
             search.store.count, search.peak >> 20);
     } else {
         for (unsigned property = 0; property < PROPERTY_COUNT; property++)
@@ -75,7 +75,7 @@ static int check_all(struct check_words *asked)
                                                               promised);
         const int drawn = asked->svg ? check_report_svg(asked->svg, asked, &verdict) : 0;
         if (drawn)
-            status = usage_error("check", "%s: %s", asked->svg, strerror(-drawn));
+            status = usage_error("check", "cannot write %s: %s", asked->svg, strerror(-drawn));
     }
     verdict_close(&verdict);
     search_close(&search);
@@ -87,12 +87,12 @@ static int check_some(struct check_words *asked)
     struct sample_result result;
     const int error = sample_run(&asked->model.system, &asked->sample, &result);
     if (error)
-        return usage_error("check", "%s", strerror(-error));
+        return usage_error("check", "cannot make the random runs: %s", strerror(-error));
     (asked->json ? check_report_sample_json : check_report_sample)(stdout, asked, &result);
     if (asked->svg && result.violated) {
         const int drawn = check_report_svg_run(asked->svg, asked, &result.run, result.violated);
         if (drawn)
-            return usage_error("check", "%s: %s", asked->svg, strerror(-drawn));
+            return usage_error("check", "cannot write %s: %s", asked->svg, strerror(-drawn));
     }
     run_close(&result.run);
     return result.violated                         ? EXIT_VIOLATED

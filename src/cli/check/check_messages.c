@@ -77,7 +77,8 @@ int check_messages(const struct check_words *asked)
     const int error = verdict_reach(&search, &verdict);
     if (error) {
         status =
-            usage_error("check", "%s to begin with: give it more with --memory", strerror(-error));
+            usage_error("check", "cannot begin the search: %s; raise --memory, or free some memory",
+                        strerror(-error));
     } else {
         const struct finding *broken = check_first_broken(&verdict);
         (asked->json ? check_report_messages_json : report_text)(stdout, asked, &search, &model,

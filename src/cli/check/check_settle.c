@@ -35,14 +35,14 @@ static const char *contradiction(const struct check_words *asked)
                           !(model->requests == 1u << REQUEST_EXCLUSIVE ||
                             (!model->requests && !protocol->default_requests) ||
                             model->problem == PROBLEM_ALLOCATION)))
-        return "has no fences to judge so; --fences works with bakery and courtesy, one slot, "
-               "--modes exclusive";
+        return "has no fences that can be judged here; --fences works with bakery and courtesy, "
+               "one slot, --modes exclusive";
     if (protocol->hold && !model->units)
         return "is about units; say how many there are with --units";
     if (model->alive >> model->places)
         return "has fewer places than --alive names; raise -n";
     if (asked->sample.depth && !asked->sample.runs)
-        return "needs --random RUNS for --pct";
+        return "takes --pct only with --random RUNS";
     return NULL;
 }
 
@@ -67,8 +67,11 @@ int check_settle_registers(struct check_words *asked)
     if (!model->places)
         model->places = protocol->default_places ? protocol->default_places : 3;
     if (model->places < protocol->places_least || model->places > protocol->places_most)
-        return usage_error("check", "%s takes %u to %u places here, not %u", protocol->name,
-                           protocol->places_least, protocol->places_most, model->places);
+        return protocol->places_least == protocol->places_most
+                   ? usage_error("check", "%s takes %u places, not %u", protocol->name,
+                                 protocol->places_least, model->places)
+                   : usage_error("check", "%s takes %u to %u places here, not %u", protocol->name,
+                                 protocol->places_least, protocol->places_most, model->places);
     if (!set_modes(asked))
         return usage_error("check",
                            "%s is a protocol of registers: --modes takes exclusive, shared "

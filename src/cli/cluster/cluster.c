@@ -103,8 +103,9 @@ static int read_more(int count, char **words, enum option_order order, unsigned 
     const char *beyond = option_beyond(&table, reading, purpose);
     if (beyond)
         return usage_error("cluster", "--%s does not go with '%s'", beyond, action);
-    return asked->directory && !*asked->directory ? usage_error("cluster", "--directory is empty")
-                                                  : 0;
+    return asked->directory && !*asked->directory
+               ? usage_error("cluster", "--directory is empty: name a directory")
+               : 0;
 }
 
 static int init(int count, char **words, struct cluster_words *asked,
@@ -136,7 +137,7 @@ int command_cluster(int count, char **words)
         ;
     else if (!action)
         status =
-            usage_error("cluster", "what? 'init' or 'try'; 'afteryou cluster --help' tells more");
+            usage_error("cluster", "say 'init' or 'try'; 'afteryou cluster --help' tells more");
     else if (strcmp(action, "init") == 0)
         status = init(reading.count, reading.words, &asked, &reading);
     else if (strcmp(action, "try") == 0)

@@ -18,7 +18,8 @@ int cluster_make_directory(const char *directory)
 {
     char path[PATH_ROOM];
     if (strlen(directory) >= sizeof path)
-        return usage_error("cluster", "the name of the directory is too long");
+        return usage_error("cluster",
+                           "the name of the directory is too long: choose a shorter --directory");
     strcpy(path, directory);
     for (char *at = path + 1;; at++) {
         if (*at != '/' && *at != '\0')
@@ -55,7 +56,8 @@ static int write_file(const char *directory, const char *name, mode_t mode, cons
     char path[PATH_ROOM], novel[PATH_ROOM];
     if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path ||
         snprintf(novel, sizeof novel, "%s/.%s.%d", directory, name, getpid()) >= (int)sizeof novel)
-        return usage_error("cluster", "the name of the directory is too long");
+        return usage_error("cluster",
+                           "the name of the directory is too long: choose a shorter --directory");
     const int file = open(novel, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0)
         return usage_error("cluster", "cannot write %s: %s", novel, strerror(errno));

@@ -14,9 +14,8 @@ static void warn_of_quorum(const struct cluster_plan *plan)
         return;
     const unsigned majority = plan->count / 2 + 1, spare = plan->count - majority;
     say("cluster",
-        "warning: %u machines need %u of them for a majority, so the loss of %u stops all, and so "
-        "does a cut into "
-        "halves; %u machines survive the loss of %u",
+        "warning: the majority of %u machines is %u. The loss of %u stops all, and so does a "
+        "cut into halves. %u machines survive the loss of %u",
         plan->count, majority, spare + 1, plan->count + 1, spare + 1);
 }
 
@@ -49,7 +48,7 @@ int cluster_init(const struct cluster_words *asked)
                                 .token_ms = asked->token_ms ? asked->token_ms : CLUSTER_TOKEN_MS};
     const char *directory = asked->directory ? asked->directory : ".";
     if (!asked->nodes)
-        return usage_error("cluster", "init wants --nodes NAME=ADDRESS,NAME=ADDRESS,…");
+        return usage_error("cluster", "init needs --nodes NAME=ADDRESS,NAME=ADDRESS,…");
     if (!cluster_check_name(plan.name) || !cluster_parse_nodes(asked->nodes, &plan))
         return EXIT_USAGE;
     warn_of_quorum(&plan);

@@ -83,7 +83,7 @@ int cluster_spawn(char *const *words, bool quiet)
 
 static noreturn void give_up(const char *what)
 {
-    say("cluster", "a machine could not be made: %s: %s", what, strerror(errno));
+    say("cluster", "cannot make a machine: %s: %s", what, strerror(errno));
     _exit(EXIT_USAGE);
 }
 

@@ -29,8 +29,8 @@ bool cluster_check_name(const char *name)
         return true;
     usage_error(
         "cluster",
-        "'%s' is no name for a cluster: 1 to %d letters, digits, '-', '_' and '.', a letter or "
-        "digit first",
+        "'%s' is no name for a cluster: it has 1 to %d letters, digits, '-', '_' and '.', and "
+        "begins with a letter or a digit",
         name, CLUSTER_NAME_MOST);
     return false;
 }
@@ -106,18 +106,20 @@ static bool parse_node(const char *item, size_t length, struct cluster_node *nod
 {
     const char *equals = memchr(item, '=', length);
     if (!equals) {
-        usage_error("cluster", "--nodes wants NAME=ADDRESS,…, not '%.*s'", (int)length, item);
+        usage_error("cluster", "--nodes takes NAME=ADDRESS,…, not '%.*s'", (int)length, item);
         return false;
     }
     const size_t before = (size_t)(equals - item), after = length - before - 1;
     if (!copy_part(node->name, CLUSTER_NAME_MOST, item, before) || !is_name(node->name)) {
-        usage_error("cluster",
-                    "'%.*s' is no name for a machine: 1 to %d letters, digits, '-', '_' and '.'",
-                    (int)before, item, CLUSTER_NAME_MOST);
+        usage_error(
+            "cluster",
+            "'%.*s' is no name for a machine: it has 1 to %d letters, digits, '-', '_' and '.'",
+            (int)before, item, CLUSTER_NAME_MOST);
         return false;
     }
     if (!copy_part(node->address, CLUSTER_ADDRESS_MOST, equals + 1, after)) {
-        usage_error("cluster", "machine '%s' has no address, or one that is too long", node->name);
+        usage_error("cluster", "machine '%s' has no address, or a too long one: write NAME=ADDRESS",
+                    node->name);
         return false;
     }
     return true;
@@ -136,19 +138,21 @@ static bool agrees(const struct cluster_plan *plan, const struct cluster_node *n
     for (unsigned at = 0; at < plan->count; at++) {
         const struct cluster_node *other = &plan->nodes[at];
         if (strcmp(other->name, node->name) == 0) {
-            usage_error("cluster", "two machines are called '%s'", node->name);
+            usage_error("cluster", "two machines are called '%s': give each a name of its own",
+                        node->name);
             return false;
         }
         if (strcasecmp(other->address, node->address) == 0) {
-            usage_error("cluster", "machines '%s' and '%s' have the same address %s", other->name,
-                        node->name, node->address);
+            usage_error("cluster",
+                        "machines '%s' and '%s' have the same address %s: give each one of its own",
+                        other->name, node->name, node->address);
             return false;
         }
     }
     if (own && *family && own != *family) {
         usage_error(
             "cluster",
-            "machine '%s': '%s' and the addresses before it are of IPv4 and IPv6; give one kind",
+            "machine '%s': '%s' and the addresses before it mix IPv4 and IPv6; give one kind",
             node->name, node->address);
         return false;
     }
@@ -166,7 +170,8 @@ bool cluster_parse_nodes(const char *list, struct cluster_plan *plan)
         if (!parse_node(item, length, &node) || !agrees(plan, &node, &family))
             return false;
         if (plan->count == CLUSTER_NODES_MOST) {
-            usage_error("cluster", "more than %d machines", CLUSTER_NODES_MOST);
+            usage_error("cluster", "there are more than %d machines: leave some out",
+                        CLUSTER_NODES_MOST);
             return false;
         }
         plan->nodes[plan->count++] = node;

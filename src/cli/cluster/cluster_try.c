@@ -38,8 +38,7 @@ static int plan_trial(const struct cluster_words *asked, struct trial *trial)
 {
     uint64_t count = TRY_NODES;
     if (asked->nodes && !parse_number(asked->nodes, 2, TRY_NODES_MOST, &count))
-        return usage_error("cluster",
-                           "try takes a number of machines from 2 to %d as --nodes, not '%s'",
+        return usage_error("cluster", "try takes 2 to %d machines as --nodes, not '%s'",
                            TRY_NODES_MOST, asked->nodes);
     trial->plan = (struct cluster_plan){.name = asked->name ? asked->name : "try",
                                         .token_ms = CLUSTER_TOKEN_MS,
@@ -58,7 +57,7 @@ static int check_means(void)
 {
     char *const corosync[] = {"corosync", "-v", NULL}, *const ip[] = {"ip", "-V", NULL};
     if (geteuid() != 0)
-        return usage_error("cluster", "try makes network namespaces, and so needs root");
+        return usage_error("cluster", "try needs root: it makes network namespaces");
     if (cluster_spawn(corosync, true) != 0)
         return usage_error("cluster", "try needs corosync: apt-get install corosync");
     if (cluster_spawn(ip, true) != 0)
@@ -70,7 +69,8 @@ static int write_files(const struct trial *trial)
 {
     char etc[PATH_ROOM];
     if (snprintf(etc, sizeof etc, "%s/etc", trial->directory) >= (int)sizeof etc)
-        return usage_error("cluster", "the name of the directory is too long");
+        return usage_error("cluster",
+                           "the name of the directory is too long: choose a shorter --directory");
     int status = cluster_make_directory(etc);
     if (!status)
         status = cluster_write_key(etc);
@@ -86,7 +86,7 @@ static int make_switch(void)
         return usage_error("cluster", "cannot make a network namespace: %s", strerror(errno));
     return cluster_spawn(add, false) == 0 && cluster_spawn(up, false) == 0
                ? 0
-               : usage_error("cluster", "cannot make a bridge: does this kernel have them?");
+               : usage_error("cluster", "cannot make a bridge; the line of ip(8) above says why");
 }
 
 static int start_machines(struct trial *trial)
@@ -143,8 +143,9 @@ static int await_ready(const struct trial *trial)
         else if (ended(RETRY_NS))
             return -1;
         else if (time(NULL) > limit)
-            return usage_error("cluster", "machine %s did not come up in %d s; its logs were:",
-                               trial->plan.nodes[at].name, READY_S);
+            return usage_error(
+                "cluster", "machine %s did not come up in %d s; these are the ends of all logs:",
+                trial->plan.nodes[at].name, READY_S);
     }
     return 0;
 }
@@ -263,8 +264,8 @@ static int down(const char *directory)
                            strerror(keeper < 0 ? -keeper : errno));
     struct pollfd end = {.fd = handle, .events = POLLIN};
     if (poll(&end, 1, DOWN_MS) != 1)
-        return usage_error("cluster", "the trial in %s did not end in %d s", directory,
-                           DOWN_MS / 1000);
+        return usage_error("cluster", "the trial in %s did not end in %d s: end its process, %d",
+                           directory, DOWN_MS / 1000, (int)keeper);
     close(handle);
     return 0;
 }
@@ -292,7 +293,8 @@ static int execute(int count, char **words, const char *directory)
 {
     const int command = count > 1 && strcmp(words[1], "--") == 0 ? 2 : 1;
     if (count <= command)
-        return usage_error("cluster", "exec wants a machine and a command: exec a -- hostname");
+        return usage_error("cluster",
+                           "exec needs a machine and a command, as in: exec a -- hostname");
     const pid_t first = trial_machine(directory, words[0]);
     if (first < 0)
         return no_machine(directory, words[0], first);
@@ -308,7 +310,7 @@ static int set_links(int count, char **words, const char *directory, char *state
 {
     const pid_t keeper = trial_keeper(directory);
     if (count == 0)
-        return usage_error("cluster", "which machine? cut a");
+        return usage_error("cluster", "which machine? as in: cut a");
     for (int at = 0; at < count; at++) {
         const pid_t first = trial_machine(directory, words[at]);
         if (first < 0)

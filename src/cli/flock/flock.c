@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,9 +116,14 @@ const struct option_table flock_options = {
     .command_after = 1,
 };
 
-static int complain_of(const char *text, const char *what)
+static int __attribute__((format(printf, 1, 2))) complain(const char *format, ...)
 {
-    say("flock", "%s '%s'; 'afteryou flock --help' tells more", what, text);
+    char line[PIPE_BUF];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    say("flock", "%s; 'afteryou flock --help' tells more", line);
     return EX_USAGE;
 }
 
@@ -135,13 +141,9 @@ static int parse(int count, char **words, struct flock_words *asked)
     if (option_given(&flock_options, &reading, "nonblock"))
         asked->run.timeout_ms = 0;
     if (asked->no_fork && asked->run.close)
-        return complain_of("-o", "nobody would be left to hold the lock with -F and");
-    if (reading.count == 0) {
-        say("flock",
-            "a file, a directory or the number of an open descriptor is missing; 'afteryou flock "
-            "--help' tells more");
-        return EX_USAGE;
-    }
+        return complain("-F and -o exclude each other: nobody would be left to hold the lock");
+    if (reading.count == 0)
+        return complain("name a file, a directory, or the number of an open descriptor");
     asked->file = reading.words[0];
     if (reading.count == 1)
         return 0;
@@ -150,7 +152,7 @@ static int parse(int count, char **words, struct flock_words *asked)
     if (strcmp(command[0], "-c") != 0 && strcmp(command[0], "--command") != 0)
         return 0;
     if (reading.count != 3)
-        return complain_of(command[0], "one line for the shell, and nothing else, follows");
+        return complain("%s takes one line for the shell, and nothing after it", command[0]);
     run_use_shell(command[1], &asked->run);
     return 0;
 }
@@ -252,8 +254,8 @@ static int lock_number(struct flock_words *asked)
     char name[AY_NAME_MOST + 1];
     uint64_t number;
     if (!parse_number(asked->file, 0, INT_MAX, &number))
-        return complain_of(asked->file,
-                           "without a command, the number of an open descriptor is wanted, not");
+        return complain("'%s' is no number of an open descriptor, and no command is given",
+                        asked->file);
     const int error = name_region((int)number, name, sizeof name);
     if (error)
         return tell_failure(asked->file, -error);

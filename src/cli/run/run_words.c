@@ -269,7 +269,7 @@ static int check_name(const char *what, const char *name)
 static int check_together(const struct run_words *asked, bool no_wait, bool waits)
 {
     if (!asked->spec.name)
-        return usage_error("run", "no name given; 'afteryou run --help' tells more");
+        return usage_error("run", "no name is given; 'afteryou run --help' tells more");
     int error = check_name("the name", asked->spec.name);
     for (const char *const *also = asked->also; !error && *also; also++)
         error = check_name("a name of --also", *also);
@@ -278,25 +278,24 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
     if ((!asked->command || !*asked->command) &&
         asked->spec.name[strspn(asked->spec.name, "0123456789")] == '\0')
         return usage_error(
-            "run", "no command given for '%s'; if it is an open descriptor: 'afteryou flock %s'",
+            "run", "no command is given for '%s'; if it is an open descriptor: 'afteryou flock %s'",
             asked->spec.name, asked->spec.name);
     if (!asked->command || !*asked->command)
-        return usage_error("run", "no command given for '%s'; 'afteryou run --help' tells more",
+        return usage_error("run", "no command is given for '%s'; 'afteryou run --help' tells more",
                            asked->spec.name);
     if (no_wait && waits)
-        return usage_error("run", "-n and -w exclude each other: not to wait, or to wait so long");
+        return usage_error("run", "-n and -w exclude each other: do not wait, or wait so long");
     if (asked->cluster &&
         (asked->spec.slots > 1 || asked->spec.take || asked->also[0] || asked->when))
         return usage_error(
             "run", "-k, --take, --also and --when are for one machine: a cluster has none of them");
     if (asked->spec.slots && asked->spec.take)
-        return usage_error(
-            "run",
-            "-k and --take exclude each other: places that are alike, or units with a number");
+        return usage_error("run",
+                           "-k and --take exclude each other: slots are alike, units have numbers");
     if (!asked->spec.take != !asked->spec.of)
-        return usage_error("run", "--take N and --of T go together");
+        return usage_error("run", "--take N and --of T go together: give both, or neither");
     if (asked->spec.take > asked->spec.of)
-        return usage_error("run", "--take %u is more than there is: --of %u", asked->spec.take,
+        return usage_error("run", "--take %u is more than --of %u", asked->spec.take,
                            asked->spec.of);
     return 0;
 }

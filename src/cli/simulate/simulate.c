@@ -99,7 +99,7 @@ int simulate_runs(struct simulate_request *request)
     if (request->how.trace && fclose(request->how.trace) != 0 && !error)
         error = -errno;
     if (error)
-        return usage_error("simulate", "the run could not be made: %s%s",
+        return usage_error("simulate", "cannot make the run: %s%s",
                            error == -EOVERFLOW ? "simulated time ran over" : strerror(-error),
                            error == -ENOMEM ? "; fewer nodes need less"
                            : error == -EOVERFLOW

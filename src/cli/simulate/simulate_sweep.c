@@ -40,8 +40,8 @@ static int run_one(struct simulate_request *request, struct sweep *sweep, FILE *
     const int error = simulate(&request->how, &outcome);
     if (error || outcome.measure.entries == 0) {
         measure_close(&outcome.measure);
-        return usage_error("simulate", "the run with %u nodes could not be made: %s",
-                           request->how.nodes, error ? strerror(-error) : "nobody entered");
+        return usage_error("simulate", "cannot make the run with %u nodes: %s", request->how.nodes,
+                           error ? strerror(-error) : "nobody entered");
     }
     write_line(csv, &request->how, &outcome.measure);
     struct curve *curve = &sweep->curves[sweep->count - 1];

@@ -92,8 +92,7 @@ int simulate_table(struct simulate_request *request)
         for (unsigned i = 0; i < ROWS; i++) {
             const int error = table_measure(rows[i], request->sizes[size], &measured[i]);
             if (error)
-                return usage_error("simulate", "the table could not be measured: %s",
-                                   strerror(-error));
+                return usage_error("simulate", "cannot measure the table: %s", strerror(-error));
         }
         (request->json ? print_json : print_text)(request->sizes[size], measured);
         if (!request->json && size + 1 < request->sizes_count)

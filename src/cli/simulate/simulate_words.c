@@ -319,7 +319,7 @@ static int check_shape(struct simulate_request *request, const struct option_rea
     for (unsigned i = 0; request->table && i < request->sizes_count; i++)
         if (request->sizes[i] > TABLE_NODES_MOST)
             return usage_error("simulate",
-                               "--table tries every chain of requests: at most %u nodes",
+                               "--table tries every chain of requests: it takes at most %u nodes",
                                TABLE_NODES_MOST);
     if ((request->csv || request->svg) && !request->sweep)
         return usage_error("simulate", "--csv and --svg belong to --sweep");
@@ -357,17 +357,19 @@ int simulate_settle(struct simulate_request *request)
     const bool changes = how->faults.crash > 0 || how->faults.partition > 0;
     if (request->sizes_count > 1)
         return usage_error("simulate",
-                           "one run has one number of nodes; lists are for --table and --sweep");
+                           "one run has one number of nodes: lists are for --table and --sweep");
     if (request->sizes_count)
         how->nodes = request->sizes[0];
     if (!request->order_given)
         how->order = changes ? ORDER_AGREED : protocol->fifo ? ORDER_FIFO : ORDER_ANY;
     if (changes && how->order != ORDER_AGREED)
-        return usage_error("simulate", "nodes that come and go need --network agreed");
+        return usage_error("simulate",
+                           "nodes that come and go need --network agreed: leave --network out");
     if (how->order == ORDER_FIFO && how->nodes > FIFO_NODES_MOST)
         return usage_error(
             "simulate",
-            "fifo keeps a word for each of N² channels: at most %u nodes, or --network agreed",
+            "--network fifo keeps a word for each of N² channels: take at most %u nodes, "
+            "or --network agreed",
             FIFO_NODES_MOST);
     if (how->hot > HOT_MOST)
         return usage_error("simulate", "--hot takes a share below 1: the other nodes ask, too");

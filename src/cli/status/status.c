@@ -112,7 +112,7 @@ static int tell_of_unseen(const struct status_view *view)
         if (!was_seen(view, *name)) {
             say("status",
                 view->unreadable_count > 0
-                    ? "nobody has '%s' open in the spaces that can be read; but not all can"
+                    ? "nobody has '%s' open in the spaces that can be read, and some cannot be read"
                     : "nobody has '%s' open: nobody is inside, nobody waits",
                 *name);
             code = view->unreadable_count > 0 ? EXIT_USAGE : EXIT_UNSEEN;

@@ -70,8 +70,8 @@ static int check(const char *path, const struct stat *status, const struct heade
             "remove the file",
             path, header->version, LAYOUT_VERSION);
     if (memchr(header->protocol, '\0', PROTOCOL_ROOM) == NULL || !ay__protocol(header->protocol))
-        return ay__fail(-EINVAL, "%s is for a protocol that this library hasn't got: '%.*s'", path,
-                        PROTOCOL_ROOM, header->protocol);
+        return ay__fail(-EINVAL, "%s is for a protocol that this library does not have: '%.*s'",
+                        path, PROTOCOL_ROOM, header->protocol);
     const struct running_protocol *protocol = ay__protocol(header->protocol);
     if (header->header_size != PAGE || header->pages != protocol->pages || header->places < 1 ||
         header->places > protocol->places_most || header->precedence > AY_BY_PRIORITY ||

@@ -62,7 +62,8 @@ static int check_numbers(const ay_spec *from)
         return ay__fail(-EINVAL, "a resource has at most %d units, not %u", AY_UNITS_MOST,
                         from->of);
     if ((from->take == 0) != (from->of == 0))
-        return ay__fail(-EINVAL, "take %u of %u: both are given, or neither", from->take, from->of);
+        return ay__fail(-EINVAL, "take %u of %u units: give both numbers, or neither", from->take,
+                        from->of);
     if (from->take > from->of)
         return ay__fail(-EINVAL, "cannot take %u of %u units", from->take, from->of);
     if (from->slots > 1 && from->of > 0)
@@ -89,7 +90,7 @@ static int check_features(const struct running_protocol *protocol, const struct 
     };
     for (size_t at = 0; at < sizeof wants / sizeof *wants; at++)
         if (wants[at].wanted && !(protocol->features & wants[at].feature))
-            return ay__fail(-ENOTSUP, "the protocol '%s' of this space hasn't got %s",
+            return ay__fail(-ENOTSUP, "the protocol '%s' of this space does not offer %s",
                             protocol->name, wants[at].words);
     return 0;
 }

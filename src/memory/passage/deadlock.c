@@ -154,7 +154,7 @@ int ay_on_behalf(ay_region *region, uint64_t thread)
     if (region->at.near.mark != ay__process_mark())
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
     if (region_is_inside(region))
-        return ay__fail(-EPERM, "inside: on whose behalf is said before");
+        return ay__fail(-EPERM, "ay_on_behalf() comes before entering, and the caller is inside");
     region->at.behalf = thread;
     region->at.passer.thread = 0; /* so that the next passage says who it is */
     lane_close(&region->at.lane);

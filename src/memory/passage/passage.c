@@ -51,7 +51,7 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
         return ay__fail(-ENOTSUP,
                         "conditions are for the processes of one machine, not for a cluster");
     if (!(at->fixed.protocol->features & FEATURE_WHEN))
-        return ay__fail(-ENOTSUP, "the protocol '%s' of this space hasn't got conditions",
+        return ay__fail(-ENOTSUP, "the protocol '%s' of this space does not offer conditions",
                         at->fixed.protocol->name);
     at->request.when = when;
     at->request.argument = arg;

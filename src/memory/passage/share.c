@@ -37,7 +37,7 @@ int ay_share(ay_region *region)
     if (error)
         return error;
     if (!region_is_inside(region))
-        return ay__fail(-EPERM, "not inside");
+        return ay__fail(-EPERM, "the caller is not inside the region");
     pthread_mutex_lock(&ay__process.mutex);
     const int lost = ay__file_again(region->at.fixed.space);
     pthread_mutex_unlock(&ay__process.mutex);
