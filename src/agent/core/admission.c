@@ -108,6 +108,10 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
         refuse(agent, incarnation, why);
         return;
     }
+    if (from.node == agent->node && from.pid == agent->pid) {
+        group_restart(agent, CUT_LEFT_OUT); /* the others take me for a newcomer */
+        return;
+    }
     if (is_second(agent, from)) {
         say_of(agent, LINE_SECOND_AGENT, from);
         return; /* it will ask again */
@@ -118,7 +122,7 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
     }
     struct reader deaths = *fields;
     deaths_read(agent, NO_SLOT, fields);
-    members_succeed(agent, from.node, NO_SLOT, fields);
+    members_succeed(agent, from.node, pages, fields);
     /* before it joins: it is not the one who creates them */
     deaths_read(agent, lowest_member(agent), &deaths);
     const uint32_t slot = members_add(agent, from, incarnation, pages);

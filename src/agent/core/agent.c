@@ -199,16 +199,25 @@ static void take(struct agent *agent, const struct agent_event *event)
     }
 }
 
+/* As the others know it: by its last HELLO. */
+static bool knows_itself(const struct agent *agent)
+{
+    return agent->self < SLOTS && member_is_alive(&agent->member[agent->self]) &&
+           agent->member[agent->self].incarnation == agent->incarnation &&
+           agent->member[agent->self].node == agent->node;
+}
+
 void agent_step(struct agent *agent, const struct agent_event *event, struct agent_effects *effects)
 {
-    REQUIRES(event->now >= agent->now);
+    REQUIRES(event->now >= agent->now && event->resource < PERMISSIONS_MOST);
     agent->now = event->now;
     agent->minute = event->minute;
     agent->effects = effects;
     effects->count = 0;
     parcel_begin(&agent->out);
     take(agent, event);
-    if (agent->out.overflown) /* A1: what cannot be said would be missed */
+    if (agent->out.overflown) /* what cannot be said would be missed */
         group_restart(agent, CUT_OVERWHELMED);
+    INVARIANT(A1, !agent_is_member(agent) || knows_itself(agent));
     flush(agent);
 }

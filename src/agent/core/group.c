@@ -40,6 +40,7 @@ static bool is_in_order(struct agent *agent, struct address from, const struct p
         group_restart(agent, CUT_MISSED);
         return false;
     }
+    INVARIANT(A1, head->sequence == sender->sequence + 1);
     sender->sequence = head->sequence;
     return true;
 }
@@ -197,6 +198,10 @@ void group_note_left(struct agent *agent, struct address who, bool with_its_mach
         struct member *member = &agent->member[slot];
         if (!member_is_alive(member) || member->node != who.node || member->pid != who.pid)
             continue;
+        if (slot == agent->self) { /* the others count me as gone */
+            group_restart(agent, CUT_PARTED);
+            return;
+        }
         member->gone = true;
         member->parted |= with_its_machine;
         struct agent_effect *effect = effect_say(agent, LINE_GONE);

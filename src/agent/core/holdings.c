@@ -11,6 +11,7 @@ static void owe(struct agent *agent, struct resource *resource, uint32_t slot, i
         agent->owed_next = until;
     if (until > agent->obliged)
         agent->obliged = until;
+    INVARIANT(A6, agent->owed_next <= until && agent->obliged >= until);
 }
 
 void holdings_lose(struct agent *agent, struct resource *resource)
@@ -131,8 +132,12 @@ void holdings_tick(struct agent *agent)
     }
 }
 
-static void release(struct agent *agent, struct resource *resource, uint64_t number, bool death)
+/* After the agent was inside the region of the space, and withdrew the permission there. */
+static void release(struct agent *agent, struct resource *resource, const struct agent_event *event)
 {
+    const uint64_t number = event->taken_back.number;
+    const bool death = event->taken_back.death;
+    INVARIANT(A5, event->kind == ON_TAKEN_BACK && event->taken_back.withdrawn);
     const uint64_t used =
         resource->base + (number > resource->first ? number - resource->first : 0);
     const int ghost = resource->ghost;
@@ -161,7 +166,7 @@ void holdings_taken_back(struct agent *agent, const struct agent_event *event)
     resource->taking_back = resource->is_busy = false;
     resource->number = number > resource->number ? number : resource->number;
     if (event->taken_back.withdrawn && resource->granted && agent_is_member(agent)) {
-        release(agent, resource, number, event->taken_back.death);
+        release(agent, resource, event);
     } else {
         if (event->taken_back.death)
             deaths_found(agent, resource);

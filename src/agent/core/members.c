@@ -62,6 +62,7 @@ static bool is_kept(struct reader list, uint32_t slot, const struct resource *re
 
 static void end_slot(struct agent *agent, uint32_t slot, const struct reader *kept, bool death)
 {
+    INVARIANT(A3, slot != agent->self);
     members_next_view(agent);
     agent->member[slot].ghost = true;
     for (uint32_t at = 0; at < agent->group_count; at++)
@@ -70,11 +71,13 @@ static void end_slot(struct agent *agent, uint32_t slot, const struct reader *ke
 }
 
 /* A new agent on `node` takes the place of the old: A4, A6. */
-void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *kept)
+void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct reader *kept)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (agent->member[slot].used && agent->member[slot].node == node && slot != except)
+        if (agent->member[slot].used && agent->member[slot].node == node) {
+            INVARIANT(A3, agent->member[slot].pages == pages);
             end_slot(agent, slot, kept, true);
+        }
     members_free_slots(agent);
 }
 
@@ -89,11 +92,11 @@ void members_burial(struct agent *agent, struct reader *fields)
     if (!member_is_alive(member) || member->incarnation != incarnation ||
         member->renewed != renewed)
         return;
-    if (slot == agent->self) {
+    const uint32_t node = member->node;
+    if (node == agent->node) { /* I am meant */
         group_restart(agent, CUT_BURIED);
         return;
     }
-    const uint32_t node = member->node;
     agent->counters.burials++;
     effect_say_member(agent, LINE_BURIED, node, slot);
     for (uint32_t each = 0; each < SLOTS; each++)

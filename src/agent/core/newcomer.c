@@ -94,7 +94,7 @@ void newcomer_state(struct agent *agent, struct reader *fields)
     agent->quarantine = agent->now + quarantine;
     if (!read_members(agent, fields) || slot >= SLOTS || !member_is_alive(&agent->member[slot]) ||
         agent->member[slot].incarnation != agent->incarnation ||
-        !resources_read_state(agent, fields)) {
+        agent->member[slot].node != agent->node || !resources_read_state(agent, fields)) {
         group_restart(agent, CUT_BAD_STATE);
         return;
     }

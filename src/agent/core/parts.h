@@ -55,7 +55,7 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
 void members_next_view(struct agent *agent);
 uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation,
                      uint64_t pages); /* a slot, or NO_SLOT */
-void members_succeed(struct agent *agent, uint32_t node, uint32_t except, struct reader *kept);
+void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct reader *kept);
 void members_burial(struct agent *agent, struct reader *fields);
 void members_farewell(struct agent *agent, uint32_t slot);
 void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields);

@@ -69,6 +69,8 @@ void passages_look_for_contest(struct agent *agent, struct resource *resource)
 
 static void publish(struct agent *agent, const struct resource *resource)
 {
+    INVARIANT(A2, lease_is_valid(agent));
+    INVARIANT(A4, resource->granted && resource->ghost == -1);
     struct agent_effect *effect = effect_on(agent, DO_GRANT, resource);
     effect->grant.mode = resource->mode;
     effect->grant.slot = agent->self;
@@ -159,9 +161,12 @@ void passages_message(struct agent *agent, uint32_t slot, struct reader *fields)
     const uint32_t words = read_u32(fields);
     const void *bytes =
         words <= sizeof body / sizeof *body ? read_bytes(fields, words * sizeof *body) : NULL;
-    if (fields->bad || !bytes || index >= agent->group_count || message.kind >= MESSAGE_KINDS ||
-        message.mode >= MODES)
+    if (fields->bad || !bytes || index >= agent->group_count)
         return;
+    if (!message_makes_sense(agent->options.protocol, SLOTS, &message, words)) {
+        fields->bad = true;
+        return;
+    }
     memcpy(body, bytes, words * sizeof *body);
     struct resource *resource = agent->group[index];
     if (!(resource->members & slot_bit(slot)))

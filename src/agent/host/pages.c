@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/assert.h"
 #include "common/clock.h"
 
 enum { LOCK_TRIES = 40, LOCK_AGAIN_US = 25 * 1000, TICK_NS = 10 * 1000 * 1000 };
@@ -165,7 +166,8 @@ static void change(struct pages *pages)
 void pages_name(struct pages *pages, unsigned index, const char *name, size_t length)
 {
     struct permission *permission = &pages->map->permission[index];
-    /* P3 */
+    INVARIANT(P3, permission_mode(atomic_load(&permission->granted)) == PERMISSION_NONE);
+    REQUIRES(index < PERMISSIONS_MOST && length <= PERMISSION_NAME_MOST);
     atomic_store(&permission->granted,
                  permission_next(atomic_load(&permission->granted), PERMISSION_NONE));
     atomic_store(&permission->length, 0);
@@ -186,10 +188,13 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
                  uint64_t number)
 {
     struct permission *permission = &pages->map->permission[index];
+    const uint64_t was = atomic_load(&permission->granted);
+    INVARIANT(P2, permission_mode(was) == PERMISSION_NONE);
+    INVARIANT(P1, permission_next(was, mode) != was);
     atomic_store(&permission->slot, slot);
     atomic_store(&permission->base, base);
     atomic_store(&permission->number, number);
-    atomic_store(&permission->granted, permission_next(atomic_load(&permission->granted), mode));
+    atomic_store(&permission->granted, permission_next(was, mode));
     wake(&permission->granted);
 }
 

@@ -197,6 +197,8 @@ struct message_protocol {
     bool fair;           /* claims first come, first served by causality */
     size_t (*words)(uint32_t nodes);
     size_t (*room)(uint32_t nodes);
+    /* the words of the body that a message of this kind has; NULL: none has one */
+    size_t (*carries)(uint32_t nodes, unsigned kind);
     void (*begin)(uint64_t *state,
                   /* `state` is all zeros: memory fresh from the kernel will do */
                   const struct beginning *how);
@@ -205,6 +207,16 @@ struct message_protocol {
 
 extern const struct message_protocol lamport_protocol, ricart_agrawala_protocol,
     carvalho_roucairol_protocol, token_protocol;
+
+/* Whether a message that came from outside is one that the protocol could have sent: only such a one
+ * may be put to step(). */
+static inline bool message_makes_sense(const struct message_protocol *protocol, uint32_t nodes,
+                                       const struct message *message, size_t body_words)
+{
+    return message->kind < MESSAGE_KINDS && message->mode < MODES && message->from < nodes &&
+           message->whom < nodes &&
+           body_words == (protocol->carries ? protocol->carries(nodes, message->kind) : 0);
+}
 
 /* A fence is the view in the upper 24 bits and a count in the lower 40: 16 million changes of the
  * group, and 10^12 entries of one node between two messages. */

@@ -49,6 +49,11 @@ static size_t token_words(uint32_t nodes)
     return node_words(nodes) + token_body(nodes);
 }
 
+static size_t token_carries(uint32_t nodes, unsigned kind)
+{
+    return kind == MESSAGE_TOKEN ? nodes : kind == MESSAGE_STATE ? token_body(nodes) : 0;
+}
+
 static size_t token_room(uint32_t nodes)
 {
     return 2 * token_body(nodes);
@@ -197,7 +202,8 @@ static void token_merge(struct token my, const struct event *event)
     const uint64_t *elders = node_elders(my.node);
     if (!*my.passed) {
         memcpy(my.t, t, (size_t)n * sizeof *t);
-        *my.holder = set_has(elders, event->message->number) ? event->message->number : NOBODY;
+        const uint64_t holder = event->message->number;
+        *my.holder = holder < n && set_has(elders, holder) ? holder : NOBODY;
     }
     for (uint64_t j = 0; j < n; j++) {
         if (!set_has(elders, j))
@@ -350,6 +356,7 @@ const struct message_protocol token_protocol = {
     .exclusive_only = true,
     .words = token_words,
     .room = token_room,
+    .carries = token_carries,
     .begin = token_begin,
     .step = token_step,
 };
