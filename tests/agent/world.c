@@ -53,140 +53,6 @@ static void free_memory(struct machine *machine)
     machine->memory = NULL;
 }
 
-/* ---- what an agent decides ---- */
-
-static void log_parcel(struct world *world, struct address who, const void *bytes, size_t length)
-{
-    if (world->logged == LOG_MOST)
-        abort();
-    struct log_entry *entry = &world->log[world->logged++];
-    *entry = (struct log_entry){
-        .kind = LOGGED_PARCEL, .who = who, .length = length, .bytes = malloc(length)};
-    memcpy(entry->bytes, bytes, length);
-}
-
-static void set_name(struct machine *machine, unsigned resource)
-{
-    struct page *page = &machine->page[resource];
-    if (page->mode != PERMISSION_NONE)
-        world_violate(machine->world, "another name for what is granted", machine->number,
-                      machine->number);
-    *page = (struct page){.serial = page->serial + 1};
-    snprintf(page->name, sizeof page->name, "%.*s", (int)machine->agent.resource[resource].length,
-             machine->agent.resource[resource].name);
-    machine->pages = resource >= machine->pages ? resource + 1 : machine->pages;
-}
-
-static void grant(struct machine *machine, const struct agent_effect *effect)
-{
-    struct page *page = &machine->page[effect->resource];
-    if (page->mode != PERMISSION_NONE)
-        world_violate(machine->world, "granted twice", machine->number, machine->number);
-    page->serial++;
-    page->mode = effect->grant.mode;
-    page->slot = effect->grant.slot;
-    page->base = effect->grant.base;
-    page->first = effect->grant.first;
-}
-
-static bool withdraw(struct machine *machine, unsigned resource)
-{
-    if (machine->page[resource].mode == PERMISSION_NONE)
-        return false;
-    machine->page[resource].serial++;
-    machine->page[resource].mode = PERMISSION_NONE;
-    return true;
-}
-
-/* Those inside are told now, or have been when the lease ran out. */
-static void lose(struct machine *machine, unsigned resource, int64_t owed)
-{
-    const int64_t now = machine->world->now;
-    if (machine->inside && machine->page[resource].mode != PERMISSION_NONE &&
-        machine->page[resource].serial == machine->serial)
-        machine->lost = machine->deadline < now ? machine->deadline : now;
-    machine->page[resource].owed = owed;
-    withdraw(machine, resource);
-}
-
-static void keep_view(struct machine *machine, uint64_t view)
-{
-    machine->known_view = view > machine->known_view ? view : machine->known_view;
-    machine->seen_view = machine->known_view;
-}
-
-static void say(struct machine *machine, const struct agent_effect *effect)
-{
-    struct wording wording;
-    wording_of(&machine->agent, effect, &wording);
-    for (const char *at = wording.details; *at; at++)
-        if ((unsigned char)*at < ' ')
-            world_violate(machine->world, "a control character in the log", machine->number,
-                          machine->number);
-    if (getenv("AGENT_TEST_LOG"))
-        fprintf(stderr, "%8lld ms machine %u: %s %s\n", (long long)machine->world->now / MS,
-                machine->number, wording.event, wording.details);
-}
-
-static void carry_out(struct machine *machine, const struct agent_effect *effect)
-{
-    struct world *world = machine->world;
-    switch (effect->kind) {
-    case DO_SEND:
-        if (!machine->cut)
-            log_parcel(world, (struct address){machine->number, machine->pid}, effect->send.bytes,
-                       effect->send.length);
-        break;
-    case DO_NAME:
-        set_name(machine, effect->resource);
-        break;
-    case DO_GRANT:
-        grant(machine, effect);
-        break;
-    case DO_WITHDRAW:
-        lose(machine, effect->resource, effect->owed);
-        break;
-    case DO_TAKE_BACK:
-        machine->taking_back[effect->resource] = true;
-        break;
-    case DO_TELL_BUSY:
-        machine->page[effect->resource].busy++;
-        break;
-    case DO_TELL_DEATH:
-        machine->page[effect->resource].death = effect->death;
-        break;
-    case DO_TELL_FULL:
-        machine->full = effect->full;
-        break;
-    case DO_LEASE:
-        machine->deadline = effect->deadline;
-        break;
-    case DO_KEEP_VIEW:
-        keep_view(machine, effect->view);
-        break;
-    case DO_STOP:
-        world->refusals++;
-        break;
-    case DO_SAY:
-        say(machine, effect);
-        break;
-    case DO_TELL_STATE:
-    case DO_DESCRIBE:
-    case DO_ANSWER:
-    case DO_WAKE:
-        break;
-    }
-}
-
-void world_feed(struct machine *machine, struct agent_event event)
-{
-    struct agent_effects *effects = &machine->world->effects;
-    event.now = machine->world->now;
-    agent_step(&machine->agent, &event, effects);
-    for (unsigned at = 0; at < effects->count; at++)
-        carry_out(machine, &effects->effect[at]);
-}
-
 /* ---- what befalls a machine ---- */
 
 void world_begin(struct world *world, unsigned machines, const struct message_protocol *protocol,
@@ -198,6 +64,8 @@ void world_begin(struct world *world, unsigned machines, const struct message_pr
                             .lease = 2000 * (int64_t)MS,
                             .grace = 3000 * (int64_t)MS,
                             .chance = seed * UINT64_C(0x9e3779b97f4a7c15) + 88172645463325252};
+    const char *without = getenv("AGENT_TEST_WITHOUT");
+    world->without = without ? strtoull(without, NULL, 0) : 0;
     world->log = map_memory(log_bytes);
     world->effects.effect = map_memory(effects_bytes);
     for (unsigned number = 0; number < machines; number++) {
@@ -224,7 +92,7 @@ void world_end(struct world *world)
 static void connect_agent(struct world *world, struct machine *machine)
 {
     machine->cursor = world->logged;
-    machine->told_cut = false;
+    machine->told_cut = machine->blinked = machine->misses = false;
     machine->known_pid = machine->pid;
     world_feed(machine, (struct agent_event){.kind = ON_CONNECTED,
                                              .connected = {.self = {machine->number, machine->pid},
@@ -273,11 +141,12 @@ void world_start(struct world *world, unsigned number)
                                           .nonce = draw_nonce(world),
                                           .known_view = machine->known_view,
                                           .last_view = machine->seen_view,
-                                          .obliged = machine->obliged};
+                                          .obliged = machine->obliged,
+                                          .without = world->without};
     machine->memory = map_memory(agent_room(world->protocol));
     agent_begin(&machine->agent, &options, machine->memory);
     machine->running = true;
-    machine->stopped = false;
+    machine->stopped = machine->deaf = false;
     world_tell(machine, "starts", 0);
     machine->pid = ++world->pids;
     memset(machine->taking_back, 0, machine->pages * sizeof(bool));
@@ -357,6 +226,31 @@ void world_heal(struct world *world, unsigned number)
         connect_agent(world, machine);
 }
 
+void world_blink(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (machine->cut || !machine->running || machine->blinked)
+        return;
+    log_left(world, machine, true);
+    machine->blinked = true;
+    machine->cursor = world->logged;
+    world_tell(machine, "is cut off and back, and does not know", 0);
+}
+
+void world_miss(struct world *world, unsigned number)
+{
+    world->machine[number].misses = world->machine[number].running;
+}
+
+static bool is_of_a_member(const struct log_entry *entry)
+{
+    struct parcel_head head;
+    if (entry->kind != LOGGED_PARCEL || entry->length < sizeof head)
+        return false;
+    memcpy(&head, entry->bytes, sizeof head);
+    return head.slot != NO_SLOT;
+}
+
 /* ---- what happens by itself ---- */
 
 static void move_local(struct world *world, unsigned number)
@@ -386,7 +280,7 @@ static void take_back(struct machine *machine)
         machine->passage++;
         const bool death = machine->dead_inside && strcmp(machine->page[at].name, RESOURCE) == 0;
         machine->dead_inside &= !death;
-        const bool withdrawn = withdraw(machine, at);
+        const bool withdrawn = world_withdraw(machine, at);
         world_feed(machine, (struct agent_event){.kind = ON_TAKEN_BACK,
                                                  .resource = at,
                                                  .taken_back = {.withdrawn = withdrawn,
@@ -404,9 +298,24 @@ void world_deliver(struct machine *machine, struct address from, const void *byt
 
 static void deliver(struct world *world, struct machine *machine)
 {
+    if (machine->deaf)
+        return;
+    if (machine->blinked) { /* what comes now is of another ring */
+        const size_t cursor = machine->cursor;
+        machine->blinked = false;
+        world_feed(machine, (struct agent_event){.kind = ON_CUT, .cut = CUT_NO_QUORUM});
+        connect_agent(world, machine);
+        machine->cursor = cursor;
+        return;
+    }
     if (machine->cut || machine->cursor >= world->logged)
         return;
     const struct log_entry *entry = &world->log[machine->cursor++];
+    if (machine->misses && is_of_a_member(entry)) {
+        machine->misses = false;
+        world_tell(machine, "misses a message", 0);
+        return;
+    }
     if (entry->kind == LOGGED_LEFT)
         world_feed(machine,
                    (struct agent_event){

@@ -37,6 +37,9 @@ struct machine {
     struct world *world;
     bool running, stopped, cut; /* the agent's process; cut: from the network */
     bool told_cut;              /* the agent knows */
+    bool deaf;                  /* what comes to it waits; it says what it has to say */
+    bool misses;                /* the next message of a member's */
+    bool blinked;               /* cut and back: the others know, the agent does not */
     struct agent agent;
     void *memory;            /* the agent's; NULL: it does not run */
     uint32_t pid, known_pid; /* known: to the others */
@@ -88,6 +91,9 @@ struct world {
     unsigned refusals, entries;
     bool local_processes; /* they come and go by themselves */
     unsigned shared_percent;
+    uint64_t without;  /* enum agent_rule: of all agents. At first, by AGENT_TEST_WITHOUT */
+    bool judge_deaths; /* who enters after a death must be told: no agent is killed then */
+    bool untold;       /* somebody died inside, exclusively, and nobody has entered since */
     const struct message_protocol *protocol;
     const char *violation; /* NULL: none */
     char words[256];
@@ -106,6 +112,11 @@ void world_lose_pages(struct world *world, unsigned machine);
 void world_cut(struct world *world, unsigned machine); /* from the network */
 void world_heal(struct world *world, unsigned machine);
 void world_notice_cut(struct world *world, unsigned machine); /* Corosync tells both sides */
+/* Cut off and back: the others have been told, its agent will be when it next hears anything. */
+void world_blink(struct world *world, unsigned machine);
+/* The next message of a member's, of which nobody tells it. (That of one that is no member has no
+ * number: should the transport lose it, it must say so.) */
+void world_miss(struct world *world, unsigned machine);
 
 /* An event for a machine's agent, at this moment; what it decides is carried out. */
 void world_feed(struct machine *machine, struct agent_event event);
@@ -133,6 +144,7 @@ bool world_all_ready(struct world *world);
 /* ---- for its own files ---- */
 
 void world_try_to_enter(struct world *world, unsigned machine);
+bool world_withdraw(struct machine *machine, unsigned resource);
 void world_violate(struct world *world, const char *what, unsigned machine, unsigned other);
 void world_tell(const struct machine *machine, const char *what, uint64_t value);
 

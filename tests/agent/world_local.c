@@ -130,15 +130,19 @@ void world_try_to_enter(struct world *world, unsigned number)
         machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);
     machine->entries++;
     world->entries++;
-    machine->deaths_told += machine->dead_inside || machine->page[page].death;
+    const bool told = machine->dead_inside || machine->page[page].death;
+    machine->deaths_told += told;
     machine->dead_inside = false;
+    if (world->judge_deaths && world->untold && !told)
+        world_violate(world, "not told that somebody died inside", number, number);
+    world->untold = false;
     if (machine->page[page].death) {
-        const struct demand told = {.magic = DEMAND_MAGIC,
-                                    .kind = DEMAND_TOLD,
-                                    .length = sizeof RESOURCE - 1,
-                                    .name = RESOURCE};
+        const struct demand noted = {.magic = DEMAND_MAGIC,
+                                     .kind = DEMAND_TOLD,
+                                     .length = sizeof RESOURCE - 1,
+                                     .name = RESOURCE};
         if (machine->running && !machine->stopped)
-            demand(machine, &told);
+            demand(machine, &noted);
     }
     world_tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters",
                machine->fence);
@@ -152,9 +156,31 @@ void world_want(struct world *world, unsigned number, unsigned mode)
     world->machine[number].next_demand = 0;
 }
 
+/* Whether all members of its group know that it has the permission, so that they can tell of a
+ * death there. */
+static bool all_know(const struct world *world, unsigned number)
+{
+    const struct agent *agent = &world->machine[number].agent;
+    if (!world->machine[number].running || !agent_is_member(agent))
+        return false;
+    for (unsigned other = 0; other < world->machines; other++) {
+        const struct agent *its = &world->machine[other].agent;
+        if (other == number || !world->machine[other].running || !agent_is_member(its) ||
+            its->founded != agent->founded)
+            continue;
+        const int page = page_of(&world->machine[other]);
+        if (page < 0 ||
+            !(its->resource[page].holding[PERMISSION_EXCLUSIVE] & slot_bit(agent->self)))
+            return false;
+    }
+    return true;
+}
+
 void world_die(struct world *world, unsigned number)
 {
     struct machine *machine = &world->machine[number];
+    world->untold |= world_holds(world, number) && machine->mode == PERMISSION_EXCLUSIVE &&
+                     all_know(world, number);
     world_tell(machine, "dies inside", machine->fence);
     machine->dead_inside |= machine->inside;
     machine->inside = machine->wants = false;

@@ -79,7 +79,7 @@ static bool cannot_vouch(const struct agent *agent, struct address from, uint64_
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (agent->member[slot].used && agent->member[slot].node == from.node &&
             agent->member[slot].pages != pages)
-            return true;
+            return !is_without(agent, WITHOUT_SAME_PAGES);
     return false;
 }
 

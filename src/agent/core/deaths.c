@@ -12,7 +12,7 @@
 
 void deaths_sweep(struct agent *agent, struct resource *resource)
 {
-    if (resource->taking_back)
+    if (resource->taking_back || is_without(agent, WITHOUT_SWEEPING))
         return; /* somebody is on its way */
     resource->taking_back = true;
     effect_on(agent, DO_TAKE_BACK, resource);
@@ -28,20 +28,21 @@ static void apply(struct agent *agent, uint32_t creator, const char *name, size_
     effect_tell_death(agent, resource, true);
 }
 
-static bool is_untold(const struct resource *resource)
+static bool is_untold(const struct agent *agent, const struct resource *resource)
 {
-    return resource->length && (resource->death || resource->died_here);
+    return resource->length && (resource->death || resource->died_here) &&
+           !is_without(agent, WITHOUT_DEATHS_IN_HELLO);
 }
 
 void deaths_write(struct agent *agent)
 {
     uint32_t count = 0;
     for (unsigned at = 0; at < agent->resources; at++)
-        count += is_untold(&agent->resource[at]);
+        count += is_untold(agent, &agent->resource[at]);
     parcel_u64(&agent->out, agent->last_view);
     parcel_u32(&agent->out, count);
     for (unsigned at = 0; at < agent->resources; at++)
-        if (is_untold(&agent->resource[at]))
+        if (is_untold(agent, &agent->resource[at]))
             parcel_text(&agent->out, agent->resource[at].name, agent->resource[at].length);
 }
 
@@ -117,7 +118,8 @@ void deaths_tick(struct agent *agent)
     agent->doubts_due = 0;
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
-        if (resource->held_by && !is_there(agent, resource->held_by - 1))
+        if (resource->held_by && !is_there(agent, resource->held_by - 1) &&
+            !is_without(agent, WITHOUT_DOUBTS))
             put_died(agent, resource);
         resource->held_by = 0;
     }
@@ -126,7 +128,7 @@ void deaths_tick(struct agent *agent)
 void deaths_begin(struct agent *agent)
 {
     for (unsigned at = 0; at < agent->resources; at++)
-        if (is_untold(&agent->resource[at])) {
+        if (is_untold(agent, &agent->resource[at])) {
             agent->resource[at].death = false;
             apply(agent, agent->self, agent->resource[at].name, agent->resource[at].length);
         }

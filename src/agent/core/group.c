@@ -36,11 +36,11 @@ static bool is_in_order(struct agent *agent, struct address from, const struct p
         sender->incarnation != head->incarnation || sender->node != from.node ||
         sender->pid != from.pid || head->sequence <= sender->sequence)
         return false;
-    if (head->sequence != sender->sequence + 1) {
+    if (head->sequence != sender->sequence + 1 && !is_without(agent, WITHOUT_GAPS)) {
         group_restart(agent, CUT_MISSED);
         return false;
     }
-    INVARIANT(A1, head->sequence == sender->sequence + 1);
+    INVARIANT(A1, head->sequence == sender->sequence + 1 || is_without(agent, WITHOUT_GAPS));
     sender->sequence = head->sequence;
     return true;
 }
@@ -149,7 +149,7 @@ static void look_for_life(struct agent *agent, const struct parcel_head *head,
     struct reader fields;
     enum record_kind kind;
     while (head->slot != NO_SLOT && parcel_next(&records, &kind, &fields))
-        if (kind == RECORD_RENEWAL)
+        if (kind == RECORD_RENEWAL && !is_without(agent, WITHOUT_SIGNS_OF_LIFE))
             agent->hello_count = 0;
 }
 
@@ -202,13 +202,14 @@ void group_note_left(struct agent *agent, struct address who, bool with_its_mach
             group_restart(agent, CUT_PARTED);
             return;
         }
-        member->gone = true;
+        member->gone = !is_without(agent, WITHOUT_GONE);
         member->parted |= with_its_machine;
         struct agent_effect *effect = effect_say(agent, LINE_GONE);
         effect->say.node = who.node;
         effect->say.slot = slot;
         effect->say.number = with_its_machine;
     }
-    if (agent_is_member(agent) && with_its_machine && count_present(agent) < agent->majority)
+    if (agent_is_member(agent) && with_its_machine && count_present(agent) < agent->majority &&
+        !is_without(agent, WITHOUT_PARTING))
         group_restart(agent, CUT_PARTED);
 }

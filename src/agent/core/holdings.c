@@ -151,7 +151,8 @@ static void release(struct agent *agent, struct resource *resource, const struct
         put_ghost(agent, resource, (uint32_t)ghost, death);
     } else {
         struct node *node = resource_node(resource);
-        node->fence = node->fence > used ? node->fence : used;
+        if (used > node->fence && !is_without(agent, WITHOUT_USED_FENCES))
+            node->fence = used;
         notes_put(agent, RECORD_FREED, resource,
                   death); /* before the permission goes, so that its next owner knows */
         passages_step(agent, resource, &(struct event){.kind = EVENT_RELEASE});

@@ -19,7 +19,9 @@ enum { PATIENCE_MS = 1000, RETRY_MS = 2500, HEARINGS_A_LEASE = 10 };
 
 static int64_t obliged_for(const struct agent *agent)
 {
-    return agent->obliged > agent->now ? agent->obliged - agent->now : 0;
+    return agent->obliged > agent->now && !is_without(agent, WITHOUT_OBLIGATIONS)
+               ? agent->obliged - agent->now
+               : 0;
 }
 
 /* The slot that must stay a member of the resource, because the machine has the permission by it
@@ -27,8 +29,9 @@ static int64_t obliged_for(const struct agent *agent)
 static int kept_slot(const struct agent *agent, const struct resource *resource)
 {
     if (resource->granted && resource->ghost >= 0)
-        return resource->ghost;
-    return resource->owed > agent->now ? resource->owed_slot : -1;
+        return is_without(agent, WITHOUT_GHOSTS) ? -1 : resource->ghost;
+    return resource->owed > agent->now && !is_without(agent, WITHOUT_OWING) ? resource->owed_slot
+                                                                            : -1;
 }
 
 static uint32_t count_kept(const struct agent *agent)
@@ -178,7 +181,8 @@ static void found(struct agent *agent)
     uint64_t view = agent->known_view > agent->minute ? agent->known_view : agent->minute;
     int64_t quarantine = obliged_for(agent);
     for (unsigned at = 0; at < agent->nays; at++) {
-        view = agent->nay[at].view > view ? agent->nay[at].view : view;
+        if (agent->nay[at].view > view && !is_without(agent, WITHOUT_KNOWN_VIEWS))
+            view = agent->nay[at].view;
         quarantine = agent->nay[at].obliged > quarantine ? agent->nay[at].obliged : quarantine;
     }
     if (agent->nays + 1 < agent->nodes)
@@ -236,7 +240,7 @@ void joining_found(struct agent *agent, struct address from, struct reader *fiel
     agent->view = view;
     agent->self = members_add(agent, from, incarnation, agent->options.pages);
     agent->founded = agent->view;
-    agent->quarantine = agent->now + quarantine;
+    agent->quarantine = is_without(agent, WITHOUT_QUARANTINE) ? 0 : agent->now + quarantine;
     deaths_begin(agent);
     effect_say(agent, LINE_BEGUN)->say.number = (uint64_t)quarantine;
     joining_become_member(agent);

@@ -50,7 +50,7 @@ static uint64_t majority_time(const struct agent *agent)
     uint64_t best = 0;
     for (uint32_t candidate = 0; candidate < SLOTS; candidate++) {
         const uint64_t time = agent->member[candidate].acknowledged;
-        uint32_t count = 0;
+        uint32_t count = is_without(agent, WITHOUT_MAJORITY) ? SLOTS : 0;
         for (uint32_t slot = 0; slot < SLOTS; slot++)
             count +=
                 member_is_alive(&agent->member[slot]) && agent->member[slot].acknowledged >= time;
@@ -73,7 +73,8 @@ static void become_ready(struct agent *agent)
 static void extend(struct agent *agent)
 {
     const uint64_t time = majority_time(agent);
-    const int64_t deadline = time ? (int64_t)time + agent->options.lease : 0;
+    const int64_t sent = is_without(agent, WITHOUT_TIME_OF_SENDING) ? agent->now : (int64_t)time;
+    const int64_t deadline = time ? sent + agent->options.lease : 0;
     if (deadline <= agent->deadline || deadline <= agent->now)
         return;
     if (agent->deadline == 0)
@@ -88,7 +89,7 @@ static void extend(struct agent *agent)
 
 static bool has_lapsed(const struct agent *agent)
 {
-    return agent->deadline && agent->deadline <= agent->now;
+    return agent->deadline && agent->deadline <= agent->now && !is_without(agent, WITHOUT_LAPSING);
 }
 
 void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields)
@@ -122,12 +123,15 @@ void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields)
  * in only when the old ones are buried. */
 static void bury_the_silent(struct agent *agent)
 {
+    const int64_t patience =
+        is_without(agent, WITHOUT_GRACE) ? agent->options.lease / 2 : agent->options.grace;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const struct member *member = &agent->member[slot];
         if (!member_is_alive(member) || slot == agent->self ||
-            agent->now - member->heard <= agent->options.grace)
+            agent->now - member->heard <= patience)
             continue;
-        INVARIANT(A3, agent->now - member->heard > agent->options.lease);
+        INVARIANT(A3, agent->now - member->heard > agent->options.lease ||
+                          is_without(agent, WITHOUT_GRACE));
         parcel_record(&agent->out, RECORD_BURIAL);
         parcel_u8(&agent->out, (uint8_t)slot);
         parcel_u64(&agent->out, member->incarnation);

@@ -75,7 +75,8 @@ void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct 
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (agent->member[slot].used && agent->member[slot].node == node) {
-            INVARIANT(A3, agent->member[slot].pages == pages);
+            INVARIANT(A3,
+                      agent->member[slot].pages == pages || is_without(agent, WITHOUT_SAME_PAGES));
             end_slot(agent, slot, kept, true);
         }
     members_free_slots(agent);
@@ -90,7 +91,7 @@ void members_burial(struct agent *agent, struct reader *fields)
         return;
     const struct member *member = &agent->member[slot];
     if (!member_is_alive(member) || member->incarnation != incarnation ||
-        member->renewed != renewed)
+        (member->renewed != renewed && !is_without(agent, WITHOUT_VOID_BURIALS)))
         return;
     const uint32_t node = member->node;
     if (node == agent->node) { /* I am meant */

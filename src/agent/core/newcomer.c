@@ -68,7 +68,7 @@ static void replay(struct agent *agent)
     const uint64_t incarnation = agent->incarnation;
     const size_t end = agent->kept_length;
     agent->kept_length = 0;
-    for (size_t at = 0; at < end;) {
+    for (size_t at = 0; at < end && !is_without(agent, WITHOUT_REPLAY);) {
         struct kept_parcel kept;
         memcpy(&kept, agent->kept + at, sizeof kept);
         if (agent->incarnation != incarnation || !agent_is_member(agent))
@@ -91,7 +91,7 @@ void newcomer_state(struct agent *agent, struct reader *fields)
     agent->self = slot;
     agent->view = view;
     agent->founded = founded;
-    agent->quarantine = agent->now + quarantine;
+    agent->quarantine = is_without(agent, WITHOUT_QUARANTINE) ? 0 : agent->now + quarantine;
     if (!read_members(agent, fields) || slot >= SLOTS || !member_is_alive(&agent->member[slot]) ||
         agent->member[slot].incarnation != agent->incarnation ||
         agent->member[slot].node != agent->node || !resources_read_state(agent, fields)) {

@@ -131,7 +131,7 @@ static inline struct node *resource_node(const struct resource *resource)
     return (struct node *)resource->state;
 }
 
-static inline bool is_without(const struct agent *agent, enum agent_without rule)
+static inline bool is_without(const struct agent *agent, enum agent_rule rule)
 {
     return agent->options.without & rule;
 }

@@ -26,8 +26,28 @@ struct address {
 
 /* Rules left out one by one, for a search to refute (tests/agent). None is left out in what ships.
  */
-enum agent_without {
-    AGENT_WITHOUT_NONE = 0,
+enum agent_rule {
+    WITHOUT_VOID_BURIALS = 1 << 0,     /* a burial counts even if its dead was heard of since */
+    WITHOUT_GAPS = 1 << 1,             /* a missed message is not looked for */
+    WITHOUT_GONE = 1 << 2,             /* the transport's word that one has left is not taken */
+    WITHOUT_SAME_PAGES = 1 << 3,       /* any agent of a machine vouches for its predecessor */
+    WITHOUT_FRESH_GRACE = 1 << 4,      /* pages made anew oblige to nothing */
+    WITHOUT_OBLIGATIONS = 1 << 5,      /* a new group does not ask how long old leases last */
+    WITHOUT_OWING = 1 << 6,            /* what was lost is owed to nobody */
+    WITHOUT_GHOSTS = 1 << 7,           /* an heir does not say what it has inherited */
+    WITHOUT_TIME_OF_SENDING = 1 << 8,  /* the lease counts from when an answer comes */
+    WITHOUT_MAJORITY = 1 << 9,         /* a lease needs nobody's acknowledgement */
+    WITHOUT_LAPSING = 1 << 10,         /* a lease that has run out is not noticed */
+    WITHOUT_GRACE = 1 << 11,           /* the silent are buried as soon as they miss a renewal */
+    WITHOUT_SIGNS_OF_LIFE = 1 << 12,   /* a group begins although another is alive */
+    WITHOUT_QUARANTINE = 1 << 13,      /* a new group grants at once */
+    WITHOUT_KNOWN_VIEWS = 1 << 14,     /* a new group's view is its founder's alone */
+    WITHOUT_USED_FENCES = 1 << 15,     /* a release does not say which fences were used */
+    WITHOUT_REPLAY = 1 << 16,          /* a newcomer drops what came before its STATE */
+    WITHOUT_DEATHS_IN_HELLO = 1 << 17, /* a new group is not told of old deaths */
+    WITHOUT_SWEEPING = 1 << 18,        /* who lost a permission does not look who died by it */
+    WITHOUT_DOUBTS = 1 << 19,          /* a holder that is not there any more does not count */
+    WITHOUT_PARTING = 1 << 20          /* who sees the majority leave stays a member */
 };
 
 struct agent_options {
@@ -40,7 +60,7 @@ struct agent_options {
     /* Until then processes of this machine may be inside by pages that it does not know: a grace
      * from when its own were made. */
     int64_t obliged;
-    uint64_t without; /* enum agent_without */
+    uint64_t without; /* enum agent_rule */
 };
 
 struct member {

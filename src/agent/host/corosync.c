@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "agent/host/item_queue.h"
 #include "agent/host/transport.h"
 #include "common/clock.h"
 
@@ -26,25 +27,6 @@ enum {
     IDLE_MS = 1000,
     VERDICTS = 32,
     CMAP_KEYS = 128
-};
-
-struct ring {
-    uint32_t node;
-    uint64_t sequence;
-};
-
-struct item {
-    struct item *next;
-    enum { ITEM_RING, ITEM_LEFT, ITEM_PARCEL } kind;
-    struct ring ring;
-    struct address who;
-    bool with_its_machine;
-    size_t length;
-    uint8_t bytes[];
-};
-
-struct unsent {
-    struct item *first, **end;
 };
 
 struct transport {
@@ -64,37 +46,8 @@ struct transport {
         struct ring ring;
         bool quorate;
     } verdict[VERDICTS]; /* the newest last */
-    struct unsent received, unsent;
+    struct item_queue received, unsent;
 };
-
-static struct item *queue_add(struct unsent *queue, size_t length)
-{
-    struct item *item = calloc(1, sizeof *item + length);
-    if (!item) {
-        fputs("afteryou agent: out of memory\n", stderr);
-        abort();
-    }
-    item->length = length;
-    *queue->end = item;
-    queue->end = &item->next;
-    return item;
-}
-
-static void queue_drop_first(struct unsent *queue)
-{
-    struct item *item = queue->first;
-    queue->first = item->next;
-    if (!queue->first)
-        queue->end = &queue->first;
-    free(item);
-}
-
-static void queue_clear(struct unsent *queue)
-{
-    while (queue->first)
-        queue_drop_first(queue);
-    queue->end = &queue->first;
-}
 
 static bool same_ring(struct ring a, struct ring b)
 {

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "afteryou.h"
+#include "agent/host/reserve.h"
 #include "common/clock.h"
 #include "common/descriptors.h"
 
@@ -29,11 +30,9 @@ enum {
     RUNNERS_KEPT = 2,
     RUNNERS_MOST = 8,
     WAITING_MOST = 1024,
-    RESERVE = 4,
     STACK = 256 * 1024,
     RETRY_NS = 50 * 1000 * 1000
 };
-#define RESERVED_NAME "(reserve of the agent)"
 
 struct work {
     struct work *next;
@@ -52,6 +51,7 @@ struct news {
 struct local {
     struct pages *pages;
     ay_space *space;
+    struct reserve reserve; /* has a mutex of its own */
     int event;
     /* Under the mutex: */
     pthread_mutex_t mutex;
@@ -63,7 +63,6 @@ struct local {
     bool begun;        /* the first thread is there */
     struct work *work; /* by when they are due */
     struct news *news, **news_end;
-    ay_region *reserve[RESERVE];
 };
 
 static void tell(struct local *local, struct local_news what)
@@ -81,50 +80,13 @@ static void tell(struct local *local, struct local_news what)
     (void)!write(local->event, &one, sizeof one);
 }
 
-/* ---- the reserve ---- */
-
-/* As many as can be had: it is tried again after every taking back. */
-static void fill_reserve(struct local *local)
-{
-    for (unsigned at = 0; at < RESERVE; at++) {
-        ay_region *region = NULL;
-        pthread_mutex_lock(&local->mutex);
-        const bool there = local->reserve[at] != NULL;
-        pthread_mutex_unlock(&local->mutex);
-        if (there)
-            continue;
-        if (ay_region_open(local->space, &(ay_spec){.name = RESERVED_NAME}, &region) < 0)
-            return;
-        pthread_mutex_lock(&local->mutex);
-        if (!local->reserve[at]) {
-            local->reserve[at] = region;
-            region = NULL;
-        }
-        pthread_mutex_unlock(&local->mutex);
-        ay_region_close(region);
-    }
-}
-
-static bool spend_reserve(struct local *local)
-{
-    ay_region *region = NULL;
-    pthread_mutex_lock(&local->mutex);
-    for (unsigned at = 0; at < RESERVE && !region; at++) {
-        region = local->reserve[at];
-        local->reserve[at] = NULL;
-    }
-    pthread_mutex_unlock(&local->mutex);
-    ay_region_close(region);
-    return region != NULL;
-}
-
 /* 0, or a negative errno. `spent`: by a place of the reserve. */
 static int open_region(struct local *local, const char *name, ay_region **region, bool *spent)
 {
     *spent = false;
     for (;;) {
         const int error = ay_region_open(local->space, &(ay_spec){.name = name}, region);
-        if ((error != -EUSERS && error != -ENOSPC) || !spend_reserve(local))
+        if ((error != -EUSERS && error != -ENOSPC) || !reserve_spend(&local->reserve))
             return error;
         *spent = true;
     }
@@ -133,7 +95,7 @@ static int open_region(struct local *local, const char *name, ay_region **region
 static void close_region(struct local *local, ay_region *region)
 {
     ay_region_close(region);
-    fill_reserve(local);
+    reserve_fill(&local->reserve);
 }
 
 /* ---- taking back ---- */
@@ -257,7 +219,7 @@ static bool is_equipped(struct local *local)
     const bool equipped =
         ay_region_open(local->space, &(ay_spec){.name = RESERVED_NAME}, &region) == 0;
     ay_region_close(region);
-    fill_reserve(local);
+    reserve_fill(&local->reserve);
     pthread_mutex_lock(&local->mutex);
     const bool stays = equipped || local->threads - local->waiting == 1;
     local->begun = true;
@@ -383,6 +345,7 @@ static bool begin_threads(struct local *local, char *trouble, size_t room)
 {
     pthread_condattr_t attributes;
     pthread_mutex_init(&local->mutex, NULL);
+    reserve_begin(&local->reserve, local->space);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&local->more, &attributes);

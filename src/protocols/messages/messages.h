@@ -208,8 +208,8 @@ struct message_protocol {
 extern const struct message_protocol lamport_protocol, ricart_agrawala_protocol,
     carvalho_roucairol_protocol, token_protocol;
 
-/* Whether a message that came from outside is one that the protocol could have sent: only such a one
- * may be put to step(). */
+/* Whether a message that came from outside is one that the protocol could have sent: only such a
+ * one may be put to step(). */
 static inline bool message_makes_sense(const struct message_protocol *protocol, uint32_t nodes,
                                        const struct message *message, size_t body_words)
 {

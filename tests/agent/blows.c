@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* A storm: see blows.h. */
+#include "blows.h"
+
+enum { MS = 1000 * 1000, BLOWS = 60 };
+
+static bool everybody_has_entered(struct world *world)
+{
+    for (unsigned number = 0; number < world->machines; number++)
+        if (world->machine[number].entries == 0)
+            return false;
+    return true;
+}
+
+/* At most a minority is cut off or without an agent at a time, or nobody could enter; stops come on
+ * top. */
+static void strike(struct world *world)
+{
+    const unsigned number = (unsigned)world_draw(world, world->machines);
+    struct machine *machine = &world->machine[number];
+    switch (world_draw(world, 13)) {
+    case 0:
+        if (!world->judge_deaths)
+            world_kill(world, number);
+        if (world_draw(world, 2))
+            world_lose_pages(world, number);
+        break;
+    case 1:
+        if (!world->judge_deaths)
+            world_kill(world, number);
+        break;
+    case 2:
+    case 3:
+    case 4:
+        world_start(world, number);
+        machine->stopped = false;
+        break;
+    case 5:
+        machine->stopped = machine->running;
+        break;
+    case 6:
+        world_cut(world, number);
+        if (world_draw(world, 2))
+            world_notice_cut(world, number);
+        break;
+    case 7:
+        world_blink(world, number);
+        break;
+    case 8:
+        world_miss(world, number);
+        break;
+    case 9: /* stopped just after it has begun, when it has no lease yet */
+        world_start(world, number);
+        world_run(world, (int64_t)world_draw(world, 150) * MS);
+        machine->stopped = machine->running;
+        break;
+    case 10:
+        machine->deaf = !machine->deaf;
+        break;
+    case 11:
+        for (unsigned each = 0; each < world->machines; each++)
+            if (world->machine[each].inside)
+                world_die(world, each);
+        break;
+    default:
+        for (unsigned each = 0; each < world->machines; each++)
+            world_heal(world, each);
+    }
+}
+
+static void mend(struct world *world)
+{
+    for (unsigned number = 0; number < world->machines; number++) {
+        world_heal(world, number);
+        world_start(world, number);
+        world->machine[number].stopped = world->machine[number].deaf = false;
+        world->machine[number].entries = 0;
+    }
+}
+
+const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_t without)
+{
+    static struct world world;
+    static char words[sizeof world.words];
+    const unsigned sizes[] = {1, 2, 3, 3, 3, 5};
+    world_begin(&world, sizes[seed % 6], protocol, seed + 1);
+    world.local_processes = true;
+    world.shared_percent = protocol->exclusive_only ? 0 : seed % 2 * 40;
+    world.without |= without;
+    world.judge_deaths = seed % 4 == 3;
+    for (unsigned number = 0; number < world.machines; number++)
+        world_start(&world, number);
+    for (unsigned blow = 0; blow < BLOWS && !world.violation; blow++) {
+        world_run(&world, (int64_t)world_draw(&world, 1500) * MS);
+        strike(&world);
+    }
+    mend(&world);
+    const bool all = world_until(&world, everybody_has_entered, 60000 * (int64_t)MS);
+    snprintf(words, sizeof words, "%s",
+             world.violation ? world.violation : "somebody never gets in");
+    const bool holds = all && !world.violation;
+    world_end(&world);
+    return holds ? NULL : words;
+}

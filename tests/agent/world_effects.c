@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* What an agent of the world decides, carried out: see world.h. */
+#include "world.h"
+
+#include <stdlib.h>
+
+enum { MS = 1000 * 1000 };
+
+static void log_parcel(struct world *world, struct address who, const void *bytes, size_t length)
+{
+    if (world->logged == LOG_MOST)
+        abort();
+    struct log_entry *entry = &world->log[world->logged++];
+    *entry = (struct log_entry){
+        .kind = LOGGED_PARCEL, .who = who, .length = length, .bytes = malloc(length)};
+    memcpy(entry->bytes, bytes, length);
+}
+
+static void set_name(struct machine *machine, unsigned resource)
+{
+    struct page *page = &machine->page[resource];
+    if (page->mode != PERMISSION_NONE)
+        world_violate(machine->world, "another name for what is granted", machine->number,
+                      machine->number);
+    *page = (struct page){.serial = page->serial + 1};
+    snprintf(page->name, sizeof page->name, "%.*s", (int)machine->agent.resource[resource].length,
+             machine->agent.resource[resource].name);
+    machine->pages = resource >= machine->pages ? resource + 1 : machine->pages;
+}
+
+static void grant(struct machine *machine, const struct agent_effect *effect)
+{
+    struct page *page = &machine->page[effect->resource];
+    if (page->mode != PERMISSION_NONE)
+        world_violate(machine->world, "granted twice", machine->number, machine->number);
+    page->serial++;
+    page->mode = effect->grant.mode;
+    page->slot = effect->grant.slot;
+    page->base = effect->grant.base;
+    page->first = effect->grant.first;
+}
+
+bool world_withdraw(struct machine *machine, unsigned resource)
+{
+    if (machine->page[resource].mode == PERMISSION_NONE)
+        return false;
+    machine->page[resource].serial++;
+    machine->page[resource].mode = PERMISSION_NONE;
+    return true;
+}
+
+/* Those inside are told now, or have been when the lease ran out. */
+static void lose(struct machine *machine, unsigned resource, int64_t owed)
+{
+    const int64_t now = machine->world->now;
+    if (machine->inside && machine->page[resource].mode != PERMISSION_NONE &&
+        machine->page[resource].serial == machine->serial)
+        machine->lost = machine->deadline < now ? machine->deadline : now;
+    machine->page[resource].owed = owed;
+    world_withdraw(machine, resource);
+}
+
+static void keep_view(struct machine *machine, uint64_t view)
+{
+    machine->known_view = view > machine->known_view ? view : machine->known_view;
+    machine->seen_view = machine->known_view;
+}
+
+static void say(struct machine *machine, const struct agent_effect *effect)
+{
+    struct wording wording;
+    wording_of(&machine->agent, effect, &wording);
+    for (const char *at = wording.details; *at; at++)
+        if ((unsigned char)*at < ' ')
+            world_violate(machine->world, "a control character in the log", machine->number,
+                          machine->number);
+    if (getenv("AGENT_TEST_LOG"))
+        fprintf(stderr, "%8lld ms machine %u: %s %s\n", (long long)machine->world->now / MS,
+                machine->number, wording.event, wording.details);
+}
+
+static void carry_out(struct machine *machine, const struct agent_effect *effect)
+{
+    struct world *world = machine->world;
+    switch (effect->kind) {
+    case DO_SEND:
+        if (!machine->cut)
+            log_parcel(world, (struct address){machine->number, machine->pid}, effect->send.bytes,
+                       effect->send.length);
+        break;
+    case DO_NAME:
+        set_name(machine, effect->resource);
+        break;
+    case DO_GRANT:
+        grant(machine, effect);
+        break;
+    case DO_WITHDRAW:
+        lose(machine, effect->resource, effect->owed);
+        break;
+    case DO_TAKE_BACK:
+        machine->taking_back[effect->resource] = true;
+        break;
+    case DO_TELL_BUSY:
+        machine->page[effect->resource].busy++;
+        break;
+    case DO_TELL_DEATH:
+        machine->page[effect->resource].death = effect->death;
+        break;
+    case DO_TELL_FULL:
+        machine->full = effect->full;
+        break;
+    case DO_LEASE:
+        machine->deadline = effect->deadline;
+        break;
+    case DO_KEEP_VIEW:
+        keep_view(machine, effect->view);
+        break;
+    case DO_STOP:
+        world->refusals++;
+        break;
+    case DO_SAY:
+        say(machine, effect);
+        break;
+    case DO_TELL_STATE:
+    case DO_DESCRIBE:
+    case DO_ANSWER:
+    case DO_WAKE:
+        break;
+    }
+}
+
+void world_feed(struct machine *machine, struct agent_event event)
+{
+    struct agent_effects *effects = &machine->world->effects;
+    event.now = machine->world->now;
+    agent_step(&machine->agent, &event, effects);
+    for (unsigned at = 0; at < effects->count; at++)
+        carry_out(machine, &effects->effect[at]);
+}
