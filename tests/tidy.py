@@ -58,6 +58,10 @@ ASSERTIONS = "src/common/assert.h"  # the one way out: an assertion that does no
 PURE_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "stdatomic.h", "inttypes.h"}
 UNBROKEN = re.compile(r'\s*"\S*"[;,)]*$')  # a string without a space, which is found by searching for it
 STRUCT = re.compile(r"(?:static )?((?:struct|union|enum) \w+) \{")
+# A numbered invariant, where it is stated, and where it is asserted. Those of these letters are asserted.
+STATED = re.compile(r"\s*/?\*\s+([A-Z]\d+)  \S")
+ASSERTED = re.compile(r"\b(?:INVARIANT|HOLDS)\((\w+),")
+ASSERTED_LETTERS = "CKLNV"
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
 # Templates, each with the folder in which its document will lie.
 WRITTEN_FOR = {"tools/performance.template.md": "docs/results"}
@@ -176,6 +180,13 @@ def judge_struct_names(found):
         first.setdefault(name, path)
 
 
+def judge_invariants(stated, asserted):
+    """stated: (path, number, name) of every invariant that a file of src/ states; asserted: their names."""
+    for path, number, name in stated:
+        if name[0] in ASSERTED_LETTERS and name not in asserted:
+            yield f"{path}:{number}: nothing asserts {name}: INVARIANT({name}, …), or HOLDS in a protocol"
+
+
 def judge_head(_root, _path, lines):
     if not lines or "SPDX-License-Identifier: MIT" not in lines[0]:
         yield 1, "the first line must be the SPDX line"
@@ -255,6 +266,7 @@ def judge(root):
     found = []
     c_paths = []
     structs = []
+    stated, asserted = [], set()
     for path in files_of(root):
         name = os.path.basename(path)
         if not path.endswith(TEXT_FILES) and name not in WITHOUT_EXTENSION:
@@ -268,9 +280,13 @@ def judge(root):
                       judge_one_reader_one_writer, judge_purity, judge_core, judge_columns]
             structs += [(path, number, match.group(1)) for number, line in enumerate(lines, 1)
                         if path.startswith("src/") and (match := STRUCT.match(line))]
+            stated += [(path, number, match.group(1)) for number, line in enumerate(lines, 1)
+                       if path.startswith("src/") and (match := STATED.match(line))]
+            asserted |= {name for line in lines for name in ASSERTED.findall(line) if path.startswith("src/")}
         for rule in rules:
             found += [f"{path}:{number}: {what}" for number, what in rule(root, path, lines)]
     found += judge_struct_names(structs)
+    found += judge_invariants(stated, asserted)
     for path, reason in LONG_FOR_A_REASON.items():
         full = os.path.join(root, path)
         if os.path.isfile(full) and len(open(full, encoding="utf-8").read().splitlines()) <= LINES_MOST:
@@ -290,7 +306,8 @@ SMALL_TREE = {
     "src/check/search/search.c": GOOD + '#include "common/draw/svg.h"\n',
     "src/check/search/search.h": GOOD + "struct search {\n  int a;\n};\n",
     "src/memory/space.c": GOOD + '#include "afteryou.h"\n\n#include "protocols/registers/pair.h"\n',
-    "src/memory/memory.h": GOOD,
+    "src/memory/memory.h": GOOD + "/* L1  A place has one writer. */\n",
+    "src/memory/claim.c": GOOD + "int a = INVARIANT(L1, 1);\n",
     "src/agent/core/agent.h": GOOD + '#include "common/assert.h"\n',
     "src/agent/host/service.c": GOOD + '#include "afteryou.h"\n#include "agent/core/agent.h"\n',
     "src/common/draw/svg.h": GOOD,
@@ -335,6 +352,8 @@ BREAKS = [
     ("bench/peers/doorway.c", GOOD + '#include "check/search/search.h"\n', "bench/ may not include check"),
     ("src/novel/one.c", GOOD, "src/novel/ is not in the layering"),
     ("src/audit/judge.c", GOOD + "struct search {\n  int a;\n};\n", "a name means one thing in the whole tree"),
+    ("src/memory/memory.h", GOOD + "/*\n *   L2  Whatever it is.\n */\n", "nothing asserts L2"),
+    ("src/memory/claim.c", GOOD + "int a = INVARIANT(L10, 1);\n", "nothing asserts L1"),
     ("src/common/draw/svg.h", "/* No licence. */\n/* A file of a small tree. */\n", "must be the SPDX line"),
     ("src/common/draw/svg.h", "/* SPDX-License-Identifier: MIT */\n#include <stdio.h>\n", "must begin a sentence"),
     ("src/common/draw/svg.h", GOOD + "int a;\n" * LINES_MOST, f"more than {LINES_MOST} lines"),

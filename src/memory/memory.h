@@ -47,6 +47,19 @@ struct ay_space {
 struct claim {
     char *pages;
     unsigned place;
+    /* How far the claim has come: the steps of claim.c, by number. A place that is only mapped for
+     * a moment, to swap a word of it, is at none. */
+    enum claim_step {
+        CLAIM_NONE,
+        CLAIM_LOCKED,
+        CLAIM_MAPPED,
+        CLAIM_OWNED,
+        CLAIM_WRITTEN,
+        CLAIM_IN_USE,
+        CLAIM_ALIVE,
+        CLAIM_ADMITTED,
+        CLAIM_COUNTED
+    } step;
 };
 
 /* In pages of its own, whatever their size, which fork wipes: what a parent opened, its child can
@@ -68,6 +81,12 @@ struct this_process {
     _Atomic unsigned retaining; /* of these places: those that may retain their permissions */
 };
 extern struct this_process ay__process;
+
+/* By some thread: what is said to be "under the mutex" requires it. */
+static inline bool ay__mutex_is_held(void)
+{
+    return pthread_mutex_trylock(&ay__process.mutex) != 0;
+}
 
 /* No call is a cancellation point: a thread that ended in the middle would leave a mutex, a lock of
  * the file or its turn in the queue behind. A function that may meet one says AY__UNCANCELLED
@@ -157,13 +176,13 @@ int ay__file_again(ay_space *space);
 
 /* claim.c: under the mutex */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
-void ay__release(ay_space *space, const struct claim *claim);
-int ay__renew(ay_space *space, const struct public_spec *spec, const struct claim *claim); /* L8 */
+void ay__release(ay_space *space, struct claim *claim);
+int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *claim); /* L8 */
 /* says it is alive, but nobody holds its claim: marked dead */
 bool ay__bury(ay_space *space, unsigned place);
 /* Any place, writable for a moment: for those words that are only swapped (L1). */
 int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
-void ay__unmap_place(const ay_space *space, const struct claim *claim);
+void ay__unmap_place(const ay_space *space, struct claim *claim);
 
 /* spec.c */
 int ay__spec_read(const ay_space *space, const ay_spec *from, struct public_spec *spec);

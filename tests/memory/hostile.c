@@ -131,6 +131,58 @@ static void test_random_places(unsigned seed)
     expect_success(pid);
 }
 
+/* Writes junk into the pages of the places, until it is killed. */
+static _Noreturn void keep_spoiling(unsigned places, unsigned seed)
+{
+    enum { PAGES = 2, PAGE_SIZE = 4096, AT_ONCE = 100 };
+    const size_t size = (1 + PAGES * places) * (size_t)PAGE_SIZE;
+    const int fd = open(test_space, O_RDWR);
+    CHECK(fd >= 0);
+    CHECK_EQUAL(posix_fallocate(fd, 0, (off_t)size), 0);
+    unsigned char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHECK(bytes != MAP_FAILED);
+    srand(seed);
+    for (;;) {
+        for (unsigned times = 0; times < AT_ONCE; times++)
+            bytes[PAGE_SIZE + (size_t)rand() % (size - PAGE_SIZE)] =
+                (unsigned char)(rand() % 2 ? rand() : 0);
+        usleep(20);
+    }
+}
+
+/* One who may write the file does so all the time. What follows from that is anything, but no
+ * crash, no failed assertion and no hang: every call comes back. */
+static void test_junk_meanwhile(unsigned seed, unsigned retain)
+{
+    enum { PLACES = 8, SPACES = 60, PASSAGES = 30, REGIONS = 3 };
+    unlink(test_space);
+    ay_space *space;
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.places = PLACES, .retain = retain}, &space), 0);
+    ay_close(space);
+    const pid_t spoiler = spawn();
+    if (spoiler == 0)
+        keep_spoiling(PLACES, seed);
+    const pid_t victim = spawn();
+    if (victim == 0) {
+        alarm(60);
+        for (unsigned spaces = 0; spaces < SPACES; spaces++) {
+            ay_region *regions[REGIONS] = {0};
+            CHECK_EQUAL(ay_open(test_space, NULL, &space), 0);
+            for (unsigned at = 0; at < REGIONS; at++)
+                if (ay_region_open(space, &(ay_spec){.name = "x"}, &regions[at]) != 0)
+                    regions[at] = NULL;
+            for (unsigned at = 0; at < REGIONS * PASSAGES; at++)
+                if (regions[at % REGIONS] && ay_enter_for(regions[at % REGIONS], at % 8 == 0) >= 0)
+                    ay_leave(regions[at % REGIONS]);
+            ay_close(space);
+        }
+        _exit(0);
+    }
+    expect_success(victim);
+    kill(spoiler, SIGKILL);
+    waitpid(spoiler, NULL, 0);
+}
+
 /* A copy of a living space: its owners live, but not there. */
 static void test_copy(void)
 {
@@ -187,6 +239,8 @@ int main(void)
     test_not_files();
     for (unsigned seed = 1; seed <= 10; seed++)
         test_random_places(seed);
+    test_junk_meanwhile(1, 0);
+    test_junk_meanwhile(2, 1);
     test_copy();
     test_removal();
     return 0;

@@ -216,6 +216,15 @@ static inline bool registers_conflict_between(const struct registers *at, unsign
     return request_conflict(mode_j, mode_k);
 }
 
+static inline void registers_broken(struct registers *at, const char *invariant,
+                                    const char *condition, const char *file, int line)
+{
+    (void)condition;
+    (void)file;
+    (void)line;
+    at->complaint = invariant;
+}
+
 /* Where the protocol's numbers are to be bounded: whether `largest` was ever drawn by anybody. */
 void registers_check_draw(struct registers *at, word largest);
 

@@ -112,6 +112,12 @@ static inline bool lane_is_taken_again(const struct lane *lane)
     return lane->state == LANE_AGAIN;
 }
 
+/* Somebody is inside by a short way, or finds out whether it may be. */
+static inline bool lane_is_on(const struct lane *lane)
+{
+    return lane_is_taken(lane) || lane_is_taken_again(lane) || lane->state == LANE_LAST;
+}
+
 static inline bool lane_is_last(const struct lane *lane)
 {
     return lane->state == LANE_LAST;

@@ -2,6 +2,7 @@
 /* The owner's side of a retained permission (protocols/registers/courtesy/courtesy_retain.h). */
 #include "memory/courtesy/retention.h"
 
+#include "common/assert.h"
 #include "memory/passage/region.h"
 #include "protocols/registers/courtesy/courtesy.h"
 
@@ -29,6 +30,7 @@ void ay__retention_close(struct registers *at)
 
 void ay__retention_decide(struct registers *at)
 {
+    REQUIRES(at->retention.may || registers_own(at, COURTESY_GRANT) == 0);
     at->retention.wanted =
         registers_own(at, COURTESY_GRANT) != 0 ||
         (at->near.plain && at->retention.may && !at->rivals.news &&

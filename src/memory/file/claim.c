@@ -28,6 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/assert.h"
 #include "memory/memory.h"
 #include "memory/passage/protocol.h"
 #include "memory/passage/region.h"
@@ -122,9 +123,21 @@ int ay__map_place(const ay_space *space, unsigned place, struct claim *claim)
     return 0;
 }
 
-void ay__unmap_place(const ay_space *space, const struct claim *claim)
+void ay__unmap_place(const ay_space *space, struct claim *claim)
 {
     munmap(claim->pages, claim_size(space));
+    claim->pages = NULL;
+    if (claim->step > CLAIM_LOCKED)
+        claim->step = CLAIM_LOCKED;
+}
+
+/* It can store there no more. */
+static void unlock(const ay_space *space, struct claim *claim)
+{
+    INVARIANT(L7, claim->step <= CLAIM_LOCKED && !claim->pages);
+    if (descriptor_is(space->fd, &space->file)) /* or the lock has gone with it */
+        ay__file_unlock(space->fd, ay__claim_byte(space, claim->place));
+    claim->step = CLAIM_NONE;
 }
 
 enum { TAKEN = 1 };
@@ -142,6 +155,15 @@ static int swap(const ay_space *space, const struct claim *claim, bool ever_used
     return atomic_compare_exchange_strong(&hot->life, &seen, claimed_after(seen)) ? 0 : TAKEN;
 }
 
+/* Of this process, by this space. */
+static bool is_mine(const ay_space *space, unsigned place)
+{
+    for (const ay_region *region = space->regions; region; region = region->next)
+        if (region->claim.place == place)
+            return true;
+    return false;
+}
+
 /* Steps 1 to 3. TAKEN: somebody else is there. Unless it is the last resort, also: somebody was
  * about to claim it, for to ask whether it is still there takes long in a crowd; or there are so
  * many untold deaths that one would be forgotten. */
@@ -153,22 +175,28 @@ static int take(const ay_space *space, unsigned place, bool last_resort, struct 
         return TAKEN;
     if (ever_used && !is_over(space, place, seen))
         return TAKEN;
+    if (is_mine(space, place)) /* who may write the file has closed it for me */
+        return TAKEN;
     if (ever_used && !last_resort && ay__deaths_full(ay__hot(space, place), ay__cold(space, place)))
         return TAKEN;
     access_point();
     int error = ay__file_lock(space->fd, F_RDLCK, ay__claim_byte(space, place), 1);
     if (error)
         return error;
+    *claim = (struct claim){.place = place, .step = CLAIM_LOCKED};
     error = allocate(space, place);
     if (!error)
         error = ay__map_place(space, place, claim);
     if (!error) {
+        claim->step = CLAIM_MAPPED;
         error = swap(space, claim, ever_used, seen);
         if (error)
             ay__unmap_place(space, claim);
+        else
+            claim->step = CLAIM_OWNED;
     }
     if (error)
-        ay__file_unlock(space->fd, ay__claim_byte(space, place));
+        unlock(space, claim);
     return error;
 }
 
@@ -188,12 +216,16 @@ static int take_any(const ay_space *space, struct claim *claim)
         space->places);
 }
 
-/* L4: life is claimed. The word keeps what its protocol keeps across death (L5). */
-static void reset(const ay_space *space, const struct claim *claim, const struct public_spec *spec)
+/* Step 4. The word keeps what its protocol keeps across death. */
+static void reset(const ay_space *space, struct claim *claim, const struct public_spec *spec)
 {
+    INVARIANT(L4, claim->step == CLAIM_OWNED);
+    const struct running_protocol *protocol = space->protocol;
     struct hot *hot = ay__claim_hot(claim);
     struct cold *cold = ay__claim_cold(claim);
-    atomic_store(&hot->word, space->protocol->dead(0, atomic_load(&hot->word)));
+    const uint64_t was = atomic_load(&hot->word), is = protocol->dead(0, was);
+    INVARIANT(L5, !protocol->number || protocol->number(is) >= protocol->number(was));
+    atomic_store(&hot->word, is);
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->asleep, 0);
     if (space->pages > 2) {
@@ -216,6 +248,7 @@ static void reset(const ay_space *space, const struct claim *claim, const struct
     cold->spec = *spec;
     ay__spec_shorten(spec, hot);
     ay__identify(&cold->owner);
+    claim->step = CLAIM_WRITTEN;
 }
 
 static uint32_t next_generation(uint64_t life)
@@ -230,8 +263,9 @@ static char *node_of(const struct claim *claim)
 }
 
 /* Step 6. */
-static int come_alive(const struct claim *claim)
+static int come_alive(struct claim *claim)
 {
+    INVARIANT(L2, claim->step == CLAIM_IN_USE);
     struct hot *hot = ay__claim_hot(claim);
     uint32_t tid;
     const int error = ay__keeper_add(node_of(claim), &tid);
@@ -241,6 +275,7 @@ static int come_alive(const struct claim *claim)
     atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_ASKED));
     access_point();
     atomic_store(&hot->life, life_make(generation, tid | FUTEX_WAITERS));
+    claim->step = CLAIM_ALIVE;
     return 0;
 }
 
@@ -254,11 +289,24 @@ static struct header *map_header(const ay_space *space)
     return NULL;
 }
 
-static void raise_used(struct header *header, unsigned least)
+/* Step 5: all up to it are allocated. */
+static void raise_used(struct header *header, struct claim *claim)
 {
+    INVARIANT(L3, claim->step >= CLAIM_MAPPED);
+    const unsigned least = claim->place + 1;
     unsigned used = atomic_load(&header->used);
     while (used < least && !atomic_compare_exchange_weak(&header->used, &used, least))
         ;
+    claim->step = CLAIM_IN_USE;
+}
+
+/* Step 8. */
+static void count(struct header *header, struct claim *claim)
+{
+    INVARIANT(L6, claim->step == CLAIM_ADMITTED);
+    access_point();
+    atomic_fetch_add(&header->claims, 1);
+    claim->step = CLAIM_COUNTED;
 }
 
 static int check_named(const ay_space *space)
@@ -271,11 +319,12 @@ static int check_named(const ay_space *space)
 
 /* A life is over for all who look before it is so for the next claimer: until the node is unlinked,
  * the kernel may still write there, should this process be killed. */
-static void give_back(ay_space *space, const struct claim *claim, bool alive)
+static void give_back(ay_space *space, struct claim *claim)
 {
+    INVARIANT(L1, claim->step >= CLAIM_OWNED);
     struct hot *hot = ay__claim_hot(claim);
     const uint32_t generation = life_generation(atomic_load(&hot->life));
-    if (alive) {
+    if (claim->step >= CLAIM_ALIVE) {
         access_point();
         atomic_store(&hot->life, claimed_after(life_make(generation, 0)));
         ay__futex_wake(&hot->life);
@@ -285,38 +334,35 @@ static void give_back(ay_space *space, const struct claim *claim, bool alive)
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->life, life_make(generation, 0));
     ay__unmap_place(space, claim);
-    if (descriptor_is(space->fd, &space->file)) /* or the lock has gone with it */
-        ay__file_unlock(space->fd, ay__claim_byte(space, claim->place));
+    unlock(space, claim);
 }
 
 /* Steps 4 to 8. */
 static int move_in(ay_space *space, struct header *header, const struct public_spec *spec,
-                   const struct claim *claim)
+                   struct claim *claim)
 {
     int error = check_named(space);
     if (!error) {
         ay__deaths_inherit(ay__claim_hot(claim), ay__claim_cold(claim));
         reset(space, claim, spec);
         access_point();
-        raise_used(header, claim->place + 1);
+        raise_used(header, claim);
         error = come_alive(claim);
     }
+    if (!error)
+        error = ay__spec_admit(space, claim);
     if (error) {
-        give_back(space, claim, false);
+        give_back(space, claim);
         return error;
     }
-    error = ay__spec_admit(space, claim);
-    if (error) {
-        give_back(space, claim, true);
-        return error;
-    }
-    access_point();
-    atomic_fetch_add(&header->claims, 1);
+    claim->step = CLAIM_ADMITTED;
+    count(header, claim);
     return 0;
 }
 
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim)
 {
+    REQUIRES(claim->step == CLAIM_NONE && ay__mutex_is_held());
     int error = ay__file_again(space);
     if (error)
         return error;
@@ -332,8 +378,9 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
 
 /* Of a living process, whose thread ended there in the middle of a passage: steps 3 to 6, and 8.
  * Its node stays linked (K1), and the others agreed with its spec. */
-int ay__renew(ay_space *space, const struct public_spec *spec, const struct claim *claim)
+int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *claim)
 {
+    REQUIRES(claim->step == CLAIM_COUNTED && ay__mutex_is_held());
     struct hot *hot = ay__claim_hot(claim);
     const int error = ay__file_again(space);
     struct header *header = error ? NULL : map_header(space);
@@ -342,33 +389,28 @@ int ay__renew(ay_space *space, const struct public_spec *spec, const struct clai
     const uint64_t life = atomic_load(&hot->life);
     access_point();
     atomic_store(&hot->life, claimed_after(life_make(life_generation(life), 0)));
+    claim->step = CLAIM_OWNED;
     ay__deaths_inherit(hot, ay__claim_cold(claim));
     reset(space, claim, spec);
     const uint32_t generation = next_generation(life);
     atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_GIVEN));
     access_point();
     atomic_store(&hot->life, life_make(generation, life_word(life)));
-    access_point();
-    atomic_fetch_add(&header->claims, 1);
+    claim->step = CLAIM_ADMITTED;
+    count(header, claim);
     munmap(header, PAGE);
     return 0;
 }
 
-void ay__release(ay_space *space, const struct claim *claim)
+void ay__release(ay_space *space, struct claim *claim)
 {
-    give_back(space, claim, true);
-}
-
-static bool is_mine(const ay_space *space, unsigned place)
-{
-    for (const ay_region *region = space->regions; region; region = region->next)
-        if (region->claim.place == place)
-            return true;
-    return false;
+    REQUIRES(claim->step == CLAIM_COUNTED && ay__mutex_is_held());
+    give_back(space, claim);
 }
 
 bool ay__bury(ay_space *space, unsigned place)
 {
+    REQUIRES(place < space->places && ay__mutex_is_held());
     const struct vital vital = ay__vital(space, place);
     uint64_t life = vital.life, pulse = vital.pulse;
     if (!vital.alive || is_mine(space, place) || ay__file_again(space) != 0 ||

@@ -21,7 +21,7 @@
  *   One place. Each word has a writer, in brackets; others only read it.
  *   Hot lines. The second is seldom written: to look at it costs little, however often its owner
  *   comes and goes.
- *     +0       word [owner]: register 0
+ *     +0       word [owner; its keeper, by compare-and-swap, if it is RETAINED]: register 0
  *     +8       asleep [owner]: place + 1 and index of the register slept on
  *     +16      fence [owner]: of this passage or the last, if the protocol has no numbers
  *     +24      inside [owner]: 1 from just before ay_enter() returns until ay_leave() begins
@@ -50,7 +50,7 @@
  *            the TID of its thread | FUTEX_WAITERS; FUTEX_OWNER_DIED once that has ended; 0: free
  *
  * Who is dead. A place that is closed (life 0) is dead; one that is shared is alive. Else, if a
- * thread has entered through it, that thread's pulse decides (P1): while it beats, the place is
+ * thread has entered through it, that thread's pulse decides (V1): while it beats, the place is
  * alive, though its keeper may be dead; once it does not, whatever that thread was about is over,
  * though its process may live. If none has entered yet, life decides.
  *
@@ -65,7 +65,8 @@
  *
  * Invariants:
  *   L1  No word has two writers at once, but for those that are only swapped: life, pulse,
- *       admission, told and state.
+ *       admission, told and state. And `word` of a place that retains its permission: its keeper
+ *       swaps it (recall.c), and its owner then finds the recall before it stores there.
  *   L2  Every place that was ever alive lies below `used`, which is raised before the place comes
  *       alive. So a scan may end there.
  *   L3  All pages of the places below `used` are allocated, and the header: no access ends in
@@ -309,7 +310,7 @@ static inline unsigned pulse_index(uint64_t name)
     return (unsigned)(name & ((1 << PULSE_INDEX_BITS) - 1)) - 1;
 }
 
-/* P1. */
+/* V1. */
 static inline bool pulse_beats(const char *page, uint64_t name)
 {
     return life_alive(atomic_load(pulse_lock(page))) &&

@@ -28,6 +28,7 @@
  */
 #include <errno.h>
 
+#include "common/assert.h"
 #include "memory/passage/region.h"
 
 enum { MS = 1000 * 1000 };
@@ -132,6 +133,7 @@ static bool holds(const struct registers *at)
 
 enum deadlock ay__deadlock(struct registers *at)
 {
+    REQUIRES(at->passage.asleep);
     struct deadlock_walk found;
     const enum deadlock end = holds(at) ? walk(at, &found) : DEADLOCK_NONE;
     if (end != DEADLOCK_SEEN) {

@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/assert.h"
 #include "memory/passage/region.h"
 
 bool ay__deaths_is_told(const struct cold *cold, uint32_t generation)
@@ -94,6 +95,7 @@ struct inquest {
 
 static void tell(struct inquest *search, unsigned place, uint32_t generation, uint64_t pid)
 {
+    INVARIANT(N3, !search->told);
     search->told = true;
     if (ay__trace_file >= 0)
         ay__trace_death(search->region->at.fixed.space, (unsigned)pid, place, generation);
@@ -124,6 +126,7 @@ static void consider_dead(struct inquest *search, unsigned place)
         after = ay__vital(space, place);
     } while (!ay__same_vital(&vital, &after));
     const uint32_t generation = life_generation(vital.life);
+    INVARIANT(N1, life_generation(told) != generation);
     if (concerns_me && search->told)
         search->more = true;
     else if (concerns_me && swap(space, place, offsetof(struct cold, told), told,
@@ -171,6 +174,7 @@ static bool tell_of_one(ay_region *region)
 __attribute__((noinline)) int ay__deaths_attend(ay_region *region)
 {
     AY__UNCANCELLED;
+    INVARIANT(N2, region->at.passage.inside || lane_is_on(&region->at.lane));
     ay__look_at_company(&region->at);
     return region->at.rivals.news && tell_of_one(region) ? AY_AFTER_DEATH : 0;
 }

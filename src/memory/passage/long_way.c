@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "common/assert.h"
 #include "memory/file/named.h"
 #include "memory/passage/annotate.h"
 #include "memory/passage/passer.h"
@@ -22,6 +23,7 @@ static inline void rouse_after_change(struct registers *at)
 
 static void stop_waiting(struct registers *at)
 {
+    REQUIRES(at->passage.queues && (at->passage.waited || !at->passage.asleep));
     at->habits.calm = !at->passage.waited;
     at->passage.queues = false;
     if (at->rivals.burdened)
@@ -76,6 +78,7 @@ static int entered(ay_region *region)
         atomic_store_explicit(&at->near.own->fence, greatest_fence(at) + 1, memory_order_release);
     access_point();
     atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
+    at->passage.inside = true;
     at->fixed.protocol->hooks->after_entering(at, had_to_wait);
     stop_waiting(at);
     rouse_after_change(at);
@@ -148,6 +151,8 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
         ay__hold_back(at);
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "request");
+    INVARIANT(L6, region->claim.step == CLAIM_COUNTED);
+    INVARIANT(L8, at->passer.thread == ay__thread);
     if (!at->fixed.protocol->enter(at) ||
         (__builtin_expect(at->near.cluster, 0) && !is_permitted(region)))
         return give_up(region);
@@ -183,6 +188,7 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
     annotate_leave(at->fixed.spec);
     access_point();
     atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
+    at->passage.inside = false;
     at->fixed.protocol->leave(at);
     at->fixed.protocol->hooks->after_leaving(at);
     return 0;

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 
+#include "common/assert.h"
 #include "memory/memory.h"
 #include "memory/passage/access.h"
 #include "memory/passage/acquaintance.h"

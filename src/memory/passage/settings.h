@@ -4,6 +4,13 @@
 #ifndef AFTERYOU_MEMORY_PASSAGE_SETTINGS_H
 #define AFTERYOU_MEMORY_PASSAGE_SETTINGS_H
 
+static inline void registers_broken(const struct registers *at, const char *invariant,
+                                    const char *condition, const char *file, int line)
+{
+    (void)at;
+    assert_failed(file, line, invariant, condition);
+}
+
 static inline unsigned registers_mode(const struct registers *at)
 {
     return at->fixed.spec->mode;

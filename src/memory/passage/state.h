@@ -138,6 +138,7 @@ struct this_passage {
     /* that is public, and `waiting` holds. Set by ay__begin_waiting(); stop_waiting() clears it.
      * Never set without `waited` */
     bool asleep;
+    bool inside; /* by the long way. Set once that is public; cleared by who leaves the long way */
     unsigned spins;
     unsigned unheard; /* the place whose keeper did not hear a recall; AT_NOBODY: none. recall.c */
     int64_t spun_ns;  /* when it began to spin, in a wait that teaches; 0: in none */

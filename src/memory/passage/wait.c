@@ -28,6 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/assert.h"
 #include "memory/passage/region.h"
 
 enum {
@@ -406,6 +407,7 @@ static bool notice_ends(struct registers *at, const struct watch *watch)
 
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
 {
+    REQUIRES(at->passage.queues && watch->count <= WATCH_MOST);
     *woken = false;
     if (notice_ends(at, watch)) /* each once: even one that only tries may look again */
         return at->passage.deadline == INT64_MIN || registers_heed(at);

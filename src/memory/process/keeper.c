@@ -16,8 +16,8 @@
  * bell.
  *
  * The kernel may walk the list at any moment, while another thread changes it. So a node is
- * complete before the one store that links it, and one store unlinks it. K1: a life carries the
- * keeper's TID only while its node is linked.
+ * complete before the one store that links it, and one store unlinks it:
+ *   K1  A life carries the keeper's TID only while its node is linked.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,6 +29,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/assert.h"
 #include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
 #include "memory/remote/cluster.h"
@@ -233,6 +234,7 @@ static void link_after(struct robust_list *before, struct robust_list *next)
 
 int ay__keeper_add(char *node, uint32_t *tid)
 {
+    REQUIRES(ay__mutex_is_held());
     if (ay__process.places >= LIST_MOST)
         return ay__fail(-EMFILE, "this process has %d regions open, the most it can", LIST_MOST);
     if (atomic_load(&keeper_tid) == 0) {
@@ -251,8 +253,10 @@ int ay__keeper_add(char *node, uint32_t *tid)
 void ay__keeper_remove(char *node)
 {
     struct robust_list *entry = (struct robust_list *)node, *before = &head.list;
-    while (before->next != entry)
+    while (before->next != entry) {
         before = before->next;
+        INVARIANT(K1, before != &head.list); /* it is linked */
+    }
     link_after(before, entry->next);
     ay__process.places--;
 }

@@ -20,10 +20,11 @@
  *   2  swap the generation for the next
  *   3  try to lock it
  *   4  raise the generation once more: that is the name by which it is known
- * P1: who names (pulse, generation) is alive iff the lock has an owner and the generation, fetched
- * after the lock, is that one. For after a death, 2 comes before the next owner's 3; and while it
- * is locked nobody raises the generation but its owner in 4: whoever is before its 2 has seen it
- * free, so fetched a generation that 4 made an old one.
+ *
+ *   V1  Who names (pulse, generation) is alive iff the lock has an owner and the generation,
+ *       fetched after the lock, is that one. For after a death, 2 comes before the next owner's 3;
+ *       and while it is locked nobody raises the generation but its owner in 4: whoever is before
+ *       its 2 has seen it free, so fetched a generation that 4 made an old one.
  *
  * Memory with a locked mutex in it must not go away before its thread has: the list would end
  * there. So a pulse stays mapped until its own thread gives it up, or is dead.
@@ -38,6 +39,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/assert.h"
 #include "memory/memory.h"
 #include "memory/passage/access.h"
 
@@ -154,6 +156,7 @@ static int lock(struct pulse *pulse, unsigned index, uint64_t generation, int ki
     atomic_fetch_or(lock_of(pulse), FUTEX_WAITERS); /* so that the kernel wakes who sleeps on it */
     access_point();
     pulse->name = pulse_name(index, atomic_fetch_add(generation_of(pulse), 1) + 1);
+    INVARIANT(V1, pulse_index(pulse->name) == index);
     return 0;
 }
 
@@ -225,6 +228,7 @@ static unsigned count_own(void)
 
 int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name)
 {
+    REQUIRES(place < space->places && ay__mutex_is_held());
     ay__thread_begin();
     for (const struct pulse *pulse = pulses; pulse; pulse = pulse->next)
         if (pulse->space == space && pulse->thread == ay__thread) {

@@ -7,6 +7,7 @@
  * died, or begun anew and knows nothing of the demand, is found by asking again from time to time.
  */
 #include "memory/remote/cluster.h"
+#include "common/assert.h"
 #include "common/descriptors.h"
 #include "common/trusted.h"
 
@@ -376,6 +377,7 @@ struct cluster_wait ay__cluster_begin_waiting(ay_region *region)
 
 enum cluster_answer ay__cluster_await(ay_region *region, struct cluster_wait *wait)
 {
+    REQUIRES(region->at.near.cluster && region->at.passage.queues);
     struct registers *at = &region->at;
     if (region->remote.needed == PERMISSION_NONE)
         return CLUSTER_PERMITS;

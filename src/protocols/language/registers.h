@@ -52,6 +52,9 @@
  *                                have the keeper of that place, seen to RETAIN as w, take its
  *                                permission back: courtesy_retain.h
  *   READ_OWN(label, into, R)     into := own R, which a thread of my own process may write
+ *   HOLDS(name, condition)       the numbered invariant of that name, of what is mine: no access.
+ *                                An engine that runs ends the process, one that searches reports
+ *                                it
  *   ASK(label, into, place)      into := register 0 of that place, as it is when its owner answers:
  *                                at once, unless it is
  *                                between its DEFER and its ANSWER; then with the latter. `my` has a
@@ -112,6 +115,7 @@
  *   bool     registers_retains(at)                        whether it leaves with its permission
  *   void     registers_recall(at, place, w)               (engines that run) what RECALL says
  *   word     registers_read_own(at, index)                (engines that run) what READ_OWN says
+ *   void     registers_broken(at, invariant, condition, file, line)   what HOLDS says
  *   uint64_t registers_missed(at)                         how many rivals may have come and gone
  *     since it last looked
  *   bool     registers_calm(at)                           a guess: nobody is about
@@ -132,6 +136,12 @@ enum passage_result { PASSED, STOPPED, ABANDONED };
 #else
 #include "protocols/language/running.h"
 #endif
+
+#define HOLDS(name, condition)                                                                     \
+    do {                                                                                           \
+        if (__builtin_expect(!(condition), 0))                                                     \
+            registers_broken(at, "invariant " #name, #condition, __FILE__, __LINE__);              \
+    } while (0)
 
 /* Every other place that is in use, in ascending order. A place that nobody uses need not be
  * fetched: it would read as dead. */

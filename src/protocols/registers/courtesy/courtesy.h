@@ -22,8 +22,9 @@
  *
  * Why it excludes. Of two rivals inside, take the one whose store of CLAIMS came last. Its look
  * began after that store, and found the other in CLAIMS or INSIDE, for it has not left since: so it
- * did not enter. (Invariant C1: from the store of CLAIMS to the store that leaves, a place that is
- * or will be inside reads CLAIMS or INSIDE.)
+ * did not enter.
+ *   C1  From the store of CLAIMS to the store that leaves, a place that is or will be inside reads
+ *       CLAIMS or INSIDE.
  *
  * Why it moves. A claimant steps back only from a claim that is before it; so the first claimant
  * keeps its own, and sleeps until one that claimed before it and is inside has left. Who claims
@@ -52,7 +53,8 @@
  * Fences. Who enters raises its number above its own and above all it saw in its look; this
  * includes everyone who was inside before, since words keep their numbers. So number and place,
  * compared in this order, grow with every passage that conflicts, and every entry changes the
- * number. Invariant C2: a place's number never falls.
+ * number.
+ *   C2  A place's number never falls.
  *
  * The express lane, for regions of one slot. If nobody was about last time, a process skips the
  * doorway, stores EXPRESS and looks. If it finds every rival idle, aside, or asleep and to be
@@ -242,6 +244,7 @@ static inline enum passage_result courtesy_run_alone(struct courtesy_passage *my
     }
     watch_clear(&my->watch);
     sights_clear(&my->sights, 0);
+    HOLDS(C1, courtesy_state(registers_own(at, 0)) == COURTESY_CLAIMS);
     WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, my->claim.look.most, without));
     memset(&my->claim.look, 0, sizeof my->claim.look);
 inside:;
