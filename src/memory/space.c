@@ -59,6 +59,7 @@ static int check_features(const ay_options *options, const struct running_protoc
     return 0;
 }
 
+/* All but what is known once there is a file. */
 static void make_header(const ay_options *options, struct header *header)
 {
     const struct running_protocol *protocol =
@@ -75,7 +76,6 @@ static void make_header(const ay_options *options, struct header *header)
     };
     memcpy(header->magic, LAYOUT_MAGIC, sizeof header->magic);
     snprintf(header->protocol, PROTOCOL_ROOM, "%s", protocol->name);
-    ay__identify(&header->creator);
 }
 
 /* What is asked for explicitly must be so. */

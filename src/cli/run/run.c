@@ -105,7 +105,7 @@ int run_command(const struct run_words *asked)
         return usage_error(self.called, "cannot fork: %s", strerror(errno));
     if (self.guardian == 0)
         guardian(asked, pid, &inherited, self.between);
-    return wait_for_guardian(&self);
+    _exit(wait_for_guardian(&self)); /* nothing is left to write, or to tidy up */
 }
 
 int command_run(int count, char **words)

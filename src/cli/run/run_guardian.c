@@ -247,6 +247,8 @@ static void set_environment(const struct guardian *self)
         set_units(self);
     else
         unsetenv("AFTERYOU_UNITS"); /* an outer run's */
+    if (!self->asked->verbose)
+        return;
     char waited[32];
     text_duration(self->entered_ns - self->asked_ns, waited, sizeof waited);
     tell(self, "inside after %s, fence %s%s%s%s", waited, fence,
@@ -273,12 +275,13 @@ static void start(struct guardian *self)
 /* Everything has gone: the end of the passage. Who died inside does not leave. */
 static noreturn void leave(const struct guardian *self)
 {
-    const bool lost = self->kill_at != INT64_MAX;
-    char held[32];
-    text_duration(text_now() - self->entered_ns, held, sizeof held);
-    tell(self, "%s after %s, exit code %d", self->killed || lost ? "died inside" : "left", held,
-         self->code);
-    if (!self->killed && !lost)
+    const bool lost = self->kill_at != INT64_MAX, died = self->killed || lost;
+    if (self->asked->verbose) {
+        char held[32];
+        text_duration(text_now() - self->entered_ns, held, sizeof held);
+        tell(self, "%s after %s, exit code %d", died ? "died inside" : "left", held, self->code);
+    }
+    if (!died)
         ay_leave(self->region);
     ay_unshare(self->region);
     _exit(lost ? EXIT_LOST : self->code);

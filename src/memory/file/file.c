@@ -134,6 +134,7 @@ static int fill(const char *path, int fd, const struct header *header, unsigned 
         return ay__fail(-errno, "cannot look at %s: %s", path, strerror(errno));
     named.device = status.st_dev;
     named.inode = status.st_ino;
+    ay__identify(&named.creator);
     const ssize_t written = pwrite(fd, &named, sizeof named, 0);
     if (written != (ssize_t)sizeof named)
         return ay__fail(written < 0 ? -errno : -ENOSPC, "cannot write %s", path);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
@@ -82,11 +83,18 @@ static int claim(ay_region *region, ay_space *space)
     return error;
 }
 
-static void free_region(ay_region *region)
+/* Zeros, in pages of which few are ever touched: calloc() may have to write them all. */
+static struct acquaintance *make_acquaintances(unsigned places)
 {
-    if (!region)
-        return;
-    free(region->at.rivals.acquaintances);
+    void *made = mmap(NULL, places * sizeof(struct acquaintance), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return made == MAP_FAILED ? NULL : made;
+}
+
+static void free_region(ay_region *region, unsigned places)
+{
+    if (region->at.rivals.acquaintances)
+        munmap(region->at.rivals.acquaintances, places * sizeof(struct acquaintance));
     free(region->at.rivals.runs);
     free(region->at.rivals.company);
     free(region);
@@ -105,8 +113,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     if (!error && space->cluster)
         error = ay__cluster_region_open(region, space->cluster);
     if (!error) {
-        region->at.rivals.acquaintances =
-            calloc(space->places, sizeof *region->at.rivals.acquaintances);
+        region->at.rivals.acquaintances = make_acquaintances(space->places);
         /* not zeroed: few of them are ever touched */
         region->at.rivals.runs = malloc(space->places * sizeof *region->at.rivals.runs);
         region->at.rivals.company = malloc(space->places * sizeof *region->at.rivals.company);
@@ -117,7 +124,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     if (!error)
         error = claim(region, space);
     if (error) {
-        free_region(region);
+        free_region(region, space->places);
         return error;
     }
     *out = region;
@@ -151,5 +158,5 @@ void ay_region_close(ay_region *region)
     if (mine)
         ay__release(space, &region->claim);
     pthread_mutex_unlock(&ay__process.mutex);
-    free_region(region);
+    free_region(region, space->places);
 }
