@@ -199,6 +199,19 @@ class Namespace(CommandTest):
         self.number_in("done")
         self.assertEqual(self.file("left").read_text(), "", "they run, and another is inside")
 
+    def test_group(self):
+        """The leader of the job's group is outside: what the group is sent still reaches the command once."""
+        words = self.words("x", "--", sys.executable, "-c", COUNTER)
+        process = subprocess.Popen(["unshare", "--pid", "--fork", "sh", "-c", '"$@"; exit', "sh", *words], cwd=self.directory,
+                                   env=self.environment, start_new_session=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.number_in("ready")
+        os.killpg(process.pid, signal.SIGTERM)
+        time.sleep(1.5)  # longer than the deputy waits for the wrapper
+        self.file("enough").touch()
+        self.assertEqual(self.number_in("count"), 1)
+
     def test_terminal(self):
         """The command is in the foreground, and can read."""
         run = subprocess.list2cmdline(self.words("x"))

@@ -4,6 +4,7 @@
 #include "cli/run/run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +17,6 @@
 struct wrapper {
     const char *called; /* run_called() */
     pid_t guardian;
-    pid_t group;       /* as in struct inheritance */
     bool had_children; /* of the program that this one was executed in: not ours to end */
     struct between *between;
 };
@@ -58,11 +58,10 @@ static bool has_ended(const struct wrapper *self, int *code)
 }
 
 /* If it was sent to the whole group, the deputy must have it before it hears from us. Who sends to
- * a group keeps others from changing one: after a change that changes nothing, all have got it. */
+ * a group keeps others from changing one: after a change, of no process, all have got it. */
 static void pass_on(const struct wrapper *self, int number)
 {
-    if (self->group > 0)
-        setpgid(0, self->group);
+    setpgid(INT_MAX, 0);
     kill(self->guardian, number);
 }
 
@@ -90,8 +89,7 @@ static int wait_for_guardian(const struct wrapper *self)
 int run_command(const struct run_words *asked)
 {
     struct inheritance inherited = {.group = getpgrp()};
-    struct wrapper self = {
-        .called = run_called(asked), .group = inherited.group, .had_children = tree_is_there()};
+    struct wrapper self = {.called = run_called(asked), .had_children = tree_is_there()};
     const pid_t pid = getpid();
     signals_take(&inherited);
     self.between =

@@ -97,7 +97,7 @@ static inline const char *run_called(const struct run_words *asked)
 struct inheritance {
     sigset_t mask;
     struct sigaction child; /* of SIGCHLD */
-    pid_t group;            /* 0: of another PID namespace; then nobody leaves it */
+    pid_t group;            /* 0: of another PID namespace; who has left it cannot come back */
 };
 
 /* run_words.c. 0; negative: done, with success (--help); or an exit code, after one line on stderr.

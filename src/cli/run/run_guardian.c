@@ -269,6 +269,8 @@ static void start(struct guardian *self)
         say(called, "cannot fork: %s", strerror(-self->deputy));
         give_up(self, EXIT_FAILED);
     }
+    if (self->inherited->group == 0)
+        setpgid(0, 0); /* now that the deputy is in the job's, by its birth */
     close(share);
 }
 
