@@ -4,13 +4,20 @@
  * protocol, and for every kind of region that it has.
  *
  * Beyond 400 accesses (rounds of busy waiting, one like the other) it is every tenth. Built with a
- * library whose accessors count (MEMORY_KILL_AT_ACCESS).
+ * library whose accessors count (MEMORY_ACCESS_POINTS).
  */
 #include <pthread.h>
 
 #include "harness.h"
 
-extern long ay__kill_at;
+static long kill_at; /* SIGKILL at this access from now; 0: at none */
+void ay__access_point(void);
+
+void ay__access_point(void)
+{
+    if (kill_at > 0 && --kill_at == 0)
+        raise(SIGKILL);
+}
 
 struct round {
     _Atomic int opened, entered_before, victim_begins, go, done;
@@ -117,11 +124,11 @@ struct victim {
 static void *pass_to_be_killed(void *arg)
 {
     const struct victim *victim = arg;
-    ay__kill_at = victim->k;
+    kill_at = victim->k;
     atomic_store(&victim->round->victim_begins, 1);
     pass(victim->kind, victim->region, "to be killed", victim->k);
     ay_leave(victim->region);
-    ay__kill_at = 0;
+    kill_at = 0;
     return NULL;
 }
 

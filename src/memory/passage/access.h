@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a process may be killed by the test of that name: before every access to shared memory.
- * Nothing otherwise. */
+/* Where tests step in: before every access to shared memory. They are compiled with the library's
+ * own sources, and say what happens there: a process is killed, or another one goes on. Nothing
+ * otherwise. */
 #ifndef AFTERYOU_MEMORY_PASSAGE_ACCESS_H
 #define AFTERYOU_MEMORY_PASSAGE_ACCESS_H
 
-#ifdef MEMORY_KILL_AT_ACCESS
-extern long ay__kill_at; /* SIGKILL at this access from now; 0: at none */
-void ay__access_point(void);
+#ifdef MEMORY_ACCESS_POINTS
+void ay__access_point(void); /* of the test */
 #define access_point() ay__access_point()
+/* Rounds of waiting awake: one is like the other. */
+enum { SPINS_MOST = 2, ROUNDS_AWAKE = 2 };
 #else
 #define access_point() ((void)0)
+enum { SPINS_MOST = 200, ROUNDS_AWAKE = 20 };
 #endif
 
 #endif

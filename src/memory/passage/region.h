@@ -69,8 +69,6 @@ bool ay__units_has(const struct registers *at, unsigned unit);
 enum deadlock { DEADLOCK_NONE, DEADLOCK_UNCLEAR, DEADLOCK_SEEN, DEADLOCK_YIELD };
 enum deadlock ay__deadlock(struct registers *at); /* I say that I am asleep */
 
-enum { SPINS_MOST = 200 };
-
 static inline void spin_once(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -2,16 +2,6 @@
 /* Meeting a place whose owner has changed, or is gone. */
 #include "memory/passage/region.h"
 
-#ifdef MEMORY_KILL_AT_ACCESS
-#include <signal.h>
-long ay__kill_at;
-void ay__access_point(void)
-{
-    if (ay__kill_at > 0 && --ay__kill_at == 0)
-        raise(SIGKILL);
-}
-#endif
-
 uint64_t ay__fence(const ay_space *space, unsigned place)
 {
     const struct hot *hot = ay__hot(space, place);

@@ -43,8 +43,7 @@ enum {
     DEAF_NS = 64 * MS,
     DEAF_MOST_NS = 1000 * MS,
     SPUN_ON_MOST = 8, /* words */
-    WIDE_MOST_NS = 1000 * MS,
-    ROUNDS_AWAKE = 20
+    WIDE_MOST_NS = 1000 * MS
 };
 
 static uint32_t low_half(uint64_t value)

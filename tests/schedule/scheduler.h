@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Every order in which a few real processes can make their accesses to shared memory, and every
+ * moment at which one of them can be killed: within a number of preemptions and kills.
+ *
+ * The library is the one that ships, compiled so that access_point() calls the scheduler. One actor
+ * runs at a time; at each of its points it is decided who goes on. The kernel's part is real (a
+ * killed process is killed, and the kernel marks what it leaves), but for sleeping: who sleeps on a
+ * futex waits here until somebody wakes that word. Time never passes. So a wake-up that is lost
+ * leaves all asleep, and is found, though the library would look up by itself after a while.
+ *
+ * A run is a list of decisions. The next run repeats them up to the last one that has another way,
+ * and takes that: stateless search, as in VeriSoft (Godefroid 1997), within few preemptions, as in
+ * CHESS (Musuvathi & Qadeer 2007).
+ */
+#ifndef AFTERYOU_TESTS_SCHEDULE_SCHEDULER_H
+#define AFTERYOU_TESTS_SCHEDULE_SCHEDULER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ACTORS_MOST = 4 };
+
+struct scene {
+    const char *name;
+    unsigned actors;
+    unsigned preemptions, kills;     /* at most, in a run */
+    const char *space;               /* its file; removed before each run */
+    void (*prepare)(unsigned actor); /* one after the other, before decisions begin */
+    void (*act)(unsigned actor);
+    /* in a process of its own, when all is over; deaths: of how many that were inside */
+    void (*audit)(unsigned deaths, unsigned kills);
+    bool immortal; /* nobody is killed, whatever `kills` says */
+};
+
+struct tally {
+    uint64_t runs, steps;
+    bool exhausted;
+};
+
+/* Runs it until all is tried, or something is found (false; it has been told on stderr), or so many
+ * runs are made. */
+bool scene_explore(const struct scene *scene, uint64_t runs_most, struct tally *tally);
+/* Runs it with decisions drawn at random. */
+bool scene_sample(const struct scene *scene, uint64_t runs, uint64_t seed, struct tally *tally);
+
+/* In an actor: */
+void point(void);               /* others may run here, which is no preemption */
+void say_inside(unsigned room); /* with fewer than so many others */
+void say_outside(void);
+void say_fence(uint64_t fence); /* of this passage: greater than all before */
+void say_told(void);            /* of a death */
+_Noreturn void found(const char *format, ...) __attribute__((format(printf, 1, 2)));
+unsigned told_so_far(void);
+
+#endif
