@@ -15,6 +15,7 @@
 
 #include "common/descriptors.h"
 #include "memory/file/layout.h"
+#include "memory/passage/access.h"
 #include "memory/process/futex.h"
 
 struct running_protocol;
@@ -253,7 +254,11 @@ struct vital {
 static inline struct vital ay__vital_unfelt(const ay_space *space, unsigned place)
 {
     const struct hot *hot = ay__hot(space, place);
-    struct vital vital = {.life = atomic_load(&hot->life), .pulse = atomic_load(&hot->pulse)};
+    struct vital vital = {0};
+    access_point();
+    vital.life = atomic_load(&hot->life);
+    access_point();
+    vital.pulse = atomic_load(&hot->pulse);
     if (life_word(vital.life) == 0 || life_shared(vital.life) ||
         pulse_index(vital.pulse) >= space->pulses) {
         vital.futex = &hot->life;
@@ -271,6 +276,7 @@ static inline void ay__vital_feel(struct vital *vital)
 {
     if (!vital->page)
         return;
+    access_point();
     vital->value = atomic_load(pulse_lock(vital->page));
     vital->alive = life_alive(vital->value) && pulse_beats(vital->page, vital->pulse);
     if (!vital->alive)

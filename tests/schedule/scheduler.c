@@ -70,6 +70,7 @@ struct world {
     uint64_t sleeps;
     uint64_t fence;
     uint64_t random; /* 0: decisions are the first that was not tried */
+    unsigned usual;  /* at random: how many steps the last run had */
     unsigned position, length;
     char finding[FINDING_ROOM];
     struct decision decisions[STEPS_MOST];
@@ -200,15 +201,25 @@ static unsigned list_options(struct option *options)
     return count;
 }
 
-static unsigned choose(unsigned count)
+/* At random: where the turn is given away, anybody; else so seldom that the few preemptions and
+ * kills there may be lie anywhere in the run. */
+static unsigned draw_option(const struct option *options, unsigned count)
 {
-    const unsigned at = world->position;
-    if (at < world->length)
-        return world->decisions[at].taken;
-    /* at random: mostly what needs no decision, so that the few there may be lie anywhere */
-    if (world->random && draw() % 16 == 0)
+    unsigned living = 0;
+    while (living < count && !options[living].kills)
+        living++;
+    const bool goes_on = self != DIRECTOR && world->actor[self].state == READY && !offers;
+    const unsigned left = world->usual > world->position ? world->usual - world->position : 1;
+    if (draw() % (left + 1) < world->preemptions + world->kills)
         return (unsigned)(draw() % count);
-    return 0;
+    return goes_on ? 0 : (unsigned)(draw() % living);
+}
+
+static unsigned choose(const struct option *options, unsigned count)
+{
+    if (world->position < world->length)
+        return world->decisions[world->position].taken;
+    return world->random ? draw_option(options, count) : 0;
 }
 
 static struct option decide(const void *place)
@@ -222,7 +233,7 @@ static struct option decide(const void *place)
     }
     if (world->position == STEPS_MOST)
         found("more than %d steps: somebody goes round and round", STEPS_MOST);
-    const unsigned taken = choose(count);
+    const unsigned taken = choose(options, count);
     if (taken >= count)
         found("the run went otherwise than before at step %u", world->position);
     const struct option option = options[taken];
@@ -537,9 +548,11 @@ static void run_once(const struct scene *scene)
 {
     const unsigned length = world->length;
     const uint64_t random = world->random;
+    const unsigned usual = world->position;
     memset(world, 0, offsetof(struct world, decisions));
     world->length = length;
     world->random = random;
+    world->usual = usual;
     world->scene = scene;
     world->preemptions = scene->preemptions;
     world->kills = scene->kills;
@@ -602,7 +615,7 @@ static void open_world(void)
             mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (world == MAP_FAILED)
         abort();
-    world->length = 0;
+    world->length = world->position = 0;
     world->random = 0;
 }
 

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "memory/memory.h"
-#include "memory/passage/access.h"
 #include "memory/passage/protocol.h"
 
 static int read_name(const char *text, struct name *name)
@@ -202,6 +201,7 @@ static uint64_t find_disagreement(const ay_space *space, unsigned place,
     const uint64_t life = atomic_load(&hot->life);
     if (!life_alive(life) || agree(space, spec, hash, place))
         return 0;
+    access_point();
     const uint64_t admission = atomic_load(&cold->admission);
     ay__order_loads();
     return atomic_load(&hot->life) == life ? admission : 0;

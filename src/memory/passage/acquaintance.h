@@ -37,11 +37,13 @@ struct companion {
 /* Whether a place is as it was when it was met. */
 static inline bool acquaintance_stands(const struct acquaintance *other, const struct hot *hot)
 {
+    access_point();
     return atomic_load(&hot->life) == other->known && atomic_load(&hot->pulse) == other->pulse;
 }
 
 static inline bool acquaintance_beats(const struct acquaintance *other, const ay_space *space)
 {
+    access_point();
     return !other->beats || pulse_beats(ay__pulse_page(space, other->pulse), other->pulse);
 }
 

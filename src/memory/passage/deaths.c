@@ -82,6 +82,7 @@ static bool swap(const ay_space *space, unsigned place, size_t offset, uint64_t 
     if (ay__map_place(space, place, &other) != 0)
         return false;
     _Atomic uint64_t *target = (_Atomic uint64_t *)((char *)ay__claim_cold(&other) + offset);
+    access_point();
     const bool swapped = atomic_compare_exchange_strong(target, &seen, wanted);
     ay__unmap_place(space, &other);
     return swapped;
@@ -115,11 +116,13 @@ static void consider_dead(struct inquest *search, unsigned place)
     if (!atomic_load(&hot->inside) || ay__vital(space, place).alive)
         return; /* most are so: their cold pages need not be touched */
     do {
+        access_point();
         told = atomic_load(&cold->told); /* before all else: N1 */
         vital = ay__vital(space, place);
         if (vital.alive || !atomic_load(&hot->inside) ||
             life_generation(told) == life_generation(vital.life))
             return;
+        access_point();
         concerns_me = ay__spec_meets(&search->region->spec, &cold->spec);
         pid = cold->owner.pid;
         ay__order_loads();

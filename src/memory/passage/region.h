@@ -146,6 +146,7 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
  * not changed since the rivals were gathered, they are all that have begun. */
 static inline bool registers_gathered(const struct registers *at)
 {
+    access_point();
     return __builtin_expect(atomic_load(at->near.claims) == at->rivals.gathered, 1);
 }
 

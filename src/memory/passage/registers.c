@@ -65,8 +65,10 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
              * spec may be the next one's), or never met, may have been inside. */
             at->rivals.missed += other->rival || !life_alive(life) ||
                                  life_generation(life) - life_generation(other->known) > 1;
+            access_point();
             acquaint(at, place, hot, other);
         }
+        access_point();
         if (at->fixed.protocol->number) {
             const uint64_t number = at->fixed.protocol->number(atomic_load(&hot->word));
             if (number > at->rivals.floor)
@@ -110,6 +112,7 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index)
     for (bool feel = false;; feel = true) {
         if (!ay__meet(at, place, feel))
             return at->fixed.protocol->dead(index, 0);
+        access_point();
         const word value = atomic_load(registers_word(at, place, index));
         if (acquaintance_stands(other, hot) && registers_is_beyond_doubt(at, other, index, value))
             return registers_as(at, index, other->alive, other->open, value);

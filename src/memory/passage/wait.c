@@ -84,6 +84,7 @@ static bool needs_waking(struct registers *at, unsigned place)
         return true;
     if ((asleep & UINT16_MAX) != at->fixed.self + 1)
         return false;
+    access_point();
     const uint32_t sleeps = atomic_load(&hot->sleeps);
     struct acquaintance *other = &at->rivals.acquaintances[place];
     const bool again = other->woken == sleeps;
@@ -111,10 +112,12 @@ void ay__wake_next(struct registers *at)
     for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1)) {
         const struct hot *hot = registers_hot(at, place);
+        access_point();
         if ((atomic_load(&hot->asleep) & UINT16_MAX) != at->fixed.self + 1)
             continue;
         count++;
         next = place;
+        access_point();
         sleeps = atomic_load(&hot->sleeps);
     }
     if (count > 0 && wake_own(at, 0) == 1 && count == 1)
@@ -349,6 +352,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     at->fixed.protocol->hooks->before_awaiting(at);
     say_asleep(at, place, index, low_half(seen), false);
     const struct vital vital = ay__vital(at->fixed.space, place);
+    access_point();
     const uint64_t raw = atomic_load(registers_word(at, place, index));
     bool again, woken;
     if (registers_as_read(at, index, &vital, raw) == seen) {
@@ -433,6 +437,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         const struct hot *hot = registers_hot(at, watch->place[which]);
         vitals[which] = ay__vital(at->fixed.space, watch->place[which]);
         at->waiting.unannounced |= life_shared(vitals[which].life);
+        access_point();
         const uint64_t raw = atomic_load(&hot->word);
         changed |= registers_as_read(at, 0, &vitals[which], raw) != watch->seen[which];
         watch_word(words, &count, &hot->word, low_half(raw));

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory/passage/access.h"
+
 /* What futex_waitv(2) takes. */
 struct ay__waitv {
     uint64_t value;
@@ -32,6 +34,7 @@ void ay__futex_probe(void); /* asks the kernel */
 /* All who sleep on a word; how many they were. */
 static inline long ay__futex_wake(const void *address)
 {
+    access_point();
     return syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 

@@ -41,7 +41,6 @@
 
 #include "common/assert.h"
 #include "memory/memory.h"
-#include "memory/passage/access.h"
 
 enum {
     /* of one thread: the kernel walks 2048 robust mutexes of a thread, and the program may have its
