@@ -222,10 +222,11 @@ static void prepare_condition(unsigned actor)
     prepare_x(actor);
 }
 
-/* The last one sets what the others wait for. */
+/* The second sets what the first waits for, at the end: until then each passage is news. */
 static void wait_for_flag(unsigned actor)
 {
     if (actor == 1) {
+        pass();
         heed(ay_enter(region));
         atomic_store(flag, 1);
     } else {
