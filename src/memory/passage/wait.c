@@ -71,10 +71,10 @@ static void tell_the_deaf(struct registers *at, uint64_t asleep)
 }
 
 /* Whether it sleeps, in the kernel or on its way there, and I may have to wake it: it sleeps on me,
- * or on several. A sleep that I ended when I left needs no second call: whoever is on its way up, or
- * on its way to sleep, will find my word changed, for the next passage has another number. Who steps
- * back, or aside, comes again with the same one: a sleeper that has not reached the kernel may find
- * just the word that it saw. So what was ended then may have to be ended again. */
+ * or on several. A sleep that I ended when I left needs no second call: whoever is on its way up,
+ * or on its way to sleep, will find my word changed, for the next passage has another number. Who
+ * steps back, or aside, comes again with the same one: a sleeper that has not reached the kernel
+ * may find just the word that it saw. So what was ended then may have to be ended again. */
 static bool needs_waking(struct registers *at, unsigned place)
 {
     const struct hot *hot = registers_hot(at, place);
