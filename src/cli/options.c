@@ -328,11 +328,11 @@ int options_read(const struct option_table *table, int count, char **words, void
 bool option_given(const struct option_table *table, const struct option_reading *reading,
                   const char *name)
 {
-    for (int at = 0; table->rows[at].help; at++)
-        if (strcmp(table->rows[at].names[0], name) == 0)
-            return reading->given >> at & 1;
-    assert(!"a name of the table");
-    return false;
+    int at = 0;
+    while (table->rows[at].help && strcmp(table->rows[at].names[0], name) != 0)
+        at++;
+    assert(table->rows[at].help);
+    return reading->given >> at & 1;
 }
 
 const char *option_beyond(const struct option_table *table, const struct option_reading *reading,
