@@ -17,7 +17,8 @@ struct leaving {
 
 struct leavings {
     struct leaving *list;
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
 };
 
 /* One process in one region. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/judge.h"
+#include "common/grow.h"
 
 static void sit(struct judge *judge, uint32_t process, uint32_t region)
 {
@@ -132,14 +133,8 @@ static void judge_against_busy(struct judge *judge, const struct record *record,
 
 static bool leavings_add(struct leavings *to, struct leaving leaving)
 {
-    if (to->count == to->room) {
-        const uint32_t room = to->room ? 2 * to->room : 4;
-        struct leaving *list = realloc(to->list, room * sizeof *list);
-        if (!list)
-            return false;
-        to->list = list;
-        to->room = room;
-    }
+    if (!grow(&to->list, to->count, &to->room, sizeof *to->list, 4))
+        return false;
     to->list[to->count++] = leaving;
     return true;
 }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/json.h"
+#include "audit/json_line.h"
+#include "common/grow.h"
 
 static const char *const kinds[RECORD_KINDS] = {"request", "enter", "leave", "abandon", "send",
                                                 "receive", "died",  "lost",  "joined",  "end"};
@@ -276,14 +277,8 @@ static const char *keep(struct trace *trace, const struct record *record)
 {
     if (trace->count == TRACE_RECORDS_MOST)
         return "the trace is too long: more than 67 million events";
-    if (trace->count == trace->room) {
-        const size_t room = trace->room ? 2 * trace->room : 1024;
-        struct record *records = realloc(trace->records, room * sizeof *records);
-        if (!records)
-            return "there is no memory for it";
-        trace->records = records;
-        trace->room = room;
-    }
+    if (!grow(&trace->records, trace->count, &trace->room, sizeof *trace->records, 1024))
+        return "there is no memory for it";
     trace->records[trace->count++] = *record;
     return NULL;
 }

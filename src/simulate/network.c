@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "simulate/world.h"
 
 enum { SLOW = 20 }; /* a delayed message takes so many times as long */
@@ -18,15 +19,10 @@ static struct shipment *parcel_new(struct world *world, uint32_t *number)
         *number = world->free_parcel;
         world->free_parcel = world->parcels[*number].node;
     } else {
-        if (world->parcels_count == world->parcels_room) {
-            const uint32_t room = world->parcels_room ? 2 * world->parcels_room : 256;
-            struct shipment *parcels = realloc(world->parcels, room * sizeof *parcels);
-            if (!parcels) {
-                world->failed = true;
-                return NULL;
-            }
-            world->parcels = parcels;
-            world->parcels_room = room;
+        if (!grow(&world->parcels, world->parcels_count, &world->parcels_room,
+                  sizeof *world->parcels, 256)) {
+            world->failed = true;
+            return NULL;
         }
         *number = world->parcels_count++;
     }

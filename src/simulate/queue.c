@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "common/grow.h"
+
 enum { CHILDREN = 4 };
 
 static bool sooner(const struct due *a, const struct due *b)
@@ -13,14 +15,8 @@ static bool sooner(const struct due *a, const struct due *b)
 
 bool queue_put(struct queue *queue, struct due due)
 {
-    if (queue->count == queue->room) {
-        const size_t room = queue->room ? 2 * queue->room : 1024;
-        struct due *heap = realloc(queue->heap, room * sizeof *heap);
-        if (!heap)
-            return false;
-        queue->heap = heap;
-        queue->room = room;
-    }
+    if (!grow(&queue->heap, queue->count, &queue->room, sizeof *queue->heap, 1024))
+        return false;
     due.order = queue->put++ & ((UINT64_C(1) << 56) - 1);
     size_t at = queue->count++;
     while (at > 0 && sooner(&due, &queue->heap[(at - 1) / CHILDREN])) {

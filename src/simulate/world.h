@@ -66,7 +66,8 @@ struct world {
     /* nodes × nodes: the last arrival of each channel; NULL unless ORDER_FIFO */
     uint64_t *fifo;
     struct shipment *parcels;
-    uint32_t parcels_count, parcels_room, free_parcel;
+    size_t parcels_room;
+    uint32_t parcels_count, free_parcel;
     struct effects effects;
     uint32_t first_waiting, last_waiting;
     uint64_t started; /* requests made */

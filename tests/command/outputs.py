@@ -103,6 +103,9 @@ class Outputs(CommandTest):
     def test_options(self):
         options = self.output("--options")
         self.assert_agree("afteryou --options", options)
+        for command in options[0]["commands"]:
+            words = [word for option in command["options"] for word in option["words"]]
+            self.assertEqual(sorted(words), sorted(set(words)), command["name"])
         lists = {(command["name"], word): option["list"] for command in options[0]["commands"] for option in command["options"] for word in option["words"]}
         self.assertEqual(lists["run", "--mode"], list(MODES))
         for protocol in lists["spaces", "--protocol"]:

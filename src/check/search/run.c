@@ -7,16 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 bool run_append(struct check_run *run, struct move move)
 {
-    if (run->count == run->room) {
-        const size_t room = run->room ? 2 * run->room : 64;
-        struct run_step *steps = realloc(run->steps, room * sizeof *steps);
-        if (!steps)
-            return false;
-        run->steps = steps;
-        run->room = room;
-    }
+    if (!grow(&run->steps, run->count, &run->room, sizeof *run->steps, 64))
+        return false;
     run->steps[run->count++] = (struct run_step){.move = move};
     return true;
 }

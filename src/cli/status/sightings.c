@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/text.h"
+#include "common/grow.h"
 
 static bool copy_names(const ay_place *place, struct sighting *item)
 {
@@ -44,14 +45,8 @@ static bool copy(const ay_place *place, struct sighting *item)
 
 int sightings_add(struct sightings *sightings, const ay_place *place)
 {
-    if (sightings->count == sightings->room) {
-        const size_t room = sightings->room ? 2 * sightings->room : 64;
-        struct sighting *item = realloc(sightings->item, room * sizeof *item);
-        if (!item)
-            return -ENOMEM;
-        sightings->item = item;
-        sightings->room = room;
-    }
+    if (!grow(&sightings->item, sightings->count, &sightings->room, sizeof *sightings->item, 64))
+        return -ENOMEM;
     return copy(place, &sightings->item[sightings->count++]) ? 0 : -ENOMEM;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "common/grow.h"
 #include "common/printable.h"
 #include "common/waitv.h"
 
@@ -123,14 +124,8 @@ static int tell_of_unseen(const struct status_view *view)
 static int look_at(const char *space, void *arg)
 {
     struct status_view *view = arg;
-    if (view->count == view->room) {
-        const size_t room = view->room ? 2 * view->room : 8;
-        struct sightings *spaces = realloc(view->space, room * sizeof *spaces);
-        if (!spaces)
-            return -ENOMEM;
-        view->space = spaces;
-        view->room = room;
-    }
+    if (!grow(&view->space, view->count, &view->room, sizeof *view->space, 8))
+        return -ENOMEM;
     const int error = sightings_take(space, &view->space[view->count]);
     if (error == 0)
         sightings_sort(&view->space[view->count++]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/draw/svg.h"
+#include "common/grow.h"
 
 enum mark_kind {
     MARK_PROCESS,
@@ -79,17 +80,8 @@ static void add(struct spacetime *diagram, struct mark mark, const char *text)
 {
     if (diagram->failed)
         return;
-    if (diagram->count == diagram->room) {
-        const size_t room = diagram->room ? 2 * diagram->room : 64;
-        struct mark *marks = realloc(diagram->marks, room * sizeof *marks);
-        if (!marks) {
-            diagram->failed = true;
-            return;
-        }
-        diagram->marks = marks;
-        diagram->room = room;
-    }
-    if (text && !(mark.text = strdup(text))) {
+    if (!grow(&diagram->marks, diagram->count, &diagram->room, sizeof *diagram->marks, 64) ||
+        (text && !(mark.text = strdup(text)))) {
         diagram->failed = true;
         return;
     }

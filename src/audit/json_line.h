@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One line of JSON: a flat object of strings, whole numbers and truth values. */
-#ifndef AFTERYOU_AUDIT_JSON_H
-#define AFTERYOU_AUDIT_JSON_H
+#ifndef AFTERYOU_AUDIT_JSON_LINE_H
+#define AFTERYOU_AUDIT_JSON_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * number, is read through and passed over; what is no JSON is refused. Strings are UTF-8, and come
  * out as UTF-8, their escapes undone.
  */
-#include "audit/json.h"
+#include "audit/json_line.h"
 
 #include <ctype.h>
 #include <string.h>
