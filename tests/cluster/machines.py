@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A cluster of machines that are namespaces on this one, with a real Corosync and agent each, for tests.
+"""A cluster of machines that are namespaces on this one, with a real Corosync and agent each, for tests and the bench.
 
-A machine is a tree of processes in network, mount, PID and UTS namespaces of its own; its cable ends in a bridge in one more
-network namespace. None of them has a name: all of it ends with its first process, that with this one, however it ends, and two
-runs never meet. What is left is one directory, removed by close().
+The machines are those of `afteryou cluster try --bare`; here they get their daemons, which the tests start, stop and kill one by one.
+All of it ends with the process that keeps them, that with this one, however it ends, and two runs never meet. What is left then is one
+directory, removed by close().
 """
 import contextlib
 import ctypes
@@ -107,42 +107,22 @@ class Process:
 
 
 class Machine:
-    FURNISH = """set -e
-mount -t tmpfs tmpfs /dev/shm
-mount --bind "$1/etc" /etc/corosync
-mount --bind "$1/$2/var" /var/lib/corosync
-hostname "$2"
-ip link set dev lo up
-ip address add "$3/24" dev eth0
-ip link set dev eth0 up
-mount -t tmpfs -o mode=755 tmpfs /run
-"""
-    REAP = "while :; do sleep 1000 & wait $!; done"
-
-    def __init__(self, cluster, name, address):
-        self.cluster, self.name, self.address = cluster, name, address
+    def __init__(self, cluster, name):
+        self.cluster, self.name = cluster, name
         self.directory = cluster.directory / name
-        (self.directory / "var").mkdir(parents=True, exist_ok=True)
-        self.corosync = self.agent = self.holder = self.first = None
-        self.power_on()
+        self.corosync = self.agent = None
+
+    @property
+    def first(self):
+        return int((self.directory / "first").read_text())
 
     def power_on(self):
         """The bare machine, plugged in; no daemon yet."""
-        with open(self.directory / "unshare.log", "ab") as log:  # it complains when its child is killed
-            self.holder = subprocess.Popen(
-                ["unshare", "--net", "--mount", "--pid", "--uts", "--fork", "--kill-child=KILL", "--mount-proc", "--propagation", "private",
-                 "sh", "-c", self.REAP], stderr=log, preexec_fn=die_with_parent)
-        self.first = wait_until(lambda: only_child_of(self.holder.pid), "the first process of a machine")
-        wait_until(lambda: os.readlink(f"/proc/{self.first}/ns/net") != os.readlink("/proc/self/ns/net"), "its namespaces")
-        self.cluster.at_switch("link", "add", "name", self.name, "type", "veth", "peer", "name", "eth0", "netns", str(self.first))
-        self.cluster.at_switch("link", "set", "dev", self.name, "master", "switch", "up")
-        subprocess.run(self.inside("sh", "-c", self.FURNISH, "sh", str(self.cluster.directory), self.name, self.address), check=True)
+        self.cluster.do("on", self.name)
 
     def power_off(self):
         """Every process of it is killed at once, and its cable goes."""
-        if self.holder.poll() is None:
-            os.kill(self.first, signal.SIGKILL)
-        self.holder.wait(PATIENCE)
+        self.cluster.do("off", self.name)
 
     def inside(self, *words):
         return ["nsenter", "-t", str(self.first), "-n", "-m", "-p", "-u", "--", *words]
@@ -166,10 +146,10 @@ mount -t tmpfs -o mode=755 tmpfs /run
                                    *self.cluster.agent_options)
 
     def cut(self):
-        self.cluster.at_switch("link", "set", "dev", self.name, "down")
+        self.cluster.do("cut", self.name)
 
     def heal(self):
-        self.cluster.at_switch("link", "set", "dev", self.name, "up")
+        self.cluster.do("heal", self.name)
 
     def members(self):
         """The nodes that Corosync sees, and whether they are a majority; None if it does not answer."""
@@ -201,7 +181,7 @@ class Cluster:
         self.processes = []
         self.machines = []
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-cluster-"))
-        self.switch = None
+        self.keeper = None
         try:
             self._build(names)
         except BaseException:
@@ -209,22 +189,15 @@ class Cluster:
             raise
 
     def _build(self, names):
-        addresses = [f"10.99.0.{at}" for at in range(1, len(names) + 1)]
-        subprocess.run([AFTERYOU, "cluster", "init", "--name", self.name, "--token", str(TOKEN_MS), "--directory", self.directory / "etc",
-                        "--nodes", ",".join(f"{name}={address}" for name, address in zip(names, addresses))],
-                       check=True, stdout=subprocess.DEVNULL)
-        with open(self.directory / "etc/corosync.conf", "a", encoding="ascii") as configuration:
-            configuration.write("logging {\n to_syslog: no\n to_stderr: yes\n timestamp: hires\n}\n"
-                                "system {\n sched_rr: no\n allow_knet_handle_fallback: yes\n}\n")
-        self.switch = subprocess.Popen(["unshare", "--net", "--fork", "--kill-child=KILL", "sleep", "infinity"], preexec_fn=die_with_parent)
-        wait_until(lambda: os.readlink(f"/proc/{self.switch.pid}/ns/net") != os.readlink("/proc/self/ns/net"), "the switch")
-        self.at_switch("link", "add", "name", "switch", "type", "bridge")
-        self.at_switch("link", "set", "dev", "switch", "up")
-        for name, address in zip(names, addresses):
-            self.machines.append(Machine(self, name, address))
+        self.keeper = subprocess.Popen(
+            [AFTERYOU, "cluster", "try", "--bare", "--name", self.name, "--token", str(TOKEN_MS), "--nodes", str(len(names)),
+             "--directory", self.directory], stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+        said = self.keeper.stdout.readline()
+        assert "are up" in said, f"the machines did not come up: {said}"
+        self.machines = [Machine(self, name) for name in names]
 
-    def at_switch(self, *words):
-        subprocess.run(["nsenter", "-t", str(self.switch.pid), "-n", "--", "ip", *words], check=True)
+    def do(self, *words):
+        subprocess.run([AFTERYOU, "cluster", "try", "--directory", self.directory, *words], check=True)
 
     def start_corosyncs(self):
         for machine in self.machines:
@@ -248,13 +221,12 @@ class Cluster:
         return self
 
     def close(self):
-        for machine in self.machines:
-            machine.power_off()
+        if self.keeper:
+            self.keeper.terminate()
+            self.keeper.wait(PATIENCE)
+            self.keeper.stdout.close()
         for process in self.processes:
             process.end()
-        if self.switch:
-            self.switch.kill()
-            self.switch.wait(PATIENCE)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def __enter__(self):

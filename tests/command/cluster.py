@@ -114,8 +114,8 @@ class Init(CommandTest):
 class Words(CommandTest):
     def test_refused(self):
         for words, expected in (((), "'init' or 'try'"), (("start",), "there are init and try"), (("--bad",), "there is no option --bad"),
-                                (("try", "--nodes", "1"), "try takes 2 to 9 machines"), (("try", "jump", "a"), "there are exec, cut and heal"),
-                                (("try", "--force"), "does not go with 'try'"), (("try", "--token", "500"), "does not go with 'try'"), (("try", "--down", "a"), "goes alone"),
+                                (("try", "--nodes", "1"), "try takes 2 to 9 machines"), (("try", "jump", "a"), "there are exec, cut, heal, off and on"),
+                                (("try", "--force"), "does not go with 'try'"), (("init", "--bare"), "does not go with 'init'"), (("try", "--down", "a"), "goes alone"),
                                 (("try", "exec", "a"), "a machine and a command")):
             shown = self.afteryou("cluster", *words)
             self.assertEqual(shown.returncode, 125, words)

@@ -30,19 +30,23 @@ static const struct option_row rows[] = {
      .offer = OFFER_DIRECTORIES},
     {.names = {"token"},
      .argument = "MS",
-     .help = "init: how long Corosync waits for a silent machine, in milliseconds",
+     .help = "how long Corosync waits for a silent machine, in milliseconds",
      .standard = "1000",
      .kind = OPTION_NUMBER,
      .least = TOKEN_LEAST,
      .most = TOKEN_MOST,
      .takes = "milliseconds from 100 to 60000",
-     OPTION_AT(struct cluster_words, token_ms),
-     .only = FOR_INIT},
+     OPTION_AT(struct cluster_words, token_ms)},
     {.names = {"force"},
      .help = "init: write the files anew, with a new key",
      .kind = OPTION_FLAG,
      OPTION_AT(struct cluster_words, force),
      .only = FOR_INIT},
+    {.names = {"bare"},
+     .help = "try: machines on which neither Corosync nor an agent is started",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct cluster_words, bare),
+     .only = FOR_TRY},
     {.names = {"down"},
      .help = "try: end it and remove all of it",
      .kind = OPTION_FLAG,
@@ -79,6 +83,8 @@ const struct option_table cluster_options = {
         "       afteryou cluster try exec NODE [--] COMMAND…            run a command there\n"
         "       afteryou cluster try cut NODE…                          pull their network plugs\n"
         "       afteryou cluster try heal NODE…                         and put them back\n"
+        "       afteryou cluster try off NODE…                          as a power cut does\n"
+        "       afteryou cluster try on NODE…                           and start them again\n"
         "       afteryou cluster try --down                             end it, from anywhere",
     .rows = rows,
     .order = OPTIONS_FIRST,

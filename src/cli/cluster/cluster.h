@@ -32,7 +32,7 @@ struct cluster_plan {
 struct cluster_words {
     const char *nodes, *name, *directory;
     unsigned token_ms;
-    bool force, down;
+    bool force, down, bare;
 };
 
 /* Each says on stderr what is wrong, and returns false. */
@@ -58,10 +58,11 @@ struct machine {
     const char *directory; /* of the trial */
     const char *cluster;
     const char *afteryou; /* this command's own file */
+    bool bare;            /* nothing runs on it by itself */
 };
 
-/* Its first process, which starts Corosync and the agent and starts them again when they end; or a
- * negative errno. */
+/* Its first process, once it is furnished and plugged in; or a negative errno. It starts Corosync
+ * and the agent, unless the machine is bare, and starts them again when they end. */
 pid_t machine_start(const struct machine *machine);
 /* Becomes a process of the machine whose first process that is, and runs a command there: its exit
  * code, or EXIT_USAGE after saying why not. */
@@ -69,7 +70,12 @@ int machine_run(pid_t first, char *const *words, bool quiet);
 /* Runs a command here and waits for it: its exit code; 127 if there is none. */
 int cluster_spawn(char *const *words, bool quiet);
 
+/* Makes a trial, and keeps it until it is told to end. */
+int trial_up(const struct cluster_words *asked, const char *directory);
+
 /* ---- the directory of a trial ---- */
+
+#define TRIAL_DIRECTORY "/run/afteryou-try" /* unless --directory says otherwise */
 
 /* Takes the directory for a trial: the lock's descriptor, or -1 after saying why not. */
 int trial_take(const char *directory);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -109,8 +110,9 @@ static void furnish(const struct machine *machine)
     bind_over(machine, "etc", "/etc/corosync");
     snprintf(name, sizeof name, "%s/var", machine->name);
     bind_over(machine, name, "/var/lib/corosync");
-    snprintf(name, sizeof name, "%s/run", machine->name);
-    bind_over(machine, name, "/run"); /* last: the directory may lie below it */
+    /* last: the directory may lie below it */
+    if (mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") != 0)
+        give_up("/run");
 }
 
 static void plug_in(const struct machine *machine)
@@ -147,7 +149,7 @@ static noreturn void keep(const struct machine *machine, int corosync_log, int a
                            "--cluster",
                            (char *)(uintptr_t)machine->cluster,
                            "--state",
-                           "/run/afteryou",
+                           "/var/lib/corosync/afteryou", /* outlives its power */
                            NULL};
     const struct {
         char *const *words;
@@ -170,17 +172,35 @@ static noreturn void keep(const struct machine *machine, int corosync_log, int a
     }
 }
 
-static noreturn void be_first(const struct machine *machine, int plugged)
+/* Reaps the orphans of this PID namespace, and nothing else. */
+static noreturn void reap(void)
+{
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    for (;;) {
+        sigwaitinfo(&children, NULL);
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+    }
+}
+
+/* Waits for the cable, and says when all is there. */
+static noreturn void be_first(const struct machine *machine, int keeper)
 {
     char go;
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || read(plugged, &go, 1) != 1)
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || read(keeper, &go, 1) != 1)
         _exit(EXIT_USAGE);
-    close(plugged);
     setsid(); /* Ctrl-C is the keeper's */
     unsetenv("NOTIFY_SOCKET");
     const int corosync_log = open_log(machine, "corosync"), agent_log = open_log(machine, "agent");
     furnish(machine);
     plug_in(machine);
+    if (write(keeper, "", 1) != 1)
+        _exit(EXIT_USAGE);
+    close(keeper);
+    if (machine->bare)
+        reap();
     keep(machine, corosync_log, agent_log);
 }
 
@@ -194,13 +214,16 @@ static int lay_cable(const struct machine *machine, pid_t first)
     snprintf(pid, sizeof pid, "%d", first);
     char *const add[] = {"ip",   "link", "add",  "name",  name, "type", "veth",
                          "peer", "name", "eth0", "netns", pid,  NULL};
+    /* what is left of an earlier one, for the kernel ends it when it gets around to it */
+    char *const remove[] = {"ip", "link", "delete", "dev", name, NULL};
+    cluster_spawn(remove, true);
     char *const join[] = {"ip", "link", "set", "dev", name, "master", "switch", "up", NULL};
     return cluster_spawn(add, false) == 0 && cluster_spawn(join, false) == 0 ? 0 : -ENETDOWN;
 }
 
 static int make_directories(const struct machine *machine)
 {
-    static const char *const names[] = {"", "/var", "/run"};
+    static const char *const names[] = {"", "/var"};
     for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
         char path[PATH_ROOM];
         snprintf(path, sizeof path, "%s/%s%s", machine->directory, machine->name, names[at]);
@@ -212,11 +235,12 @@ static int make_directories(const struct machine *machine)
 
 pid_t machine_start(const struct machine *machine)
 {
+    char ready;
     int plug[2];
     int error = make_directories(machine);
     if (error)
         return error;
-    if (pipe2(plug, O_CLOEXEC) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, plug) != 0)
         return -errno;
     struct clone_args arguments = {
         .flags = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS, .exit_signal = SIGCHLD};
@@ -227,8 +251,10 @@ pid_t machine_start(const struct machine *machine)
     }
     error = first < 0 ? -errno : lay_cable(machine, first);
     close(plug[0]);
-    if (!error && write(plug[1], "", 1) != 1)
+    if (!error && send(plug[1], "", 1, MSG_NOSIGNAL) != 1)
         error = -errno;
+    if (!error && read(plug[1], &ready, 1) != 1)
+        error = -EIO; /* it has said why */
     close(plug[1]);
     if (!error)
         error = trial_note_machine(machine->directory, machine->name, first);
