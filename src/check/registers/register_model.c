@@ -3,6 +3,7 @@
  * return. */
 #include "check/registers/register_model.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -192,6 +193,12 @@ static enum waits waits_before(const struct register_model *model, const unsigne
     return my->heeds || at->access.kind == ACCESS_RECALL ? WAITS_HEEDS : WAITS_NOT;
 }
 
+static bool has_register(const struct register_model *model, const struct access *access)
+{
+    const bool plain = access->kind == ACCESS_READ || access->kind == ACCESS_WRITE;
+    return !plain || access->index < model->words || access->index < model->bits;
+}
+
 /* All outcomes of one move. */
 static void add(const struct register_model *model, const unsigned char *state,
                 struct successors *out, unsigned who, enum move_kind kind, unsigned request)
@@ -210,6 +217,7 @@ static void add(const struct register_model *model, const unsigned char *state,
             if (model->fences && !complaint)
                 complaint = fenced_wrongly(model, next, who);
         }
+        assert(has_register(model, &at.access) && "the protocol's .words or .bits is too small");
         if (at.complaint)
             complaint = at.complaint;
         if (complaint && !out->complaint) {
