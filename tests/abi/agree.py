@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Lists that must agree: what the library exports, what its version script, its header and the Debian package name; the errors
-that the header and the manual pages tell of; and the layouts of the first release and of the present.
+that the header and the manual pages tell of; and the layouts of the first release, of the present, and of the Python binding.
 
   agree.py SOURCE LIBRARY LAYOUT-THEN LAYOUT-NOW
 """
+import ctypes
+import os
 import pathlib
 import re
 import subprocess
@@ -54,6 +56,21 @@ def errors_untold(header):
                 yield f"{page.name}: {name}: not told: {', '.join(missing)}"
 
 
+def layout_of_python():
+    """The structures of the Python binding, told as layout.c tells them."""
+    os.environ["LIBAFTERYOU"] = LIBRARY
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(pathlib.Path(SOURCE, "bindings/python")))
+    import afteryou  # pylint: disable=import-outside-toplevel
+    for name, kind in (("ay_options", afteryou._Options), ("ay_spec", afteryou._Spec), ("ay_place", afteryou._Place), ("ay_view", afteryou._View)):
+        if name != "ay_place":
+            yield f"sizeof {name}: {ctypes.sizeof(kind)}"
+        for field, _ in kind._fields_:
+            if field != "reserved":
+                place = getattr(kind, field)
+                yield f"{name}.{field}: {place.size} bytes at {place.offset}"
+
+
 def main():
     script = versions(text("src/memory/libafteryou.map"))
     exported = [line.split()[-1] for line in told("nm", "-D", "--defined-only", "--with-symbol-versions", LIBRARY).splitlines() if " T " in line]
@@ -68,6 +85,8 @@ def main():
     wrong += [f"include/afteryou.h: one error code a line: {line}" for line in text("include/afteryou.h").splitlines()
               if re.search(r"-E[A-Z]+.*-E[A-Z]+", line)]
     wrong += differences("the layout of release 0.1", told(THEN).splitlines(), told(NOW).splitlines())
+    known = {line for line in told(NOW).splitlines() if "ay_" in line}
+    wrong += differences("bindings/python", known, known & set(layout_of_python()))
     print("\n".join(wrong) if wrong else f"{len(exported)} functions, {len(told(THEN).splitlines())} sizes, places and values agree")
     return 1 if wrong else 0
 

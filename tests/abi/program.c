@@ -73,18 +73,15 @@ static void hold_and_be_seen(ay_region *region)
     REQUIRE(ay_leave(region) == 0);
 }
 
+/* Of the last word: those before it may have become fields. */
 static void reserved_words_are_refused(ay_space *space)
 {
-    for (size_t i = 0; i < 8; i++) {
-        ay_options options = {0};
-        ay_spec spec = {.name = "other"};
-        ay_space *other;
-        ay_region *region;
-        options.reserved[i] = 1;
-        spec.reserved[i] = 1;
-        REQUIRE(ay_open(path, &options, &other) == -EINVAL);
-        REQUIRE(ay_region_open(space, &spec, &region) == -EINVAL);
-    }
+    const ay_options options = {.reserved = {[7] = 1}};
+    const ay_spec spec = {.name = "other", .reserved = {[7] = 1}};
+    ay_space *other;
+    ay_region *region;
+    REQUIRE(ay_open(path, &options, &other) == -EINVAL);
+    REQUIRE(ay_region_open(space, &spec, &region) == -EINVAL);
 }
 
 int main(void)
