@@ -41,7 +41,8 @@ struct region {
     struct leavings left[TRACE_MODES];
     /* shared memory: what happened before the leavings in that mode; NULL: none */
     uint32_t *handed[TRACE_MODES];
-    uint64_t fence[TRACE_MODES]; /* the highest, and whose it was */
+    bool fenced[TRACE_MODES]; /* there was one; the highest, and whose it was */
+    uint64_t fence[TRACE_MODES];
     size_t fence_record[TRACE_MODES];
 };
 

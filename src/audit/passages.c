@@ -173,6 +173,13 @@ static bool cover(struct passage *passage, struct region *region, unsigned mode)
     return passage->covered && leavings_move(&passage->covered[mode], &region->left[mode]);
 }
 
+/* Several may be inside at once for want of neither mode: their entries have no order that fences
+ * or clocks could follow. */
+static bool has_company(const struct passage *passage)
+{
+    return passage->slots > 1 || passage->units != TRACE_NONE;
+}
+
 /* Safety, by causality: every conflicting leaving happened before this entry. */
 static void judge_against_left(struct judge *judge, const struct record *record, size_t index)
 {
@@ -199,27 +206,22 @@ static void judge_against_left(struct judge *judge, const struct record *record,
     }
 }
 
-/* Several may be inside at once for want of neither mode: their entries have no order that fences
- * or clocks could follow. */
-static bool has_company(const struct passage *passage)
-{
-    return passage->slots > 1 || passage->units != TRACE_NONE;
-}
-
 static void judge_fence(struct judge *judge, const struct record *record, size_t index)
 {
     struct region *region = &judge->regions[record->region];
     const unsigned mode = passage_of(judge, record->process, record->region)->mode;
-    if (!record->fence || has_company(passage_of(judge, record->process, record->region)))
+    if (!record->fenced || has_company(passage_of(judge, record->process, record->region)))
         return;
     for (unsigned other = 0; other < TRACE_MODES; other++)
-        if (trace_conflict(mode, other) && record->fence <= region->fence[other])
+        if (trace_conflict(mode, other) && region->fenced[other] &&
+            record->fence <= region->fence[other])
             audit_find(judge, PROPERTY_FENCE, index, region->fence_record[other],
                        "line %u: %s enters with fence %" PRIu64 ", not above the fence %" PRIu64
                        " of line %u",
                        record->line, name_of(judge, index), record->fence, region->fence[other],
                        line_of(judge, region->fence_record[other]));
-    if (record->fence > region->fence[mode]) {
+    if (!region->fenced[mode] || record->fence > region->fence[mode]) {
+        region->fenced[mode] = true;
         region->fence[mode] = record->fence;
         region->fence_record[mode] = index;
     }
@@ -243,7 +245,8 @@ void audit_enter(struct judge *judge, const struct record *record, size_t index)
     passage->units = record->units;
     judge->audit->entries++;
     judge_against_busy(judge, record, index);
-    judge_against_left(judge, record, index);
+    if (!has_company(passage))
+        judge_against_left(judge, record, index);
     judge_fence(judge, record, index);
     passage->status = STATUS_INSIDE;
     passage->enter = index;

@@ -56,12 +56,16 @@ static bool names_grow(struct names *names)
     if (!text)
         return false;
     names->text = text;
+    char **key = realloc(names->key, room * sizeof *key);
+    if (!key)
+        return false;
+    names->key = key;
     names->room = room;
     uint32_t *table = calloc(4 * (size_t)room, sizeof *table);
     if (!table)
         return false;
     for (uint32_t i = 0; i < names->count; i++) {
-        uint32_t at = hash_text(names->text[i]) & (4 * room - 1);
+        uint32_t at = hash_text(names->key[i]) & (4 * room - 1);
         while (table[at])
             at = (at + 1) & (4 * room - 1);
         table[at] = i + 1;
@@ -72,27 +76,35 @@ static bool names_grow(struct names *names)
     return true;
 }
 
-/* The number of that name, new or old; TRACE_NONE: no memory. */
-static uint32_t names_find(struct names *names, const char *text)
+/* The number of that key, new or old; TRACE_NONE: no memory. `text` is how it is shown. */
+static uint32_t names_find(struct names *names, const char *key, const char *text)
 {
     if (names->count == names->room && !names_grow(names))
         return TRACE_NONE;
-    uint32_t at = hash_text(text) & (names->table_room - 1);
+    uint32_t at = hash_text(key) & (names->table_room - 1);
     for (; names->table[at]; at = (at + 1) & (names->table_room - 1))
-        if (strcmp(names->text[names->table[at] - 1], text) == 0)
+        if (strcmp(names->key[names->table[at] - 1], key) == 0)
             return names->table[at] - 1;
-    names->text[names->count] = strdup(text);
-    if (!names->text[names->count])
+    names->key[names->count] = strdup(key);
+    if (!names->key[names->count])
         return TRACE_NONE;
+    names->text[names->count] = strdup(text);
+    if (!names->text[names->count]) {
+        free(names->key[names->count]);
+        return TRACE_NONE;
+    }
     names->table[at] = ++names->count;
     return names->count - 1;
 }
 
 static void names_close(struct names *names)
 {
-    for (uint32_t i = 0; i < names->count; i++)
+    for (uint32_t i = 0; i < names->count; i++) {
         free(names->text[i]);
+        free(names->key[i]);
+    }
     free(names->text);
+    free(names->key);
     free(names->table);
 }
 
@@ -175,16 +187,18 @@ static bool concerns_region(unsigned kind)
     return kind <= RECORD_ABANDON;
 }
 
-/* The number of a name within its space: two spaces have nothing in common. */
+/* The number of a name within its space: two spaces have nothing in common. Both may have colons:
+ * the key says where the space ends. */
 static uint32_t name_within(struct names *names, const char *space, const char *name)
 {
-    if (!space)
-        return names_find(names, name);
-    char *whole;
-    if (asprintf(&whole, "%s:%s", space, name) < 0)
+    char *key;
+    const int length = space ? asprintf(&key, "%zu:%s:%s", strlen(space), space, name)
+                             : asprintf(&key, ":%s", name);
+    if (length < 0)
         return TRACE_NONE;
-    const uint32_t number = names_find(names, whole);
-    free(whole);
+    const char *shown = strchr(key, ':') + 1;
+    const uint32_t number = names_find(names, key, shown);
+    free(key);
     return number;
 }
 
@@ -228,9 +242,10 @@ static const char *read_passage(struct trace *trace, const struct json_line *lin
     if (units && !are_units(units))
         return "its \"units\" are not numbers that grow, with commas between them";
     record->slots = (uint32_t)slots;
+    record->fenced = json_find(line, "fence") != NULL;
     record->fence = number_of(line, "fence", 0);
     record->region = name_within(&trace->regions, text_of(line, "space"), region ? region : "");
-    record->units = units ? names_find(&trace->units, units) : TRACE_NONE;
+    record->units = units ? names_find(&trace->units, units, units) : TRACE_NONE;
     return record->region == TRACE_NONE || (units && record->units == TRACE_NONE)
                ? "there is no memory for it"
                : NULL;

@@ -29,7 +29,7 @@ enum { TRACE_LINE_MOST = 1 << 20, TRACE_RECORDS_MOST = 1 << 26 };
 
 struct record {
     uint64_t at;
-    uint64_t fence;   /* enter; 0: none given */
+    uint64_t fence;   /* enter, if `fenced` */
     uint64_t message; /* send, receive */
     uint32_t line;    /* counted from 1 */
     uint32_t process; /* TRACE_NONE: none */
@@ -41,11 +41,13 @@ struct record {
     uint32_t units;
     uint8_t kind;  /* enum trace_event */
     uint8_t mode;  /* TRACE_MODE_NOT_GIVEN: the line has none */
-    char name[14]; /* send: the message's kind, cut short */
+    bool fenced;   /* it has a fence */
+    char name[13]; /* send: the message's kind, cut short */
 };
 
 struct names {
-    char **text;
+    char **text; /* as it is shown */
+    char **key;  /* by which two are told apart */
     uint32_t count, room;
     uint32_t *table; /* open addressing: number + 1 */
     uint32_t table_room;

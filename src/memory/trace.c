@@ -113,7 +113,8 @@ void ay__trace(const ay_region *region, const char *event)
         if (spec->slots > 1)
             json_number(&line.json, "slots", spec->slots);
         if (strcmp(event, "enter") == 0) {
-            json_number(&line.json, "fence", ay_fence(region));
+            if (ay_fence(region)) /* not every protocol has fences */
+                json_number(&line.json, "fence", ay_fence(region));
             write_units(&line.json, region);
         }
         end_line(&line);

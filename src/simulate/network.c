@@ -58,7 +58,9 @@ static uint64_t arrival(struct world *world, uint32_t from, uint32_t to)
 
 static void count(struct world *world, uint32_t from, uint32_t to, const struct message *message)
 {
-    const uint32_t owner = message_serves_receiver(message->kind) ? to : from;
+    const uint32_t owner = world->protocol->relays                  ? message->whom
+                           : message_serves_receiver(message->kind) ? to
+                                                                    : from;
     struct tally *tally = world_tally(world, owner),
                  *tallies = world->tallies + (size_t)owner * TALLIES;
     for (unsigned i = 0; message->kind == MESSAGE_ACK && i < TALLIES; i++)
@@ -68,12 +70,26 @@ static void count(struct world *world, uint32_t from, uint32_t to, const struct 
     world->measure->sent[message->kind]++;
 }
 
+/* Passed on together, several REQUESTs count as several messages. A multicast in the agreed
+ * order is one message: network_send counts it. */
+static void count_all(struct world *world, uint32_t from, uint32_t to, const struct effect *effect)
+{
+    struct message message = effect->message;
+    if (!world->protocol->relays || !effect->body) {
+        count(world, from, to, &message);
+        return;
+    }
+    for (message.whom = 0; message.whom < world->how->nodes; message.whom++)
+        if (effect->body[message.whom])
+            count(world, from, to, &message);
+}
+
 static void post(struct world *world, uint32_t from, uint32_t to, const struct effect *effect,
                  uint32_t number)
 {
     struct peer *peer = &world->peers[to];
-    if (to != from)
-        count(world, from, to, &effect->message);
+    if (to != from && effect->to != TO_GROUP)
+        count_all(world, from, to, effect);
     if (!peer->up || peer->cut != world->peers[from].cut)
         return;
     world->parcels[number].copies++;
@@ -99,6 +115,8 @@ void network_send(struct world *world, uint32_t from, const struct effect *effec
         }
         memcpy(parcel->body, effect->body, effect->body_words * sizeof *parcel->body);
     }
+    if (effect->to == TO_GROUP)
+        count(world, from, effect->message.whom, &effect->message);
     if (effect_is_to_one(effect)) { /* not a look at each of a million nodes */
         post(world, from, effect->to, effect, number);
     } else {

@@ -224,6 +224,15 @@ static uint64_t event_limit(const struct simulation *how)
     return EVENTS_FOR_A_START + EVENTS_FOR_A_PASSAGE * how->nodes * how->passages;
 }
 
+/* A restless protocol has always something on its way: its run is over when all has been served. */
+static bool is_served(const struct world *world)
+{
+    const struct simulation *how = world->how;
+    const uint64_t asked = how->script ? how->script_length : how->passages;
+    return asked && world->started >= asked && world->first_waiting == NO_PEER &&
+           world->inside[MODE_EXCLUSIVE] == 0;
+}
+
 static void run(struct world *world)
 {
     const uint64_t limit = event_limit(world->how);
@@ -239,6 +248,8 @@ static void run(struct world *world)
         world->now = due.at;
         measure->events++;
         take(world, &due);
+        if (world->protocol->restless && is_served(world))
+            return;
         if (world->how->progress && (measure->events & 0xffff) == 0)
             world->how->progress(world->how->progress_context, measure);
     }
@@ -252,14 +263,17 @@ int simulate(const struct simulation *how, struct outcome *outcome)
         trace_begin(&world);
         for (uint32_t node = 0; node < how->nodes; node++)
             world_begin(&world, node);
+        for (uint32_t node = 0; node < how->nodes && world.protocol->restless; node++)
+            world_step(&world, node, &(struct event){.kind = EVENT_BEGUN});
         for (size_t i = 0; i < how->script_length; i++)
             world_put(&world, how->script[i].at, DUE_REQUEST, how->script[i].node, 0);
         run(&world);
-        outcome->cut_short = world.queue.count > 0 && !world.ended;
+        const bool served = world.protocol->restless && is_served(&world);
+        outcome->cut_short = world.queue.count > 0 && !world.ended && !served;
         judge_end(&world);
         close_books(&world);
         /* a deadlock is rest too: the auditor shall see it */
-        trace_end(&world, world.queue.count == 0);
+        trace_end(&world, world.queue.count == 0 || served);
         error = world.failed ? -ENOMEM : world.out_of_time ? -EOVERFLOW : 0;
         if (!error && how->trace && (fflush(how->trace) != 0 || ferror(how->trace)))
             error = errno ? -errno : -EIO;

@@ -290,6 +290,26 @@ class Rejects(unittest.TestCase):
         self.rejected([line.replace("/b", "/a").replace("1/0/1", f"{at // 2}") for at, line in enumerate(lines)],
                       "Safety", 4)
 
+    def test_names_may_have_colons(self):
+        """Process c of space a:b is not process b:c of space a, nor a:b:c of none."""
+        names = [{"space": "a:b", "process": "c"}, {"space": "a", "process": "b:c"}, {"process": "a:b:c"}]
+        lines = [event(what=what, region=f"r{at}", **name) for at, name in enumerate(names) for what in ("request", "enter")]
+        lines += [event(what="died", **names[0]), event(what="leave", region="r1", **names[1]),
+                  event(what="leave", region="r2", **names[2])]
+        answer = audited(lines)
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+
+    def test_a_fence_of_zero_is_a_fence(self):
+        passages = [event(who, what, **({"fence": 0} if what == "enter" else {}))
+                    for who in "pq" for what in ("request", "enter", "leave")]
+        self.rejected(passages, "Fence", 5)
+
+    def test_who_shares_slots_is_not_ordered_by_messages(self):
+        lines = [event("p", "request"), event("p", "enter"), event("p", "leave"), event("p", "send", message=1),
+                 event("q", "request", slots=2), event("q", "enter", slots=2)]
+        self.assertEqual(audited(lines).returncode, 0)
+        self.rejected([line.replace('"slots": 2', '"slots": 1') for line in lines], "Safety", 6)
+
     def test_a_detector_that_was_wrong(self):
         lines = simulated("token", "-n", "5", "--passages", "3000", "--partition", "0.003", "--detector", "wrong")
         self.assertEqual(audited(lines).returncode, 1)

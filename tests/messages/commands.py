@@ -139,6 +139,28 @@ class Simulate(unittest.TestCase):
         self.assertIn("No space left on device", answer.stderr)
 
 
+class Drawn(unittest.TestCase):
+    """The drawings of docs/messages.md are what its commands draw."""
+    RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "results")
+
+    def compare(self, name, path):
+        with open(os.path.join(self.RESULTS, name), encoding="utf-8") as kept, open(path, encoding="utf-8") as made:
+            self.assertEqual(kept.read(), made.read(), f"make docs/results/{name} anew")
+
+    def test_of_the_checker(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "check.svg")
+            afteryou("check", "carvalho-roucairol-never-defers", "-n", "3", "--svg", path)
+            self.compare("messages-check.svg", path)
+
+    def test_of_the_auditor(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace, path = os.path.join(folder, "run.jsonl"), os.path.join(folder, "audit.svg")
+            afteryou("simulate", "ricart-agrawala-unfair", "-n", "3", "--passages", "3000", "--trace", trace)
+            afteryou("audit", trace, "--svg", path, "--length", "24")
+            self.compare("messages-violation.svg", path)
+
+
 class Check(unittest.TestCase):
     def test_the_shipped_protocols_hold(self):
         for protocol in PROTOCOLS:
@@ -152,6 +174,20 @@ class Check(unittest.TestCase):
         self.assertEqual(answer.returncode, 1)
         self.assertIn("exclusion: two whose modes conflict are inside, in 7 steps:", answer.stdout)
         self.assertIn("node 1 joins anew", answer.stdout)
+
+    def test_one_property_alone_is_judged(self):
+        report = json.loads(afteryou("check", "lamport", "-n", "3", "--requests", "1", "--property", "fact-1", "--json").stdout)
+        self.assertTrue(report["broken"].startswith("fact-1"))
+        for words, complaint in [(["token", "--property", "lemma-1"], "are about lamport"),
+                                 (["lamport", "--property", "fairness,request-order"], "one at a time"),
+                                 (["lamport", "--requests", "0", "--property", "fence"], "not judged"),
+                                 (["token-elected", "--crashes", "1"], "nobody comes or goes"),
+                                 (["token", "--property", "order"], "exclusion, progress and lockout"),
+                                 (["pair", "--property", "fairness"], "judged of message protocols"),
+                                 (["token", "--property", "bogus"], "--property takes")]:
+            answer = afteryou("check", *words)
+            self.assertEqual(answer.returncode, 125, words)
+            self.assertIn(complaint, answer.stderr)
 
     def test_a_limit_is_told(self):
         self.assertEqual(afteryou("check", "lamport", "-n", "3", "--states", "1000").returncode, 2)

@@ -323,7 +323,7 @@ const char *service_options_trouble(const struct service_options *options)
         return "which cluster? --cluster NAME";
     if (!cluster_name_is_good(options->cluster))
         return "the name of a cluster has 1 to 64 bytes, no slash, and does not begin with a dot";
-    if (!variant || variant->left_out)
+    if (!variant || !variant_ships(variant))
         return "there is no such protocol; 'afteryou agent --help' lists them";
     if (options->lease < 0.5 || options->lease > 3600)
         return "--lease takes seconds, from 0.5 to 3600";

@@ -21,9 +21,53 @@
 
 #include "check/messages/messages_state.h"
 
+enum {
+    MESSAGES_TRUE_OF_GARG = 1 << MESSAGES_LEMMA_1 | 1 << MESSAGES_LEMMA_2 | 1 << MESSAGES_CLAIM_1 |
+                            1 << MESSAGES_CLAIM_2 | 1 << MESSAGES_FACTS,
+    MESSAGES_OF_GARG = MESSAGES_TRUE_OF_GARG | 1 << MESSAGES_FACT_1
+};
+
+const char *messages_property_name(unsigned property)
+{
+    static const char *const names[] = {
+#define MESSAGES_NAME(identifier, name, meaning) name,
+        MESSAGES_PROPERTIES(MESSAGES_NAME)
+#undef MESSAGES_NAME
+    };
+    return property < MESSAGES_PROPERTY_COUNT ? names[property] : NULL;
+}
+
+/* The proof of Lamport's algorithm is about a group that does not change. Of what is broken, the
+ * end is judged, not the steps of its proof. */
+unsigned messages_promised(const struct messages_options *options)
+{
+    const struct message_protocol *protocol = options->variant->protocol;
+    return 1u << MESSAGES_EXCLUSION | 1u << MESSAGES_DEADLOCK |
+           (options->requests ? 1u << MESSAGES_FENCE : 0) |
+           (protocol->fair ? 1u << MESSAGES_FAIRNESS : 0) |
+           (protocol == &lamport_protocol && !options->variant->left_out && !options->crashes &&
+                    !options->joinings
+                ? (unsigned)MESSAGES_TRUE_OF_GARG
+                : 0);
+}
+
+static const char *judged_wrongly(const struct messages_options *options)
+{
+    const unsigned both = 1u << MESSAGES_FAIRNESS | 1u << MESSAGES_REQUEST_ORDER;
+    if ((options->judged & both) == both)
+        return "fairness and request-order are judged one at a time";
+    if (options->judged & 1u << MESSAGES_FENCE && !options->requests)
+        return "fences grow for ever: with requests without bound they are not judged";
+    if (options->judged & MESSAGES_OF_GARG &&
+        (options->variant->protocol != &lamport_protocol || options->crashes || options->joinings))
+        return "lemma-1, lemma-2, claim-1, claim-2, fact-1 and facts are about lamport, where "
+               "nobody comes or goes";
+    return NULL;
+}
+
 static void model_begin(const struct system *system, unsigned char *bytes)
 {
-    const struct messages_model *model = system->context;
+    struct messages_model *model = system->context;
     struct model_state state = {.crashes_left = (uint8_t)model->options.crashes,
                                 .joinings_left = (uint8_t)model->options.joinings};
     for (unsigned i = 0; i < model->options.nodes; i++) {
@@ -33,6 +77,8 @@ static void model_begin(const struct system *system, unsigned char *bytes)
     }
     for (unsigned i = 0; i < model->options.nodes; i++)
         messages_begin_node(model, &state, i);
+    if (model->options.variant->protocol->restless)
+        messages_begun(model, &state);
     messages_pack(model, &state, bytes);
 }
 
@@ -133,9 +179,12 @@ static const char *model_judge(const struct system *system, const unsigned char 
         for (unsigned j = 0; j < i; j++) {
             struct node *one = model_head(&state.node[i]), *two = model_head(&state.node[j]);
             if (one->status == NODE_INSIDE && two->status == NODE_INSIDE &&
-                modes_conflict(one->mode, two->mode))
+                modes_conflict(one->mode, two->mode) && messages_judges(model, MESSAGES_EXCLUSION))
                 return "exclusion: two whose modes conflict are inside";
         }
+    const char *wrong = model->garg ? garg_judge_state(model, &state) : NULL;
+    if (wrong)
+        return wrong;
     /* Nothing is on its way, nobody is inside or dead, and still somebody waits: no move of the
      * system can help it. */
     bool waits = false, moves = state.packets > 0;
@@ -143,7 +192,9 @@ static const char *model_judge(const struct system *system, const unsigned char 
         waits |= model_head(&state.node[i])->status == NODE_WAITING;
         moves |= model_head(&state.node[i])->status == NODE_INSIDE;
     }
-    return waits && !moves ? "deadlock: somebody waits, and nothing is on its way" : NULL;
+    return waits && !moves && messages_judges(model, MESSAGES_DEADLOCK)
+               ? "deadlock: somebody waits, and nothing is on its way"
+               : NULL;
 }
 
 static void model_narrate(const struct system *system, unsigned char *bytes, struct move move,
@@ -171,6 +222,14 @@ const char *messages_model_open(struct messages_model *model,
                         options->variant->protocol == &ricart_agrawala_protocol;
     if (!options->requests && (!shifts || options->crashes || options->joinings))
         return "requests without bound: lamport and ricart-agrawala only, and nobody comes or goes";
+    if (options->variant->protocol->fixed && (options->crashes || options->joinings))
+        return "in this protocol's group nobody comes or goes";
+    const char *wrong = judged_wrongly(options);
+    if (wrong)
+        return wrong;
+    if (!options->judged)
+        model->options.judged = messages_promised(options);
+    model->garg = (model->options.judged & MESSAGES_OF_GARG) != 0;
     if (!options->modes)
         model->options.modes = 1u << MODE_EXCLUSIVE;
     if (options->variant->protocol->exclusive_only && model->options.modes != 1u << MODE_EXCLUSIVE)

@@ -21,6 +21,32 @@ enum channels {
     CHANNELS_AGREED
 };
 
+/* What is judged in every state or at every move: identifier, name, meaning. */
+/* clang-format off */
+#define MESSAGES_PROPERTIES(property)                                                              \
+    property(EXCLUSION, "exclusion", "no two whose modes conflict are inside")                     \
+    property(FENCE, "fence", "an entry's fence is above that of every earlier conflicting one")    \
+    property(FAIRNESS, "fairness", "a request that happened before another is served before it")   \
+    property(REQUEST_ORDER, "request-order",                                                       \
+             "likewise of the REQUESTs that were in fact sent")                                    \
+    property(DEADLOCK, "deadlock", "nobody waits with nothing on its way and nobody inside")       \
+    property(LEMMA_1, "lemma-1", "Garg: nothing on its way from p to r: r knows p's request")      \
+    property(LEMMA_2, "lemma-2", "Garg: r heard p after p's request: r knows that request")        \
+    property(CLAIM_1, "claim-1", "Garg: at an entry, everybody was heard after the request")       \
+    property(CLAIM_2, "claim-2", "Garg: at an entry, every known request is later")                \
+    property(FACT_1, "fact-1", "Garg: who requests has received what was requested before")        \
+    property(FACTS, "facts", "Garg: the facts 2 to 9 by which a request is served in its turn")
+/* clang-format on */
+
+enum messages_property {
+#define MESSAGES_IDENTIFIER(identifier, name, meaning) MESSAGES_##identifier,
+    MESSAGES_PROPERTIES(MESSAGES_IDENTIFIER)
+#undef MESSAGES_IDENTIFIER
+        MESSAGES_PROPERTY_COUNT
+};
+
+const char *messages_property_name(unsigned property);
+
 struct messages_options {
     const struct variant *variant;
     unsigned nodes;
@@ -29,6 +55,7 @@ struct messages_options {
     enum channels channels;
     unsigned crashes, joinings; /* in all; joining: one that died comes back */
     unsigned modes;             /* a set of enum mode in which nodes ask; 0: exclusive */
+    unsigned judged;            /* a bit for each enum messages_property; 0: what is promised */
 };
 
 /* Filled in by messages_model_open; the system points into it. */
@@ -38,7 +65,11 @@ struct messages_model {
     size_t words, body_most, packet_size, packets_per_part;
     /* What the search saw so far: messages on behalf of one passage. Meaningful without crashes. */
     unsigned fewest, greatest;
+    bool garg; /* one of the lemmas, claims and facts is judged */
 };
+
+/* What the protocol promises with these options, a bit for each enum messages_property. */
+unsigned messages_promised(const struct messages_options *options);
 
 /* NULL, or what is wrong with the options. */
 const char *messages_model_open(struct messages_model *model,

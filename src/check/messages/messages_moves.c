@@ -50,6 +50,8 @@ static void packet_remove(struct doing *doing, unsigned i)
 
 static void passage_took(struct messages_model *model, unsigned messages)
 {
+    if (model->options.variant->protocol->restless)
+        return;
     model->fewest = messages < model->fewest ? messages : model->fewest;
     model->greatest = messages > model->greatest ? messages : model->greatest;
 }
@@ -58,8 +60,15 @@ static void passage_took(struct messages_model *model, unsigned messages)
  * still on its way behind the REQUEST, keeps the tally. */
 static void count(struct doing *doing, unsigned from, unsigned to, const struct message *message)
 {
+    if (doing->model->options.variant->protocol->restless)
+        return; /* it sends on nobody's behalf */
     struct model_state *state = doing->state;
-    uint8_t *tally = &state->node[message_serves_receiver(message->kind) ? to : from].tally;
+    const bool relayed = doing->model->options.variant->protocol->relays;
+    uint8_t *tally =
+        &state->node[relayed                                  ? message->whom
+                     : message_serves_receiver(message->kind) ? to
+                                                              : from]
+             .tally;
     for (unsigned i = 0; message->kind == MESSAGE_ACK && i < state->packets; i++) {
         struct packet *packet = &state->packet[i];
         if (packet->event == EVENT_MESSAGE && packet->message.kind == MESSAGE_RELEASE &&
@@ -69,15 +78,31 @@ static void count(struct doing *doing, unsigned from, unsigned to, const struct 
     ++*tally;
 }
 
+/* Passed on together, several REQUESTs count as several messages. A multicast in the agreed
+ * order is one message, on behalf of whom it is for. */
+static void count_all(struct doing *doing, unsigned from, unsigned to, const struct effect *effect)
+{
+    struct message message = effect->message;
+    if (!doing->model->options.variant->protocol->relays || !effect->body) {
+        count(doing, from, to, &message);
+        return;
+    }
+    for (message.whom = 0; message.whom < doing->model->options.nodes; message.whom++)
+        if (effect->body[message.whom])
+            count(doing, from, to, &message);
+}
+
 static void send(struct doing *doing, unsigned from, const struct effect *effect)
 {
     const unsigned nodes = doing->model->options.nodes;
     uint8_t mask = 0;
     for (unsigned to = 0; to < nodes; to++)
         mask = (uint8_t)(mask | (unsigned)effect_reaches(effect, from, to) << to);
-    for (unsigned to = 0; to < nodes; to++)
+    for (unsigned to = 0; to < nodes && effect->to != TO_GROUP; to++)
         if (to != from && mask >> to & 1)
-            count(doing, from, to, &effect->message);
+            count_all(doing, from, to, effect);
+    if (effect->to == TO_GROUP)
+        count(doing, from, effect->message.whom, &effect->message);
     mask &= everyone_up(doing);
     say(doing, "; sends %s", message_name(effect->message.kind));
     if (effect->message.number)
@@ -108,19 +133,34 @@ static void forget_request(struct model_state *state, unsigned process, unsigned
         state->packet[i].knows &= others;
 }
 
+/* NULL, or what is wrong with an entry. */
+static const char *entered_wrongly(const struct doing *doing, unsigned process, uint64_t fence)
+{
+    struct model_state *state = doing->state;
+    const struct messages_model *model = doing->model;
+    const uint64_t mode = model_head(&state->node[process])->mode;
+    for (unsigned i = 0; i < model->options.nodes; i++) {
+        if (!(state->node[process].after >> i & 1) ||
+            !modes_conflict(mode, model_head(&state->node[i])->mode))
+            continue;
+        if (messages_judges(model, MESSAGES_FAIRNESS))
+            return "fairness: a request that happened before is overtaken";
+        if (messages_judges(model, MESSAGES_REQUEST_ORDER))
+            return "request-order: whose REQUEST happened before another's REQUEST is overtaken";
+    }
+    for (unsigned other = 0; other < MODES && messages_judges(model, MESSAGES_FENCE); other++)
+        if (modes_conflict(mode, other) && fence <= state->highest_fence[other])
+            return "fence: an entry's fence is not above that of an earlier one";
+    return model->garg ? garg_judge_entry(model, state, process) : NULL;
+}
+
 static void enter(struct doing *doing, unsigned process, uint64_t fence)
 {
     struct model_state *state = doing->state;
     const uint64_t mode = model_head(&state->node[process])->mode;
-    for (unsigned other = 0; other < MODES; other++)
-        if (doing->model->options.requests && modes_conflict(mode, other) &&
-            fence <= state->highest_fence[other])
-            doing->complaint = "fence: an entry's fence is not above that of an earlier one";
-    for (unsigned i = 0; i < doing->model->options.nodes; i++)
-        if (state->node[process].after >> i & 1 &&
-            modes_conflict(mode, model_head(&state->node[i])->mode) &&
-            doing->model->options.variant->protocol->fair)
-            doing->complaint = "fairness: a request that happened before is overtaken";
+    const char *wrong = entered_wrongly(doing, process, fence);
+    if (wrong)
+        doing->complaint = wrong;
     if (fence > state->highest_fence[mode])
         state->highest_fence[mode] = fence;
     state->node[process].after = 0;
@@ -130,6 +170,35 @@ static void enter(struct doing *doing, unsigned process, uint64_t fence)
         fence & ((UINT64_C(1) << FENCE_VIEW_SHIFT) - 1));
 }
 
+static bool sends_request(const struct effects *effects)
+{
+    for (unsigned i = 0; i < effects->count; i++)
+        if (effects->effect[i].kind == EFFECT_SEND &&
+            effects->effect[i].message.kind == MESSAGE_REQUEST)
+            return true;
+    return false;
+}
+
+/* req_start: what it now sends comes after it. By request-order it is the sending of REQUESTs;
+ * one that is sent again did not happen before what came between, so the passage counts anew for
+ * others. */
+static void note_request(struct doing *doing, unsigned process, bool begins, bool sends)
+{
+    struct model_node *node = &doing->state->node[process];
+    const bool by_sending = messages_judges(doing->model, MESSAGES_REQUEST_ORDER);
+    if (!(by_sending ? sends : begins))
+        return;
+    if (by_sending && node->knows >> process & 1)
+        forget_request(doing->state, process, doing->model->options.nodes);
+    else
+        node->after = (uint8_t)(node->knows & ~(1u << process));
+    node->knows = (uint8_t)(node->knows | 1u << process);
+    const char *wrong =
+        doing->model->garg ? garg_judge_request(doing->model, doing->state, process) : NULL;
+    if (wrong)
+        doing->complaint = wrong;
+}
+
 static void step(struct doing *doing, unsigned process, const struct event *event)
 {
     struct model_node *node = &doing->state->node[process];
@@ -137,11 +206,8 @@ static void step(struct doing *doing, unsigned process, const struct event *even
     struct effects effects = {.room = room};
     const bool requested = node_has_requested(model_head(node));
     doing->model->options.variant->protocol->step(node->words, event, &effects);
-    /* req_start: what it now sends comes after it */
-    if (!requested && node_has_requested(model_head(node))) {
-        node->after = (uint8_t)(node->knows & ~(1u << process));
-        node->knows = (uint8_t)(node->knows | 1u << process);
-    }
+    note_request(doing, process, !requested && node_has_requested(model_head(node)),
+                 sends_request(&effects));
     for (unsigned i = 0; i < effects.count; i++) {
         if (effects.effect[i].kind == EFFECT_SEND)
             send(doing, process, &effects.effect[i]);
@@ -240,6 +306,13 @@ void messages_begin_node(const struct messages_model *model, struct model_state 
                             .view = state->view,
                             .members = &members,
                             .without = model->options.variant->without});
+}
+
+void messages_begun(struct messages_model *model, struct model_state *state)
+{
+    struct doing doing = {.model = model, .state = state};
+    for (unsigned i = 0; i < model->options.nodes; i++)
+        step(&doing, i, &(struct event){.kind = EVENT_BEGUN});
 }
 
 static void join(struct doing *doing, unsigned process)

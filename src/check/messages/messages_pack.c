@@ -57,13 +57,23 @@ static size_t rounded(size_t size)
     return (size + 7) / 8 * 8;
 }
 
+/* STATE is for newcomers, and only a group of agreed order has them. */
+static size_t body_most(const struct message_protocol *protocol, uint32_t nodes, bool agreed)
+{
+    size_t most = 0;
+    for (unsigned kind = 0; protocol->carries && kind < MESSAGE_KINDS; kind++) {
+        const size_t words = kind == MESSAGE_STATE && !agreed ? 0 : protocol->carries(nodes, kind);
+        most = words > most ? words : most;
+    }
+    return most;
+}
+
 void messages_layout(struct messages_model *model)
 {
     const uint32_t nodes = model->options.nodes;
-    model->words = model->options.variant->protocol->words(nodes);
-    const bool token = model->options.variant->protocol == &token_protocol;
-    const bool agreed = model->options.channels == CHANNELS_AGREED;
-    model->body_most = !token ? 0 : agreed ? 3 * nodes + 1 : nodes;
+    const struct message_protocol *protocol = model->options.variant->protocol;
+    model->words = protocol->words(nodes);
+    model->body_most = body_most(protocol, nodes, model->options.channels == CHANNELS_AGREED);
     model->packet_size = PACKET_HEAD + 2 * model->body_most;
     const size_t packet_parts = MODEL_PARTS_MOST - 1 - nodes;
     model->packets_per_part = (MODEL_PACKETS_MOST + packet_parts - 1) / packet_parts;

@@ -47,11 +47,27 @@ struct doing {
 };
 
 void messages_make(struct doing *doing, struct move move);
+/* Tells every founder that all have begun. */
+void messages_begun(struct messages_model *model, struct model_state *state);
 void messages_begin_node(const struct messages_model *model, struct model_state *state,
                          unsigned process);
 
 /* Requests without bound: the same state, with its numbers brought down. */
 void messages_shift(const struct messages_model *model, struct model_state *state);
+
+/* What Garg's proof of Lamport's algorithm says: NULL, or what does not hold. In a state; right
+ * after a node has requested; and where a node has just entered. */
+const char *garg_judge_state(const struct messages_model *model, struct model_state *state);
+const char *garg_judge_request(const struct messages_model *model, struct model_state *state,
+                               unsigned process);
+const char *garg_judge_entry(const struct messages_model *model, struct model_state *state,
+                             unsigned process);
+
+static inline bool messages_judges(const struct messages_model *model,
+                                   enum messages_property property)
+{
+    return model->options.judged >> property & 1;
+}
 
 /* The bytes of the parts, for struct system. */
 void messages_layout(struct messages_model *model);

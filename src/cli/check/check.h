@@ -14,18 +14,21 @@
 enum check_precedence { CHECK_IN_ORDER, CHECK_WRITERS_FIRST, CHECK_PRIORITY };
 /* In a set of modes, beside those of ay_mode: exclusive and shared. */
 enum { CHECK_BOTH = AY_NULL + 1 };
+/* In a set of properties, where those of enum messages_property begin: the first of them,
+ * exclusion, has the name of one that stands before. */
+enum { CHECK_MESSAGES_PROPERTIES = PROPERTY_COUNT - 1 };
 
 struct check_words {
     const char *protocol;
     unsigned count; /* of places, or of nodes; 0: as the protocol has it */
     unsigned modes; /* a set of ay_mode and CHECK_BOTH; 0: as the protocol has it */
     struct search_limits limits;
+    unsigned properties; /* those asked for; 0: those promised */
     const char *svg;
     bool json;
     /* a protocol of registers: .protocol is not NULL */
     struct register_model model;
     enum check_precedence precedence;
-    unsigned properties;       /* those asked for; 0: those promised */
     struct sample_plan sample; /* random schedules, instead of all; none if .runs is 0 */
     /* a message protocol: .variant is not NULL */
     struct messages_options messages;

@@ -46,12 +46,18 @@ static void report_text(FILE *out, const struct check_words *asked, const struct
                 ? "up to a number too great for its field: fewer requests"
                 : "up to the limit",
             search->depth, search_seconds(search));
-    fprintf(out, "  exclusion%s%s: %s\n", options->requests ? ", fences" : "",
-            options->variant->protocol->fair ? ", fairness" : "",
-            answer_word(verdict, PROPERTY_SAFETY));
-    fprintf(out, "  progress: %s\n", answer_word(verdict, PROPERTY_PROGRESS));
-    fprintf(out, "  lockout%s: %s\n", options->requests ? " (within so many requests)" : "",
-            answer_word(verdict, PROPERTY_LOCKOUT));
+    const char *comma = "  ";
+    for (unsigned i = 0; i < MESSAGES_PROPERTY_COUNT; i++)
+        if (model->options.judged >> i & 1) {
+            fprintf(out, "%s%s", comma, messages_property_name(i));
+            comma = ", ";
+        }
+    fprintf(out, ": %s\n", answer_word(verdict, PROPERTY_SAFETY));
+    if (asked->properties >> PROPERTY_PROGRESS & 1)
+        fprintf(out, "  progress: %s\n", answer_word(verdict, PROPERTY_PROGRESS));
+    if (asked->properties >> PROPERTY_LOCKOUT & 1)
+        fprintf(out, "  lockout%s: %s\n", options->requests ? " (within so many requests)" : "",
+                answer_word(verdict, PROPERTY_LOCKOUT));
     if (check_counts_messages(asked, model))
         fprintf(out, "  messages per passage: from %u to %u\n", model->fewest, model->greatest);
     const struct finding *broken = check_first_broken(verdict);
@@ -72,7 +78,7 @@ int check_messages(const struct check_words *asked)
     const char *wrong = messages_model_open(&model, &asked->messages);
     if (wrong)
         return usage_error("check", "%s", wrong);
-    struct verdict verdict = {.properties = CHECK_MESSAGES_PROMISES};
+    struct verdict verdict = {.properties = asked->properties};
     struct search search = {.system = &model.system, .limits = asked->limits};
     const int error = verdict_reach(&search, &verdict);
     if (error) {

@@ -41,6 +41,9 @@ static const char *contradiction(const struct check_words *asked)
         return "is about units; say how many there are with --units";
     if (model->alive >> model->places)
         return "has fewer places than --alive names; raise -n";
+    if (asked->properties >> PROPERTY_COUNT)
+        return "is a protocol of registers: fence, fairness and what follows them are judged of "
+               "message protocols";
     if (asked->sample.depth && !asked->sample.runs)
         return "takes --pct only with --random RUNS";
     return NULL;
@@ -91,6 +94,24 @@ int check_settle_registers(struct check_words *asked)
                : 0;
 }
 
+/* What is asked of each state or move, and what of the whole graph. */
+static bool set_properties(struct check_words *asked)
+{
+    const unsigned graph = 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT,
+                   both = 1u << PROPERTY_SAFETY | graph, of_registers = (1u << PROPERTY_COUNT) - 1;
+    if (!asked->properties) {
+        asked->properties = both;
+        return true;
+    }
+    if (asked->properties & of_registers & ~both)
+        return false;
+    asked->messages.judged = asked->properties >> PROPERTY_COUNT << 1;
+    if (asked->properties & 1u << PROPERTY_SAFETY || !asked->messages.judged)
+        asked->messages.judged |= 1u << MESSAGES_EXCLUSION;
+    asked->properties = (asked->properties & graph) | 1u << PROPERTY_SAFETY;
+    return true;
+}
+
 int check_settle_messages(struct check_words *asked)
 {
     struct messages_options *options = &asked->messages;
@@ -99,6 +120,11 @@ int check_settle_messages(struct check_words *asked)
     if (options->nodes < 2 || options->nodes > MODEL_NODES_MOST)
         return usage_error("check", "%s takes 2 to %d nodes here, not %u", variant->name,
                            MODEL_NODES_MOST, options->nodes);
+    if (!set_properties(asked))
+        return usage_error("check",
+                           "%s is a protocol of messages: of the properties of registers it has "
+                           "exclusion, progress and lockout",
+                           variant->name);
     options->modes =
         asked->modes >> CHECK_BOTH & 1 ? 1u << AY_EXCLUSIVE | 1u << AY_SHARED : asked->modes;
     if (!asked->network_given)

@@ -17,7 +17,9 @@ static int print_list(const struct option_word *given)
     }
     for (unsigned i = 0; variant_at(i); i++)
         printf("%-38s %s%s\n", variant_at(i)->name,
-               variant_at(i)->left_out ? "refuted: without " : "messages",
+               variant_at(i)->left_out        ? "refuted: without "
+               : variant_ships(variant_at(i)) ? "messages"
+                                              : "messages, of the papers",
                variant_at(i)->left_out ? variant_at(i)->left_out : "");
     return OPTION_DONE;
 }
@@ -52,9 +54,11 @@ static const char *network_at(size_t at)
     return at <= CHANNELS_AGREED ? check_network((enum channels)at) : NULL;
 }
 
+/* Those of both kinds of protocols, then those of message protocols alone. */
 static const char *property_at(size_t at)
 {
-    return at < PROPERTY_COUNT ? property_name((enum property)at) : NULL;
+    return at < PROPERTY_COUNT ? property_name((enum property)at)
+                               : messages_property_name((unsigned)(at - CHECK_MESSAGES_PROPERTIES));
 }
 
 /* "0,2,5" as bits. */
@@ -110,6 +114,13 @@ static const struct option_row rows[] = {
      .kind = OPTION_BITS,
      .list = mode_at,
      OPTION_AT(struct check_words, modes)},
+    {.names = {"property"},
+     .argument = "LIST",
+     .help = "judge only these; those from fence on are of message protocols",
+     .standard = "what is promised",
+     .kind = OPTION_BITS,
+     .list = property_at,
+     OPTION_AT(struct check_words, properties)},
     {.heading = "Of protocols of registers",
      .letters = "l",
      .names = {"slots"},
@@ -228,13 +239,6 @@ static const struct option_row rows[] = {
      .help = "stores wait in a buffer, as on x86",
      .kind = OPTION_FLAG,
      OPTION_AT(struct check_words, model.tso),
-     .only = FOR_REGISTERS},
-    {.names = {"property"},
-     .argument = "LIST",
-     .help = "judge only these",
-     .kind = OPTION_BITS,
-     .list = property_at,
-     OPTION_AT(struct check_words, properties),
      .only = FOR_REGISTERS},
     {.names = {"no-reduction"},
      .help = "numbers as they are, not made small: for comparison, with --passages",

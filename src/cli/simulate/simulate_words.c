@@ -83,7 +83,10 @@ static int list_variants(const struct option_word *word)
     (void)word;
     for (unsigned i = 0; variant_at(i); i++) {
         const struct variant *variant = variant_at(i);
-        printf("%-38s%s%s\n", variant->name, variant->left_out ? "  without " : "",
+        printf("%-38s%s%s\n", variant->name,
+               variant->left_out        ? "  without "
+               : variant_ships(variant) ? ""
+                                        : "  of the papers",
                variant->left_out ? variant->left_out : "");
     }
     return OPTION_DONE;
@@ -365,6 +368,15 @@ int simulate_settle(struct simulate_request *request)
     if (changes && how->order != ORDER_AGREED)
         return usage_error("simulate",
                            "nodes that come and go need --network agreed: leave --network out");
+    if (changes && protocol->fixed)
+        return usage_error("simulate", "in the group of %s nobody comes or goes",
+                           how->variant->name);
+    if (protocol->nodes_most && how->nodes > protocol->nodes_most)
+        return usage_error("simulate", "%s passes requests from node to node: at most %u nodes",
+                           how->variant->name, protocol->nodes_most);
+    if (protocol->restless && how->delay.kind != SPREAD_EXPONENTIAL && how->delay.least == 0)
+        return usage_error("simulate", "%s never rests: its messages must take some time",
+                           how->variant->name);
     if (how->order == ORDER_FIFO && how->nodes > FIFO_NODES_MOST)
         return usage_error(
             "simulate",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The message protocols by name: the four that ship, and the broken variants that every engine must
- * find out.
- */
+/* The message protocols by name: the four that ship, the broken variants that every engine must
+ * find out, and others of the papers. */
 #include "protocols/messages/catalogue.h"
 
 #include <string.h>
@@ -10,6 +9,9 @@
 #define RICART_AGRAWALA    &ricart_agrawala_protocol
 #define CARVALHO_ROUCAIROL &carvalho_roucairol_protocol
 #define TOKEN              &token_protocol
+#define RING               &ring_protocol
+#define CIRCULATING        &circulating_protocol
+#define ELECTED            &elected_protocol
 
 static const struct variant variants[] = {
     {"lamport", LAMPORT, 0, false, NULL},
@@ -19,11 +21,18 @@ static const struct variant variants[] = {
 
     {"lamport-no-acknowledgement", LAMPORT, WITHOUT_ACKNOWLEDGEMENT, false,
      "the wait for a later word from all"},
+    {"lamport-out-of-turn", LAMPORT, WITHOUT_TURN, false, "the look at the others' requests"},
     {"lamport-newcomer-not-told", LAMPORT, WITHOUT_TELLING, true,
      "telling a newcomer of the requests made before"},
     {"lamport-waits-for-the-dead", LAMPORT, WITHOUT_IMPLIED_REPLY, true, "forgetting the dead"},
     {"ricart-agrawala-published", RICART_AGRAWALA, WITHOUT_INSIDE_TEST | WITHOUT_FAIR_NUMBERS, true,
      "the test for inside, and the numbers that make it fair"},
+    {"ricart-agrawala-no-inside-test", RICART_AGRAWALA, WITHOUT_INSIDE_TEST, true,
+     "the test for inside"},
+    {"ricart-agrawala-own-number-unheard", RICART_AGRAWALA, WITHOUT_OWN_NUMBER, false,
+     "counting one's own number as heard"},
+    {"ricart-agrawala-bare-reply", RICART_AGRAWALA, WITHOUT_REPLY_NUMBER, false,
+     "the highest number in a REPLY"},
     {"ricart-agrawala-unfair", RICART_AGRAWALA, WITHOUT_FAIR_NUMBERS, false,
      "the numbers that make it fair"},
     {"ricart-agrawala-never-defers", RICART_AGRAWALA, WITHOUT_DEFERRING, false,
@@ -38,6 +47,8 @@ static const struct variant variants[] = {
      "asking again for a permission given up while waiting"},
     {"carvalho-roucairol-never-defers", CARVALHO_ROUCAIROL, WITHOUT_DEFERRING, false,
      "deferring while waiting"},
+    {"carvalho-roucairol-divisible", CARVALHO_ROUCAIROL, WITHOUT_INDIVISIBILITY, false,
+     "the indivisible test and entry"},
     {"carvalho-roucairol-preset-newcomer", CARVALHO_ROUCAIROL, WITHOUT_EMPTY_HANDS, true,
      "the newcomer's beginning without permissions"},
     {"carvalho-roucairol-nobodys-permission", CARVALHO_ROUCAIROL, WITHOUT_GIFT, true,
@@ -53,7 +64,25 @@ static const struct variant variants[] = {
     {"token-established-early", TOKEN, WITHOUT_ESTABLISHING, true,
      "the wait until STATE establishes a newcomer"},
     {"token-fence-without-view", TOKEN, WITHOUT_VIEW_IN_FENCE, true, "the view in the fence"},
+    {"ricart-agrawala-ring-never-keeps", RING, WITHOUT_DEFERRING, false,
+     "keeping the REQUEST of one who comes later"},
+    {"ricart-agrawala-ring-unfair", RING, WITHOUT_FAIR_NUMBERS, false,
+     "the numbers that make it fair"},
+    {"token-circulating-hasty", CIRCULATING, WITHOUT_DEFERRING, false,
+     "keeping the token while inside"},
+    {"token-elected-twice", ELECTED, WITHOUT_DEFERRING, false,
+     "keeping back a REPLY: whoever is asked gives it"},
+
+    {"lamport-ddclock", LAMPORT, WITHOUT_THRIFT, false, NULL},
+    {"ricart-agrawala-ring", RING, 0, false, NULL},
+    {"token-circulating", CIRCULATING, 0, false, NULL},
+    {"token-elected", ELECTED, 0, false, NULL},
 };
+
+bool variant_ships(const struct variant *variant)
+{
+    return !variant->left_out && !variant->without && !variant->protocol->fixed;
+}
 
 const struct variant *variant_at(unsigned i)
 {

@@ -15,6 +15,8 @@ struct variant {
     const char *left_out; /* what is left out, or NULL */
 };
 
+/* One of the four that a cluster offers. */
+bool variant_ships(const struct variant *variant);
 /* NULL if there is none of that name. */
 const struct variant *variant_find(const char *name);
 /* The i-th, the shipped ones first; NULL after the last. */

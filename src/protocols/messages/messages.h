@@ -44,7 +44,9 @@ struct message {
     uint8_t kind; /* enum message_kind */
     uint8_t mode; /* REQUEST */
     uint32_t from;
-    uint32_t whom;   /* TOKEN: who is to have it; STATE: who is established by it */
+    /* TOKEN: who is to have it; STATE: who is established by it; passed from node to node: who
+     * asks */
+    uint32_t whom;
     uint64_t number; /* the clock (Lamport), or the sequence number; STATE: who has the token */
     uint64_t about;  /* Lamport: the number of the request that it makes, answers or ends */
     uint64_t view;   /* the last change of the group its sender had seen */
@@ -58,7 +60,9 @@ enum event_kind {
     EVENT_DIED,   /* `node` left the group with change `view` */
     EVENT_JOINED, /* `node`, not this one, joined with change `view` */
     /* this node is no longer a member (no quorum, lease run out): it must begin anew */
-    EVENT_CUT
+    EVENT_CUT,
+    /* every founder has begun, so messages may be sent: only to a protocol that is restless */
+    EVENT_BEGUN
 };
 
 struct event {
@@ -133,8 +137,6 @@ struct effects {
  * ships. */
 enum without {
     WITHOUT_INSIDE_TEST = 1 << 0, /* Ricart–Agrawala as published: inside is treated as waiting */
-    /* Ricart–Agrawala as published: own and replies' numbers are not remembered */
-    WITHOUT_FAIR_NUMBERS = 1 << 1,
     /* Carvalho–Roucairol: a permission given up while waiting is not asked for again */
     WITHOUT_ASKING_AGAIN = 1 << 2,
     WITHOUT_EMPTY_HANDS = 1 << 3,   /* a newcomer starts with everybody's permission */
@@ -150,6 +152,13 @@ enum without {
     WITHOUT_VIEW_IN_FENCE = 1 << 12,   /* a fence is F+1 alone */
     /* Ricart–Agrawala, Carvalho–Roucairol: who waits replies to everybody */
     WITHOUT_DEFERRING = 1 << 13,
+    WITHOUT_OWN_NUMBER = 1 << 14, /* Ricart–Agrawala: one's own number does not count as heard */
+    WITHOUT_REPLY_NUMBER = 1 << 15, /* Ricart–Agrawala: a REPLY does not carry the highest number */
+    /* Carvalho–Roucairol: the waitfor and what follows it are two steps */
+    WITHOUT_INDIVISIBILITY = 1 << 16,
+    WITHOUT_TURN = 1 << 17, /* Lamport: q[j] is not looked at */
+    /* Lamport: the clock ticks at every event, as Garg's DDClock, not only where it is compared */
+    WITHOUT_THRIFT = 1 << 18,
 };
 
 /* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change
@@ -190,11 +199,18 @@ static inline bool node_has_requested(const struct node *node)
     return node->asked || node->status == NODE_INSIDE;
 }
 
+/* Ricart–Agrawala as published: neither. */
+#define WITHOUT_FAIR_NUMBERS (WITHOUT_OWN_NUMBER | WITHOUT_REPLY_NUMBER)
+
 struct message_protocol {
     const char *name;
     bool fifo;           /* needs channels that are first in, first out */
     bool exclusive_only; /* cannot carry other modes */
     bool fair;           /* claims first come, first served by causality */
+    bool fixed;          /* nobody comes or goes */
+    bool relays;         /* passes REQUESTs on from node to node: `whom` asks */
+    bool restless;       /* sends for ever, whether anybody asks or not */
+    uint32_t nodes_most; /* 0: NODES_MOST */
     size_t (*words)(uint32_t nodes);
     size_t (*room)(uint32_t nodes);
     /* the words of the body that a message of this kind has; NULL: none has one */
@@ -207,6 +223,8 @@ struct message_protocol {
 
 extern const struct message_protocol lamport_protocol, ricart_agrawala_protocol,
     carvalho_roucairol_protocol, token_protocol;
+/* Of the papers, for the checker and the simulator: no cluster offers them. */
+extern const struct message_protocol ring_protocol, circulating_protocol, elected_protocol;
 
 /* Whether a message that came from outside is one that the protocol could have sent: only such a
  * one may be put to step(). */

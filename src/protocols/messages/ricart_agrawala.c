@@ -5,14 +5,16 @@
  * 24(1), 1981. FIFO is not needed. Names as theirs: Our_Sequence_Number, Highest_Sequence_Number,
  * Outstanding_Reply_Count, Reply_Deferred.
  *
- * Deviations, each refuted by the checker if left out:
+ * Deviations, each refuted by the checker if it alone is left out (ricart-agrawala-no-inside-test,
+ * -own-number-unheard, -bare-reply):
  * - Who is inside defers whatever the numbers say. Published, the numbers alone decide, and a
  *   newcomer that
  * has not heard them draws a smaller one.
  * - First come, first served in the sense of happened-before, which the authors claim, needs two
  *   things more:
  * one's own number counts as heard, and a REPLY carries the highest number.
- * - Modes: only a conflicting request is deferred.
+ *
+ * Modes are an addition: only a conflicting request is deferred, so readers share.
  *
  * Crash: the dead count as having replied. Join: who waits asks the newcomer too.
  *
@@ -63,7 +65,7 @@ static struct message ricart_agrawala_request(struct ricart_agrawala my)
 
 static struct message ricart_agrawala_reply(struct ricart_agrawala my)
 {
-    const bool tells = !(my.node->without & WITHOUT_FAIR_NUMBERS);
+    const bool tells = !(my.node->without & WITHOUT_REPLY_NUMBER);
     return (struct message){.kind = MESSAGE_REPLY, .number = tells ? *my.highest : 0};
 }
 
@@ -73,7 +75,7 @@ static void ricart_agrawala_ask(struct ricart_agrawala my, struct effects *out)
     if (my.node->status != NODE_WAITING || my.node->asked || !my.node->welcome)
         return;
     *my.our = *my.highest + 1;
-    if (!(my.node->without & WITHOUT_FAIR_NUMBERS))
+    if (!(my.node->without & WITHOUT_OWN_NUMBER))
         *my.highest = *my.our;
     memcpy(my.outstanding, node_members(my.node), set_words(my.node->nodes) * sizeof(uint64_t));
     set_remove(my.outstanding, my.node->self);

@@ -12,8 +12,8 @@
  * and must then know who asked. Words of nodes that never asked are never written, so an engine
  * that takes its memory zeroed from the kernel pays for askers only.
  *
- * In a group of agreed order a TOKEN is multicast, so that all know the holder and its t (2(N-1)
- * messages where multicasts are counted by receiver; Corosync multicasts everything anyway):
+ * In a group of agreed order a TOKEN is multicast, so that all know the holder and its t (one
+ * message still, as a multicast is counted; Corosync multicasts everything anyway):
  * - the holder left: the most senior established member makes a new token from its own t, and all
  *   know that;
  * - a TOKEN to somebody who is no longer a member: at its place in the order, the sender takes it
