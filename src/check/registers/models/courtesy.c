@@ -235,53 +235,33 @@ static unsigned retain_words(unsigned places)
     return 4; /* the word, BUSY, RECALLED, the grant */
 }
 
+#define COURTESY_COMMON(title, text, run, leaves, found)                                           \
+    .name = title, .summary = text, .places_least = 2, .places_most = WATCH_MOST,                  \
+    .passage_size = sizeof(struct courtesy_passage), .enter = run, .leave = leaves, .dead = dead,  \
+    .active = active, .normalise = normalise, .fence = fence, .write_value = write_value,          \
+    .sleeps = true, .refutes = found
+
 /* The right is retained whenever nobody is about. Nothing is promised of order: whoever retains
  * goes in again until it is recalled. */
 #define COURTESY_RETAIN(identifier, title, text, run, found)                                       \
     const struct register_protocol identifier = {                                                  \
-        .name = title,                                                                             \
-        .summary = text,                                                                           \
-        .places_least = 2,                                                                         \
-        .places_most = WATCH_MOST,                                                                 \
-        .passage_size = sizeof(struct courtesy_passage),                                           \
+        COURTESY_COMMON(title, text, run, leave, found),                                           \
         .words = retain_words,                                                                     \
-        .enter = run,                                                                              \
-        .leave = leave,                                                                            \
-        .dead = dead,                                                                              \
-        .active = active,                                                                          \
-        .normalise = normalise,                                                                    \
-        .fence = fence,                                                                            \
-        .write_value = write_value,                                                                \
         .promises = PROMISES_FAIR,                                                                 \
         .withdrawn = withdrawn,                                                                    \
-        .sleeps = true,                                                                            \
-        .refutes = found,                                                                          \
     };
 
 #define COURTESY_MODEL(identifier, title, text, run, found)                                        \
     COURTESY_LEAVING(identifier, title, text, run, leave, NULL, found)
 #define COURTESY_LEAVING(identifier, title, text, run, leaves, holds, found)                       \
     const struct register_protocol identifier = {                                                  \
-        .name = title,                                                                             \
-        .summary = text,                                                                           \
-        .places_least = 2,                                                                         \
-        .places_most = WATCH_MOST,                                                                 \
-        .passage_size = sizeof(struct courtesy_passage),                                           \
-        .enter = run,                                                                              \
-        .leave = leaves,                                                                           \
+        COURTESY_COMMON(title, text, run, leaves, found),                                          \
         .hold = holds,                                                                             \
-        .dead = dead,                                                                              \
-        .active = active,                                                                          \
-        .normalise = normalise,                                                                    \
-        .fence = fence,                                                                            \
-        .write_value = write_value,                                                                \
         .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,              \
         .slots = true,                                                                             \
         .modes = true,                                                                             \
         .conditions = true,                                                                        \
         .priorities = true,                                                                        \
-        .sleeps = true,                                                                            \
-        .refutes = found,                                                                          \
     };
 
 COURTESY_MODEL(model_courtesy, "courtesy", "ours: the region from one word a place", enter, NULL)
