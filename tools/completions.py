@@ -17,7 +17,10 @@ def quote(shell, text):
 
 
 def patterns(shell, words):
-    return (" " if shell == "fish" else " | ").join(quote(shell, word) for word in words)
+    """A star is any word; bash and zsh want it outside the quotes."""
+    if shell == "fish":
+        return " ".join(quote(shell, word) for word in words)
+    return " | ".join(quote(shell, word).replace("*", "'*'").replace("*''", "*").replace("''*", "*") for word in words)
 
 
 def function(shell, name, about, lines):
@@ -51,17 +54,14 @@ def lines_of(shell, rows):
 
 
 def places_of(shell, commands):
-    """What stands where: the number of the word, and the first word where that matters."""
+    """What stands where: the number of the word, and the first word where that matters. The first that fits is taken, so
+    what has no last number stands for all that follow."""
     cases = []
     for command in commands:
         for place in command["places"]:
-            numbers = range(place["from"], (place["to"] or place["from"] + 8) + 1)
-            first = place["after"] or "*"
-            cases.append(([f"{command['name']} {number} {first}" for number in numbers], offer(shell, place)))
-    if shell == "fish":
-        return choice(shell, '"$argv[1] $argv[2] $argv[3]"', cases)
-    # A pattern with a star must not be quoted.
-    return [line.replace(" *'", " '*") for line in choice(shell, '"$1 $2 $3"', cases)]
+            numbers = range(place["from"], place["to"] + 1) if place["to"] else ["*"]
+            cases.append(([f"{command['name']} {number} {place['after'] or '*'}" for number in numbers], offer(shell, place)))
+    return choice(shell, '"$argv[1] $argv[2] $argv[3]"' if shell == "fish" else '"$1 $2 $3"', cases)
 
 
 def tables(shell, commands):
@@ -92,7 +92,8 @@ def tables(shell, commands):
                                                                             for word in option["words"]]))
                                        for command in commands])),
         function(shell, f"{name}_takes_value", "COMMAND OPTION", contains(taking)),
-        function(shell, f"{name}_values", "COMMAND OPTION: offers what its value can be", choice(shell, both, values)),
+        function(shell, f"{name}_values", "COMMAND OPTION: offers what its value can be, or fails",
+                 choice(shell, both, values + [(["*"], "return 1")])),
         function(shell, f"{name}_words", "COMMAND NUMBER FIRST-WORD: offers what may stand there, options aside",
                  places_of(shell, commands)),
         function(shell, f"{name}_command_next", "COMMAND HOW-MANY-WORDS: whether a command line of its own begins",
