@@ -160,6 +160,8 @@ ROWS = [
         Row("courtesy-without-heed -n 2 --precedence writers-first --modes both", "giving-up"),
         Row("courtesy-units-without-sights -n 2 --units 1 --watch 0 --passages 2", "progress",
             note="a unit given back is not seen"),
+        Row("courtesy-units-without-listening -n 2 --units 1 --watch 0 --passages 2 --no-deaths", "progress",
+            note="roused just before it slept"),
         Row("courtesy-without-patience -n 2 -l 2", "quiet", note="claims, steps back, claims"),
         Row("courtesy-without-doorway -n 3 -l 2 --no-deaths", "exclusion"),
         Row("courtesy-without-recount -n 3 -l 2 --units 1 --no-deaths --property exclusion", "exclusion", quick=SLOW),

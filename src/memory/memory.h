@@ -35,6 +35,8 @@ struct ay_space {
     unsigned places;
     unsigned pages;            /* a place */
     size_t cold_at, pulses_at; /* offsets in the file */
+    /* the header, writable; NULL: not mapped yet. Set by ay__space_rouses(), for good */
+    struct header *_Atomic bell;
     unsigned pulses;
     unsigned precedence, overtake, retain;
     const struct running_protocol *protocol;
@@ -135,6 +137,9 @@ extern _Thread_local uint64_t ay__thread __attribute__((tls_model("initial-exec"
 bool ay__is_running(const struct identity *who); /* there, though perhaps a zombie */
 bool ay__is_gone(const struct identity *who);
 bool ay__thread_is_running(const struct identity *who, uint32_t tid);
+
+/* space.c: what `rouses` may be added to; NULL: it cannot be mapped */
+_Atomic uint32_t *ay__space_rouses(ay_space *space);
 
 /* pulse.c: all under the mutex */
 /* this thread's, if need be a new one */

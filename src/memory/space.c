@@ -119,6 +119,32 @@ static int map_space(ay_space *space)
     return 0;
 }
 
+/* Under the mutex. */
+static struct header *map_bell(const ay_space *space)
+{
+    struct header *header = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
+    if (header == MAP_FAILED)
+        return NULL;
+    if (madvise(header, PAGE, MADV_DONTFORK) == 0)
+        return header;
+    munmap(header, PAGE);
+    return NULL;
+}
+
+_Atomic uint32_t *ay__space_rouses(ay_space *space)
+{
+    struct header *header = atomic_load(&space->bell);
+    if (!header) {
+        pthread_mutex_lock(&ay__process.mutex);
+        header = atomic_load(&space->bell);
+        if (!header && ay__file_again(space) == 0)
+            header = map_bell(space);
+        atomic_store(&space->bell, header);
+        pthread_mutex_unlock(&ay__process.mutex);
+    }
+    return header ? &header->rouses : NULL;
+}
+
 static ay_space *make_space(const char *path, int fd, const struct header *header)
 {
     ay_space *space = calloc(1, sizeof *space + strlen(path) + 1);
@@ -235,6 +261,8 @@ void ay_close(ay_space *space)
         forget(space);
         ay__pulse_close(space);
         munmap((void *)(uintptr_t)space->base, space->size);
+        if (atomic_load(&space->bell))
+            munmap(atomic_load(&space->bell), PAGE);
         if (descriptor_is(space->fd, &space->file))
             close(space->fd);
         if (!ay__process.spaces)

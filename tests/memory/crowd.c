@@ -81,11 +81,11 @@ static void kill_crowd(const struct crowd *crowd)
         kill_and_reap(crowd->pids[at]);
 }
 
-/* While they all wait, one of them may look up now and then; not all of them. Aside, each may do so
- * once a second: it has more rivals than the kernel watches for it. */
+/* While they all wait, one of them may look up now and then; not all of them, though each has more
+ * rivals than the kernel watches for it. */
 static void test_idle(ay_spec spec, unsigned holders, bool aside)
 {
-    const unsigned long most = aside ? CROWD * 2 * IDLE_MS / 1000 : CROWD;
+    const unsigned long most = CROWD / 2;
     unlink(test_space);
     struct crowd crowd;
     ay_space *space = open_space(NULL);
@@ -168,6 +168,42 @@ static void test_killed_among_readers(void)
     ay_close(space);
 }
 
+static bool is_set(void *flag)
+{
+    return atomic_load((_Atomic unsigned *)flag) != 0;
+}
+
+/* All are aside. One that nobody can have watched makes what they wait for true, and dies inside:
+ * no departure tells them, and the kernel nobody. */
+static void test_death_unwatched(void)
+{
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    struct board *flag = shared_memory(sizeof *flag), *through = shared_memory(sizeof *through);
+    pid_t pids[CROWD];
+    for (unsigned at = 0; at < CROWD; at++) {
+        pids[at] = spawn();
+        if (pids[at] > 0)
+            continue;
+        ay_region *region = open_region(open_space(NULL), (ay_spec){.name = "x"});
+        CHECK(ay_enter_when(region, is_set, &flag->entered, -1) >= 0);
+        atomic_fetch_add(&through->entered, 1);
+        _exit(0); /* inside: nobody leaves and tells the next */
+    }
+    AWAIT_TRUE(count_waiting() == CROWD);
+    const pid_t last = spawn();
+    if (last == 0) {
+        CHECK(ay_enter(open_region(open_space(NULL), (ay_spec){.name = "x"})) >= 0);
+        atomic_store(&flag->entered, 1);
+        raise(SIGKILL);
+    }
+    await_exit(last);
+    AWAIT_TRUE(atomic_load(&through->entered) == CROWD);
+    for (unsigned at = 0; at < CROWD; at++)
+        expect_success(pids[at]);
+    ay_close(space);
+}
+
 /* Pages of the space that a process has mapped, its own among them. */
 static unsigned count_pages(pid_t pid)
 {
@@ -221,5 +257,6 @@ int main(void)
     test_idle((ay_spec){.name = "x"}, 0, true);
     test_stopped_among_readers();
     test_killed_among_readers();
+    test_death_unwatched();
     return 0;
 }

@@ -150,6 +150,26 @@ bool registers_asleep(struct registers *at, struct passage_head *head, struct wa
     return true;
 }
 
+/* Likewise, but whoever is roused, asleep or not since it listened, goes on. It looks up by itself
+ * after a death alone, and only if it cannot watch all: see look_up(). */
+bool registers_slumbers(struct registers *at, struct passage_head *head, struct watch *watch,
+                        bool *woken)
+{
+    drain_all(at);
+    registers_note(at, ACCESS_SLEEP, at->self, 0, watch->places);
+    bool goes_on = head->woken || head->alarm;
+    for (unsigned place = 0; place < at->places; place++)
+        goes_on |= watch->places >> place & 1 &&
+                   registers_of_process(at, at->process_of[place])[0] != watch->seen[place];
+    *woken = goes_on;
+    goes_on |= head->slumbers && watch->overflow;
+    head->woken = head->listens = 0;
+    head->slumbers = !goes_on;
+    if (!goes_on)
+        head->watched = watch->places | ASLEEP;
+    return !goes_on;
+}
+
 bool registers_rival(const struct registers *at, unsigned place)
 {
     const struct model_process *other = model_process(at->model, at->state, at->process_of[place]);
@@ -219,6 +239,28 @@ void registers_wake_one(struct registers *at, unsigned place)
     if (other->watched) {
         other->watched = 0;
         other->woken = 1;
+    }
+}
+
+void registers_rouse(struct registers *at, unsigned place)
+{
+    registers_wake_one(at, place);
+    ((struct passage_head *)model_passage(at->model, at->state, at->process_of[place]))->alarm = 1;
+}
+
+/* After a death. Of those that slumber one looks up by itself, the least; and so does whoever falls
+ * asleep only now. */
+static void look_up(struct registers *at)
+{
+    bool slumbers = false;
+    for (unsigned place = 0; place < at->places; place++) {
+        struct passage_head *other = model_passage(at->model, at->state, at->process_of[place]);
+        if (other->watched && other->slumbers && !slumbers) {
+            other->watched = 0;
+            slumbers = true;
+        }
+        if (other->listens)
+            other->slumbers = 1;
     }
 }
 
@@ -356,6 +398,8 @@ void registers_kill(struct registers *at)
         survivor.fence = process->fence;
     *process = survivor;
     memset(process + 1, 0, protocol->passage_size);
+    if (protocol->sleeps)
+        look_up(at);
     if (malfunctions)
         process->part = PART_MALFUNCTION;
     registers_note(at, ACCESS_NONE, at->self, 0, 0);

@@ -70,6 +70,8 @@ bool registers_own_bit(const struct registers *at, unsigned index);
 bool registers_condition(struct registers *at);
 bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch,
                       bool *woken);
+bool registers_slumbers(struct registers *at, struct passage_head *head, struct watch *watch,
+                        bool *woken);
 /* The model's settings, as the protocol asks for them. */
 bool registers_rival(const struct registers *at, unsigned place);
 int registers_precedence(const struct registers *at, unsigned place);
@@ -91,6 +93,7 @@ bool registers_recall_may(struct registers *at, unsigned place);
 bool registers_recall_takes(struct registers *at, unsigned place, const struct recall *memory);
 void registers_wake(struct registers *at);
 void registers_wake_one(struct registers *at, unsigned place);
+void registers_rouse(struct registers *at, unsigned place);
 void registers_awake(struct registers *at, unsigned place);
 bool registers_asked(struct registers *at, struct asked *mine, unsigned place);
 void registers_answer(struct registers *at, struct asked *mine);

@@ -2,7 +2,8 @@
 /* The file of a space: what lies where, who writes it, and when.
  *
  *   0        header page. Written once, by the creator, before the file has a name; but for
- *            `claims` and `used`, which only grow, by atomic steps of whoever claims a place
+ *            `claims` and `used`, which only grow, by atomic steps of whoever claims a place; and
+ *            `rouses`, by those of whoever leaves while somebody is aside
  *   4096     hot pages. Places 0 to 63 have one each, of which two cache lines are used, at
  *            (place mod 60)·64: lines a page apart would otherwise fall into the same sets of the
  *            cache. From place 64 on, 32 places share one: see below
@@ -143,6 +144,7 @@ struct header {
     uint64_t device, inode;  /* of the file that it was made as: a copy is another */
     _Atomic uint64_t claims; /* L6 */
     _Atomic uint32_t used;   /* L2 */
+    _Atomic uint32_t rouses; /* how often somebody aside was roused: wait.c */
 };
 
 struct hot {

@@ -35,6 +35,7 @@ static void begin_registers(ay_region *region, ay_space *space)
         .protocol = protocol,
         .space = space,
         .used = &header->used,
+        .rouses = &header->rouses,
         .name = ay__spec_hash(&region->spec),
         .waits = protocol->waits_mask && region->spec.slots == 1 ? protocol->waits : 1,
         .waits_mask = region->spec.slots == 1 ? protocol->waits_mask : 0,

@@ -45,7 +45,9 @@ int64_t ay__next_nap(struct registers *at); /* how long: longer each time */
 /* those who sleep on register 0 of mine, which has changed */
 void ay__wake(struct registers *at);
 void ay__wake_one(struct registers *at, unsigned place); /* if it sleeps, on whatever */
-void ay__wake_next(struct registers *at);                /* likewise, but it has not changed yet */
+/* likewise, and if it does not sleep yet, it hears of it */
+void ay__rouse_aside(struct registers *at, unsigned place);
+void ay__wake_next(struct registers *at); /* likewise, but it has not changed yet */
 /* wakes those who say that they sleep on a register of mine */
 void ay__rouse(struct registers *at);
 /* spin.c */
@@ -428,6 +430,16 @@ static inline void registers_wake(struct registers *at)
 static inline void registers_wake_one(struct registers *at, unsigned place)
 {
     ay__wake_one(at, place);
+}
+
+static inline void registers_rouse(struct registers *at, unsigned place)
+{
+    ay__rouse_aside(at, place);
+}
+
+static inline void registers_listen(struct registers *at)
+{
+    at->passage.heard = atomic_load(at->fixed.rouses);
 }
 
 static inline uint64_t registers_missed(const struct registers *at)

@@ -49,9 +49,10 @@ struct fixed {
     const struct public_spec *spec;
     const struct running_protocol *protocol;
     ay_space *space;
-    const _Atomic uint32_t *used; /* the space's (L2) */
-    uint64_t name;                /* its hash; 0: it has several */
-    word waits, waits_mask;       /* of a word that only waits: see registers_waits() */
+    const _Atomic uint32_t *used;   /* the space's (L2) */
+    const _Atomic uint32_t *rouses; /* the space's */
+    uint64_t name;                  /* its hash; 0: it has several */
+    word waits, waits_mask;         /* of a word that only waits: see registers_waits() */
 };
 
 /* The thread that enters, or entered last. */
@@ -140,6 +141,7 @@ struct this_passage {
     bool asleep;
     bool inside; /* by the long way. Set once that is public; cleared by who leaves the long way */
     unsigned spins;
+    uint32_t heard;   /* aside: what the space's `rouses` was when it listened */
     unsigned unheard; /* the place whose keeper did not hear a recall; AT_NOBODY: none. recall.c */
     int64_t spun_ns;  /* when it began to spin, in a wait that teaches; 0: in none */
     /* another thread has come: who still sleeps on this futex must look again; NULL: nobody */

@@ -147,6 +147,17 @@ void ay__begin_waiting(struct registers *at)
     atomic_store(&at->fixed.own_cold->waiting, 1);
 }
 
+/* One that is about to sleep finds `rouses` changed, wherever it stands between its look and its
+ * sleep. Without memory for a mapping it may miss that, if it cannot watch me. */
+void ay__rouse_aside(struct registers *at, unsigned place)
+{
+    _Atomic uint32_t *rouses = ay__space_rouses(at->fixed.space);
+    access_point();
+    if (rouses)
+        atomic_fetch_add(rouses, 1);
+    ay__wake_one(at, place);
+}
+
 static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen,
                        bool several)
 {
@@ -383,22 +394,26 @@ static int64_t next_wide_nap(struct registers *at)
 }
 
 /* Short, if not all that matters is watched; and if it is the one I sleep on that did not hear my
- * recall, which I must repeat. */
-static int64_t longest_sleep(struct registers *at, const struct watch *watch)
+ * recall, which I must repeat. Who is aside only looks for deaths so, and tells the others (the
+ * protocol's relay): one is enough, so with others before me I look up the less often. */
+static int64_t longest_sleep(struct registers *at, const struct watch *watch, bool aside)
 {
+    if (watch->overflow && aside)
+        at->waiting.sharing = count_sharing(at);
     if (watch->overflow)
-        return next_wide_nap(at);
+        return next_wide_nap(at) * (aside ? 1 + (int64_t)at->waiting.sharing : 1);
     return watch->count == 1 && watch->place[0] == at->passage.unheard ? ay__next_nap(at)
                                                                        : INT64_MAX;
 }
 
 /* Whoever is aside is woken by place, by any rival that leaves: also by one that was not there when
- * it looked. True: one has come since. */
+ * it looked. True: one has come since, or left. */
 static bool watch_newcomers(const struct registers *at, struct ay__waitv *words, unsigned *count)
 {
     const uint64_t claims = atomic_load(at->near.claims);
     watch_word(words, count, at->near.claims, low_half(claims));
-    return claims != at->rivals.gathered;
+    watch_word(words, count, at->fixed.rouses, at->passage.heard);
+    return claims != at->rivals.gathered || atomic_load(at->fixed.rouses) != at->passage.heard;
 }
 
 /* A look takes it for granted that who waits is alive (registers_waits): who sleeps on it does not.
@@ -409,6 +424,17 @@ static bool notice_ends(struct registers *at, const struct watch *watch)
     for (unsigned which = 0; which < watch->count; which++)
         ends |= ay__notice(at, watch->place[which]);
     return ends;
+}
+
+/* One aside that cannot watch all rivals watches those that hold something or are about to: the
+ * others' deaths change nothing, and a thousand that watch each other's words cost the kernel much.
+ */
+static void watch_the_busy(const struct registers *at, struct watch *watch)
+{
+    for (unsigned which = watch->count; which-- > 0;)
+        if (registers_is_idle(at, 0, watch->seen[which]) ||
+            at->fixed.protocol->aside(watch->seen[which]))
+            watch_drop(watch, watch->place[which]);
 }
 
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
@@ -424,7 +450,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     if (at->fixed.spec->slots == 1 && watch->count > 0 && watch->count <= SPUN_ON_MOST &&
         ay__spin(at, watch))
         return registers_heed(at);
-    struct ay__waitv words[2 * WATCH_MOST + 2];
+    struct ay__waitv words[2 * WATCH_MOST + 3];
     struct vital vitals[WATCH_MOST];
     unsigned count = 0;
     bool again, changed = false;
@@ -433,6 +459,8 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     const bool by_place = aside || at->fixed.spec->slots > 1;
     say_asleep(at, watch->count ? watch->place[0] : at->fixed.self, 0,
                watch->count ? low_half(watch->seen[0]) : 0, watch->count > 1 && !by_place);
+    if (aside && watch->overflow)
+        watch_the_busy(at, watch);
     if (by_place) /* first: where the kernel watches one word only, it is this one */
         watch_word(words, &count, &at->near.own->sleeps, at->mine.sleeps);
     at->waiting.unannounced = false;
@@ -449,6 +477,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     if (aside)
         changed |= watch_newcomers(at, words, &count);
     if (changed) {
+        *woken = true; /* as good as */
         again = registers_heed(at);
     } else {
         bool doubts, changes;
@@ -456,7 +485,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
          * so at once. Not if it was woken as well: who has ended this sleep will not do so again.
          */
         do {
-            again = sleep_once(at, words, count, longest_sleep(at, watch), woken);
+            again = sleep_once(at, words, count, longest_sleep(at, watch, aside), woken);
             doubts = grow_doubtful(at);
             changes = false;
             for (unsigned which = 0; which < watch->count; which++)

@@ -44,8 +44,15 @@
  *                                  if the word of one
  *                                differs from what was seen. The watch is kept. It may be given up
  *                                here, asleep or not
+ *   LISTEN(label, HEAD_OF(my))   what ROUSE says to me from here on, my next SLUMBER hears
+ *   SLUMBER(label, HEAD_OF(my), &my->watch, woken)
+ *                                likewise, but until I am roused as well, and not at all if I was
+ *                                since I said LISTEN; woken := false if it looked up by itself: one
+ *                                that slumbers does so now and then, should somebody die that it
+ *                                does not watch
  *   WAKE(label)                  wake whoever watches me
  *   WAKE_ONE(label, place)       wake that place, if it sleeps: whatever it watches
+ *   ROUSE(label, place)          likewise; and if it does not sleep yet, its SLUMBER hears of it
  *   AWAKE(label, place)          set that place's alarm; AWAIT_ALARM, RESET_ALARM: my own
  *                                (Lamport's sleep and awake)
  *   RECALL(label, place, &memory, w, barrier)
@@ -92,7 +99,9 @@
  *            false: give up
  *   bool     registers_asleep(at, &head, &watch, &woken)  (engines that search) whether it sleeps
  *            on
- *   void     registers_wake(at), registers_wake_one(at, place)
+ *   bool     registers_slumbers(at, &head, &watch, &woken)  (engines that search) likewise, SLUMBER
+ *   void     registers_wake(at), registers_wake_one(at, place), registers_rouse(at, place)
+ *   void     registers_listen(at)                         (engines that run)
  *   bool     registers_condition(at)                      the `when` of this passage
  *   bool     registers_conditional(at)                    whether it has one
  *   unsigned registers_mode(at)                           in which mode I ask for the region

@@ -226,6 +226,9 @@ struct passage_head;
         if (!registers_sleep(at, watch, &(woken)))                                                 \
             return ABANDONED;                                                                      \
     } while (0)
+#define LISTEN(label, head)                ((void)(head), registers_listen(at))
+#define SLUMBER(label, head, watch, woken) SLEEP(label, head, watch, woken)
+#define ROUSE(label, which)                registers_rouse(at, which)
 #define PAUSE(...)                                                                                 \
     do {                                                                                           \
         if (!registers_pause(at, __VA_ARGS__))                                                     \

@@ -13,13 +13,15 @@ typedef uint8_t place_set; /* a bit each */
 #define INCARNATION_BITS 3
 
 struct passage_head {
-    uint16_t point;     /* where the passage stopped; 0: not begun */
-    uint8_t queued : 1; /* past the doorway */
-    uint8_t again : 1;  /* stands at AGAIN */
-    uint8_t alarm : 1;  /* somebody said AWAKE */
-    uint8_t woken : 1;  /* was asleep, and one of the watched woke it */
-    uint8_t heeds : 1;  /* may be given up before its next access: HEED, SLEEP */
-    uint8_t watched;    /* asleep until one of these places wakes it, a bit each; 0: awake */
+    uint16_t point;       /* where the passage stopped; 0: not begun */
+    uint8_t queued : 1;   /* past the doorway */
+    uint8_t again : 1;    /* stands at AGAIN */
+    uint8_t alarm : 1;    /* somebody said AWAKE, or ROUSE */
+    uint8_t woken : 1;    /* was asleep, and one of the watched woke it */
+    uint8_t heeds : 1;    /* may be given up before its next access: HEED, SLEEP */
+    uint8_t listens : 1;  /* said LISTEN, and has not come to SLUMBER yet */
+    uint8_t slumbers : 1; /* asleep in SLUMBER; or looks up by itself, as soon as it is there */
+    uint8_t watched;      /* asleep until one of these places wakes it, a bit each; 0: awake */
 };
 
 struct registers;
@@ -272,6 +274,24 @@ struct part_head {
         STOP(label);                                                                               \
         if (registers_asleep(at, head, watch, &(woken)))                                           \
             return STOPPED;                                                                        \
+    } while (0)
+#define LISTEN(label, head)                                                                        \
+    do {                                                                                           \
+        STOP(label);                                                                               \
+        (head)->alarm = (head)->slumbers = 0;                                                      \
+        (head)->listens = 1;                                                                       \
+    } while (0)
+#define SLUMBER(label, head, watch, woken)                                                         \
+    do {                                                                                           \
+        HEED(head);                                                                                \
+        STOP(label);                                                                               \
+        if (registers_slumbers(at, head, watch, &(woken)))                                         \
+            return STOPPED;                                                                        \
+    } while (0)
+#define ROUSE(label, which)                                                                        \
+    do {                                                                                           \
+        STOP(label);                                                                               \
+        registers_rouse(at, which);                                                                \
     } while (0)
 #define PAUSE(...) ((void)0) /* a search tries every moment */
 #define WAKE(label)                                                                                \

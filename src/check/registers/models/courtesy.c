@@ -26,6 +26,7 @@ MODEL_PASSAGE(enter_without_recount, courtesy, WITHOUT(recount))
 MODEL_PASSAGE(enter_without_renewal, courtesy, WITHOUT(renewal))
 MODEL_PASSAGE(enter_without_patience, courtesy, WITHOUT(patience))
 MODEL_PASSAGE(enter_without_rouse, courtesy, WITHOUT(rouse))
+MODEL_PASSAGE(enter_without_listening, courtesy, WITHOUT(listening))
 MODEL_PASSAGE(enter_without_sights, courtesy, WITHOUT(sights))
 MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
 MODEL_PASSAGE(hold, courtesy, courtesy_hold(my, at))
@@ -304,6 +305,9 @@ COURTESY_MODEL(model_courtesy_without_patience, "courtesy-without-patience",
                enter_without_patience, "quiet")
 COURTESY_MODEL(model_courtesy_without_rouse, "courtesy-without-rouse",
                "slots: aside, does not see that somebody has left", enter_without_rouse, "progress")
+COURTESY_LEAVING(model_courtesy_units_without_listening, "courtesy-units-without-listening",
+                 "aside, listens only after it has looked", enter_without_listening, give_back,
+                 hold, "progress")
 COURTESY_RETAIN(model_courtesy_retain, "courtesy-retain", "the same, with retained permission",
                 enter, NULL)
 COURTESY_RETAIN(model_courtesy_retain_without_recall, "courtesy-retain-without-recall",

@@ -75,6 +75,7 @@
     MODEL(courtesy_without_renewal)                                                                \
     MODEL(courtesy_without_patience)                                                               \
     MODEL(courtesy_without_rouse)                                                                  \
+    MODEL(courtesy_units_without_listening)                                                        \
     MODEL(courtesy_retain)                                                                         \
     MODEL(courtesy_retain_without_recall)                                                          \
     MODEL(courtesy_retain_without_barrier)                                                         \

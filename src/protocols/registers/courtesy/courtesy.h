@@ -43,9 +43,9 @@
  * Conditions. A process whose `when` is false goes ASIDE, and keeps the sights of its look: which
  * rivals there were, and their numbers. As long as they are the same nobody has been inside since,
  * and it need not try again. Changes of state alone do not rouse it, or two that wait aside would
- * rouse each other for ever. It sleeps, watching as many rivals as it can; whoever was inside and
- * leaves wakes each that is aside by its place. With more rivals than it can watch it might be
- * woken just before it sleeps, or miss a death: then it looks up by itself now and then.
+ * rouse each other for ever. It slumbers, watching as many rivals as it can; whoever was inside and
+ * leaves rouses each that is aside by its place. With more rivals than it can watch it might miss a
+ * death: then one of those aside looks up by itself now and then, and tells the others.
  *
  * Deadlines. Every way around a loop passes SLEEP, AWAIT, AGAIN or HEED, where a passage may be
  * given up.

@@ -29,7 +29,8 @@ struct courtesy_without {
     bool renewal; /* slots: who chooses anew after its death takes one still */
     /* slots: claims if there is room, and steps back from whoever waits before it */
     bool patience;
-    bool rouse; /* slots: aside, does not see that somebody has left */
+    bool rouse;     /* slots: aside, does not see that somebody has left */
+    bool listening; /* aside, listens only after it has looked */
 };
 
 #define W(process) (process), 0
@@ -377,7 +378,7 @@ static RARELY enum passage_result courtesy_release(struct courtesy_release *my,
         if (my->any && !aside)
             break;
         if (aside && courtesy_state(w) == COURTESY_ASIDE)
-            WAKE_ONE(rouse, my->j);
+            ROUSE(rouse, my->j);
     }
     my->j = 0;
     if (my->any) {
@@ -438,10 +439,34 @@ static inline enum passage_result courtesy_survey(struct courtesy_survey *my, st
     PASSAGE_END
 }
 
-/* Sleeps aside until something has changed. To be woken is no change by itself. */
+/* Tells the others that are aside of what one of them has found by itself. */
+struct courtesy_relay {
+    PART_HEAD
+    place_number j;
+};
+
+static RARELY enum passage_result courtesy_relay(struct courtesy_relay *my, struct registers *at)
+{
+    word w = 0;
+    PASSAGE_BEGIN
+    for (EACH_RIVAL(my->j)) {
+        READ(fellow, w, W(my->j));
+        if (registers_rival(at, my->j) && courtesy_state(w) == COURTESY_ASIDE)
+            ROUSE(relay, my->j);
+    }
+    my->j = 0;
+    PASSAGE_END
+}
+
+/* Sleeps aside until something has changed. To be woken is no change by itself. Whoever was inside
+ * and leaves rouses all that are aside; one that does so before I listen has left by then, and the
+ * survey shows it. A death rouses those alone that watch it: if nobody does, one that looks up by
+ * itself finds it, and tells the others. */
 struct courtesy_slumber {
     PART_HEAD
+    uint8_t found; /* it looked up by itself */
     struct courtesy_survey survey;
+    struct courtesy_relay relay;
 };
 
 static inline enum passage_result courtesy_slumber(struct courtesy_slumber *my,
@@ -451,13 +476,22 @@ static inline enum passage_result courtesy_slumber(struct courtesy_slumber *my,
 {
     bool woken = false;
     PASSAGE_BEGIN
+    my->found = 0;
     for (;;) {
+        if (!without.listening)
+            LISTEN(listen, head);
         CALL(courtesy_survey, &my->survey, at, watch, sights, without);
+        if (without.listening)
+            LISTEN(late, head);
         if (my->survey.changed)
             break;
-        SLEEP(slumber, head, watch, woken);
+        SLUMBER(slumber, head, watch, woken);
+        my->found = !woken;
     }
     my->survey.changed = 0;
+    if (my->found)
+        CALL(courtesy_relay, &my->relay, at);
+    my->found = 0;
     watch_clear(watch);
     sights_clear(sights, 0);
     PASSAGE_END

@@ -85,9 +85,10 @@ static RARELY enum passage_result courtesy_make_room(struct courtesy_room *my, s
         if (courtesy_has_ticket(w))
             courtesy_keep(at, &my->first, my->j, w, courtesy_ticket_after);
         /* If I cannot tell who the first are, I wake them all. */
-        if ((aside && courtesy_state(w) == COURTESY_ASIDE) ||
-            (watch_lost(&my->first, my->j) && courtesy_state(w) == COURTESY_ASLEEP))
-            WAKE_ONE(rouse, my->j);
+        if (watch_lost(&my->first, my->j) && courtesy_state(w) == COURTESY_ASLEEP)
+            WAKE_ONE(wake_any, my->j);
+        else if (aside && courtesy_state(w) == COURTESY_ASIDE)
+            ROUSE(rouse, my->j);
     }
     while (watch_any(&my->first)) {
         my->j = (place_number)watch_first(&my->first);
