@@ -398,10 +398,12 @@ static int64_t next_wide_nap(struct registers *at)
  * protocol's relay): one is enough, so with others before me I look up the less often. */
 static int64_t longest_sleep(struct registers *at, const struct watch *watch, bool aside)
 {
-    if (watch->overflow && aside)
+    if (watch->overflow && aside) {
         at->waiting.sharing = count_sharing(at);
+        return (int64_t)WIDE_MOST_NS * (1 + at->waiting.sharing);
+    }
     if (watch->overflow)
-        return next_wide_nap(at) * (aside ? 1 + (int64_t)at->waiting.sharing : 1);
+        return next_wide_nap(at);
     return watch->count == 1 && watch->place[0] == at->passage.unheard ? ay__next_nap(at)
                                                                        : INT64_MAX;
 }
