@@ -144,7 +144,7 @@ struct header {
     uint64_t device, inode;  /* of the file that it was made as: a copy is another */
     _Atomic uint64_t claims; /* L6 */
     _Atomic uint32_t used;   /* L2 */
-    _Atomic uint32_t rouses; /* how often somebody aside was roused: wait.c */
+    _Atomic uint32_t rouses; /* how often somebody aside was roused: wake.c */
 };
 
 struct hot {

@@ -42,6 +42,7 @@ bool ay__interrupted(struct registers *at); /* after a sleep: true to give up */
 bool ay__heed(struct registers *at);        /* the deadline: false if it has passed */
 bool ay__nap(struct registers *at);         /* a while, or until the deadline: false */
 int64_t ay__next_nap(struct registers *at); /* how long: longer each time */
+/* wake.c */
 /* those who sleep on register 0 of mine, which has changed */
 void ay__wake(struct registers *at);
 void ay__wake_one(struct registers *at, unsigned place); /* if it sleeps, on whatever */

@@ -56,87 +56,6 @@ static struct timespec timespec_at(int64_t ns)
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-/* Through the mapping that may be written: there the kernel finds it faster. */
-static long wake_own(struct registers *at, unsigned index)
-{
-    return ay__futex_wake(registers_own_word(at, index));
-}
-
-/* One that sleeps on a dead place, and cannot hear that it died. */
-static void tell_the_deaf(struct registers *at, uint64_t asleep)
-{
-    const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
-    if (on < at->fixed.places && !life_alive(atomic_load(&registers_hot(at, on)->life)))
-        ay__futex_wake(&registers_hot(at, on)->word);
-}
-
-/* Whether it sleeps, in the kernel or on its way there, and I may have to wake it: it sleeps on me,
- * or on several. A sleep that I ended when I left needs no second call: whoever is on its way up,
- * or on its way to sleep, will find my word changed, for the next passage has another number. Who
- * steps back, or aside, comes again with the same one: a sleeper that has not reached the kernel
- * may find just the word that it saw. So what was ended then may have to be ended again. */
-static bool needs_waking(struct registers *at, unsigned place)
-{
-    const struct hot *hot = registers_hot(at, place);
-    access_point();
-    const uint64_t asleep = atomic_load(&hot->asleep);
-    if (asleep >> ASLEEP_DEAF_SHIFT & 1)
-        tell_the_deaf(at, asleep);
-    if (asleep >> ASLEEP_SEVERAL_SHIFT & 1)
-        return true;
-    if ((asleep & UINT16_MAX) != at->fixed.self + 1)
-        return false;
-    access_point();
-    const uint32_t sleeps = atomic_load(&hot->sleeps);
-    struct acquaintance *other = &at->rivals.acquaintances[place];
-    const bool again = other->woken == sleeps;
-    if (registers_is_idle(at, 0, registers_own(at, 0)))
-        other->woken = sleeps;
-    return !again;
-}
-
-void ay__wake(struct registers *at)
-{
-    bool needed = false;
-    at->habits.contended = true;
-    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
-         place = registers_next_rival(at, place + 1))
-        needed |= needs_waking(at, place);
-    if (needed)
-        wake_own(at, 0);
-}
-
-/* While I am inside, the next one gets up: when I leave, it need not be woken any more, if it was
- * the only one and the kernel says that it was asleep. */
-void ay__wake_next(struct registers *at)
-{
-    unsigned count = 0, next = 0;
-    uint32_t sleeps = 0;
-    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
-         place = registers_next_rival(at, place + 1)) {
-        const struct hot *hot = registers_hot(at, place);
-        access_point();
-        if ((atomic_load(&hot->asleep) & UINT16_MAX) != at->fixed.self + 1)
-            continue;
-        count++;
-        next = place;
-        access_point();
-        sleeps = atomic_load(&hot->sleeps);
-    }
-    if (count > 0 && wake_own(at, 0) == 1 && count == 1)
-        at->rivals.acquaintances[next].woken = sleeps;
-}
-
-/* One that says nothing of sleeping is awake, or on its way to sleep: there it will find what has
- * changed. */
-void ay__wake_one(struct registers *at, unsigned place)
-{
-    const struct hot *hot = registers_hot(at, place);
-    access_point();
-    if (atomic_load(&hot->asleep) != 0)
-        ay__futex_wake(&hot->sleeps);
-}
-
 void ay__begin_waiting(struct registers *at)
 {
     if (at->passage.asleep)
@@ -145,17 +64,6 @@ void ay__begin_waiting(struct registers *at)
     at->waiting = (struct waiting){.doubted_ns = ay__now()};
     atomic_store(&at->fixed.own_cold->since_ns, at->waiting.doubted_ns);
     atomic_store(&at->fixed.own_cold->waiting, 1);
-}
-
-/* One that is about to sleep finds `rouses` changed, wherever it stands between its look and its
- * sleep. Without memory for a mapping it may miss that, if it cannot watch me. */
-void ay__rouse_aside(struct registers *at, unsigned place)
-{
-    _Atomic uint32_t *rouses = ay__space_rouses(at->fixed.space);
-    access_point();
-    if (rouses)
-        atomic_fetch_add(rouses, 1);
-    ay__wake_one(at, place);
 }
 
 static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen,
@@ -175,22 +83,6 @@ static void say_awake(struct registers *at)
 {
     access_point();
     atomic_store_explicit(&at->near.own->asleep, 0, memory_order_release);
-}
-
-void ay__rouse(struct registers *at)
-{
-    atomic_store(&at->near.own->asleep,
-                 0); /* a fence, should the last store have been a late one */
-    for (unsigned place = registers_next(at, 0); place < at->fixed.places;
-         place = registers_next(at, place + 1)) {
-        access_point();
-        const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
-        if ((asleep & UINT16_MAX) == at->fixed.self + 1) {
-            const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
-            if (index <= WORDS_MOST)
-                wake_own(at, index);
-        }
-    }
 }
 
 static bool give_up(struct registers *at, int reason)

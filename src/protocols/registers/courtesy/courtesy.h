@@ -71,6 +71,7 @@
 
 #include <string.h>
 
+#include "protocols/registers/courtesy/courtesy_aside.h"
 #include "protocols/registers/courtesy/courtesy_retain.h"
 #include "protocols/registers/courtesy/courtesy_slots.h"
 
