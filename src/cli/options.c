@@ -207,10 +207,17 @@ static const char *what_it_takes(const struct option_row *row, char *text, size_
     return text;
 }
 
-static int complain_of_value(const struct option_table *table, const struct option_word *word)
+/* An option that got what it does not take, named as it was written: `answer` is
+ * getopt_long()'s. */
+static int complain_of_value(const struct option_table *table, const struct option_word *word,
+                             int answer, const char *long_name)
 {
-    char text[LIST_ROOM];
-    usage_error(table->command, "%s takes %s, not '%s'", word->said,
+    char text[LIST_ROOM], said[SAID_ROOM];
+    if (answer < FIRST_ROW)
+        snprintf(said, sizeof said, "-%c", answer);
+    else
+        snprintf(said, sizeof said, "--%s", long_name);
+    usage_error(table->command, "%s takes %s, not '%s'", said,
                 what_it_takes(word->row, text, sizeof text), word->value ? word->value : "");
     return table->wrong;
 }
@@ -233,16 +240,6 @@ static int complain_of_name(const struct option_table *table, const struct getop
         usage_error(table->command, "there is no option %.*s; 'afteryou %s --help' lists them",
                     (int)length, said, table->command);
     return table->wrong;
-}
-
-/* How the option of a row was written: by its letter, or in full. */
-static const char *said_as(int answer, const struct getopt_words *known, int longs, char *text)
-{
-    if (answer < FIRST_ROW)
-        snprintf(text, SAID_ROOM, "-%c", answer);
-    else
-        snprintf(text, SAID_ROOM, "--%s", known->longs[longs].name);
-    return text;
 }
 
 static int complain_of_option(const struct option_table *table, const struct getopt_words *known,
@@ -281,15 +278,15 @@ static int tell(const struct option_table *table, bool version)
 static int read_option(const struct option_table *table, const struct getopt_words *known,
                        int answer, int longs, void *asked, uint64_t *given)
 {
-    char said[SAID_ROOM];
     if (answer == 'h' || answer == HELP_ROW || answer == 'V' || answer == VERSION_ROW)
         return tell(table, answer == 'V' || answer == VERSION_ROW);
     const struct option_row *row = row_of(table, answer);
-    const struct option_word word = {
-        .row = row, .said = said_as(answer, known, longs, said), .value = optarg, .asked = asked};
+    const struct option_word word = {.row = row, .value = optarg, .asked = asked};
     const int taken = take(&word);
     *given |= (uint64_t)1 << (row - table->rows);
-    return taken == OPTION_REFUSED ? complain_of_value(table, &word) : taken;
+    return taken == OPTION_REFUSED
+               ? complain_of_value(table, &word, answer, known->longs[longs].name)
+               : taken;
 }
 
 int options_read(const struct option_table *table, int count, char **words, void *asked,

@@ -48,9 +48,8 @@ struct option_row;
 /* An option as it was given. */
 struct option_word {
     const struct option_row *row;
-    const char *said; /* "-k" or "--slots" */
-    char *value;      /* NULL: it takes none */
-    void *asked;      /* what the table fills in */
+    char *value; /* NULL: it takes none */
+    void *asked; /* what the table fills in */
 };
 typedef int option_taker(const struct option_word *word);
 
