@@ -147,8 +147,10 @@ static int enter(struct guardian *self, struct condition *condition)
 static noreturn void refuse(const struct guardian *self, int result)
 {
     char holders[TEXT_ROOM], within[64] = "";
-    if (self->asked->quiet)
+    if (self->asked->quiet) {
+        ay_region_close(self->region);
         _exit(self->asked->refused);
+    }
     if (self->cut_off)
         snprintf(holders, sizeof holders,
                  "nobody is inside, but the test of --when had not answered yet, and was ended");
@@ -158,6 +160,7 @@ static noreturn void refuse(const struct guardian *self, int result)
         snprintf(within, sizeof within, " within %g s", self->asked->seconds);
     say(called, "'%s' not obtained%s: %s%s", self->asked->spec.name, within,
         result == -EDEADLK ? "to wait would close a cycle of waiting; " : "", holders);
+    ay_region_close(self->region);
     _exit(self->asked->refused);
 }
 
@@ -286,6 +289,8 @@ static noreturn void leave(const struct guardian *self)
     if (!died)
         ay_leave(self->region);
     ay_unshare(self->region);
+    if (!died)
+        ay_region_close(self->region); /* or all who come look at a dead one's place */
     _exit(lost ? EXIT_LOST : self->code);
 }
 
