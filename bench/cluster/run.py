@@ -3,6 +3,7 @@
 """A lock of three machines beside a lock of this machine, of a Redis and of a three-node etcd, in one run, alternating.
 
 usage: run.py [passages | handover | kill]      all three if none is named
+       run.py --write                           all three, and puts the table into README.md
 
 The machines are those of tests/cluster/machines.py; Redis and etcd listen on a socket and on loopback ports of their own. Prints medians, the
 middle half, and ratios; asserts nothing. BUILD is the build directory, AFTERYOU the command.
@@ -24,6 +25,7 @@ from machines import Cluster, die_with_parent, wait_until, why_not  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["BUILD"]).resolve()
 PASSAGES, HANDOVER, HOLDER = BUILD / "bench/cluster/bench-passages", BUILD / "bench/cluster/bench-handover", BUILD / "tests/cluster/cluster-holder"
+BEGIN, END = "<!-- the cluster, measured -->", "<!-- end of the cluster -->"
 ROUNDS, BATCHES, HANDOVERS, KILLS = 15, 5, 60, 30
 
 
@@ -101,8 +103,7 @@ def bench_passages(cluster, peers):
         found["a region of the cluster"] += figures(machine.inside(PASSAGES, "space", f"cluster:{cluster.name}", "200000", str(BATCHES)))
         found["Redis, one server, Unix socket"] += figures([PASSAGES, "redis", peers.redis, "2000", str(BATCHES)])
         found["etcd, three nodes, loopback"] += figures([PASSAGES, "etcd", peers.etcd[0], "20", str(BATCHES)])
-    for name, values in found.items():
-        tell(name, values)
+    middles = [tell(name, values) for name, values in found.items()]
     rounds = [[statistics.median(values[at:at + BATCHES]) for values in found.values()] for at in range(0, ROUNDS * BATCHES, BATCHES)]
     for name, ratios in (("cluster / local", [ours / local for local, ours, _, _ in rounds]),
                          ("Redis / cluster", [redis / ours for _, ours, redis, _ in rounds]),
@@ -111,6 +112,7 @@ def bench_passages(cluster, peers):
         digits = 2 if middle < 10 else 0
         print(f"  {name:44} {middle:>10,.{digits}f}   ({low:,.{digits}f} to {high:,.{digits}f}, {len(ratios)} rounds)")
     print()
+    return middles
 
 
 def exchange(first, second):
@@ -135,6 +137,7 @@ def bench_handover(cluster, peers):
     mine = tell("between machines of the cluster", ours)
     etcd = tell("between clients of two etcd nodes", theirs)
     print(f"  etcd / cluster {etcd / mine:.1f}\n")
+    return mine, etcd
 
 
 def bench_kill(cluster, _peers):
@@ -154,8 +157,37 @@ def bench_kill(cluster, _peers):
         taken.append(int(when) - killed)
         holder.end()
         waiter.end()
-    tell("from the kill to the next inside", taken)
+    middle = tell("from the kill to the next inside", taken)
     print(f"  slowest {in_words(max(taken))}\n")
+    return middle
+
+
+def idle_share(seconds=3):
+    """How much of the processors nobody uses, before the bench begins."""
+    def look():
+        with open("/proc/stat", encoding="ascii") as file:
+            times = [int(word) for word in file.readline().split()[1:9]]
+        return times[3] + times[4], sum(times)
+    before = look()
+    time.sleep(seconds)
+    after = look()
+    return (after[0] - before[0]) / max(1, after[1] - before[1])
+
+
+def write_table(readme, measured, quiet):
+    """The table between the two marks of the README."""
+    local, cluster, redis, etcd = (in_words(value) for value in measured["passages"])
+    here, there = (in_words(value) for value in measured["handover"])
+    doubt = "" if quiet else ", on a machine too busy to trust it"
+    table = (f"{BEGIN}\nMedians of one run (`./dev bench cluster --write`, three machines of namespaces and three etcds on {os.cpu_count()} "
+             f"processors{doubt}):\n\n"
+             "| | afteryou, three machines | Redis, one server | etcd, three nodes |\n| --- | --- | --- | --- |\n"
+             f"| enter and leave where the permission is | {cluster} (a region of one machine: {local}) | {redis} | {etcd} |\n"
+             f"| from the release here to the next inside there | {here} | | {there} |\n"
+             f"| from kill -9 of the holder to the next inside elsewhere | {in_words(measured['kill'])} | its expiry | its lease |\n{END}")
+    text = readme.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    readme.write_text(before + table + rest.split(END)[1], encoding="utf-8")
 
 
 BENCHES = {"passages": bench_passages, "handover": bench_handover, "kill": bench_kill}
@@ -165,13 +197,16 @@ def main():
     reason = why_not()
     if reason:
         sys.exit(f"bench: {reason}")
-    chosen = sys.argv[1:] or list(BENCHES)
+    writes = sys.argv[1:] == ["--write"]
+    chosen = list(BENCHES) if writes else sys.argv[1:] or list(BENCHES)
+    quiet = idle_share() > 0.8
     if not set(chosen) <= set(BENCHES):
         sys.exit(__doc__)
     with contextlib.closing(Peers()) as peers, Cluster() as cluster:
         cluster.start()
-        for name in chosen:
-            BENCHES[name](cluster, peers)
+        measured = {name: BENCHES[name](cluster, peers) for name in chosen}
+    if writes:
+        write_table(HERE.parents[1] / "README.md", measured, quiet)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ static uint8_t permission_of(unsigned mode)
     return mode == MODE_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE;
 }
 
+/* To all means all that are members at its place in the order, and so also those whose joining I
+ * have not seen yet: a newcomer must know of a request that is made before it is established. */
 static void put_message(struct agent *agent, const struct resource *resource,
                         const struct effect *effect)
 {
@@ -22,7 +24,7 @@ static void put_message(struct agent *agent, const struct resource *resource,
     struct parcel *out = &agent->out;
     uint64_t to = 0;
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (resource->members & slot_bit(slot) && effect_reaches(effect, agent->self, slot))
+        if (effect_reaches(effect, agent->self, slot))
             to |= slot_bit(slot);
     parcel_record(out, RECORD_PROTOCOL);
     parcel_u32(out, resource->index);
