@@ -6,7 +6,7 @@
  *          while nothing happens
  *   death  the holder is killed: until all N have been inside
  *   run    N commands of one name at once, `afteryou run X -- true` beside `flock F true`: until
- *          the last has ended
+ *          the last has ended, and what they cost in all
  *
  * Figures are never a test; those of one run can be compared with each other.
  */
@@ -23,6 +23,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -255,9 +256,22 @@ static struct result measure(const struct way *way, unsigned count, bool deaths)
     return result;
 }
 
-static double measure_commands(const char *const *words, unsigned count)
+struct cost {
+    double wall_s, cpu_s;
+};
+
+static double cpu_of_children(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static struct cost measure_commands(const char *const *words, unsigned count)
 {
     const int64_t began = now_ns();
+    const double before = cpu_of_children();
     for (unsigned at = 0; at < count; at++) {
         pid_t pid;
         const int error = posix_spawnp(&pid, words[0], NULL, NULL, (char *const *)words, environ);
@@ -268,7 +282,8 @@ static double measure_commands(const char *const *words, unsigned count)
     while (wait(&status) > 0)
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
             fail(words[0], "did not succeed");
-    return (double)(now_ns() - began) / 1e9;
+    return (struct cost){.wall_s = (double)(now_ns() - began) / 1e9,
+                         .cpu_s = cpu_of_children() - before};
 }
 
 static void compare_commands(unsigned count)
@@ -276,10 +291,12 @@ static void compare_commands(unsigned count)
     const char *const by_flock[] = {"flock", lock_path, "true", NULL};
     const char *const by_ours[] = {afteryou, "run", "-S", space_path, "x", "--", "true", NULL};
     unlink(space_path);
-    const double theirs = measure_commands(by_flock, count),
-                 ours = measure_commands(by_ours, count);
-    printf("%u at once: flock(1) %.2f s, afteryou run %.2f s: %.2f times\n", count, theirs, ours,
-           ours / theirs);
+    const struct cost theirs = measure_commands(by_flock, count),
+                      ours = measure_commands(by_ours, count);
+    printf("%u at once: flock(1) %.2f s, afteryou run %.2f s: %.2f times; processor a command "
+           "%.2f ms and %.2f ms: %.2f times\n",
+           count, theirs.wall_s, ours.wall_s, ours.wall_s / theirs.wall_s,
+           theirs.cpu_s * 1e3 / count, ours.cpu_s * 1e3 / count, ours.cpu_s / theirs.cpu_s);
 }
 
 static void compare_waiters(unsigned count, const char *only)

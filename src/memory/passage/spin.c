@@ -114,9 +114,22 @@ static bool spin_by_habit(struct registers *at, struct watch *watch)
     return false;
 }
 
+/* For a slot: whoever is inside is as likely to be without a processor as to have one, so mine is
+ * given away; and if that was in vain last time, only now and then. */
+static bool yield_by_habit(struct registers *at, struct watch *watch)
+{
+    if (!at->habits.entered || (at->habits.in_vain > 0 && ++at->habits.in_vain % TRY_OUT != 0))
+        return false;
+    const bool changed = yield(at, watch);
+    at->habits.in_vain = changed ? 0 : 1;
+    return changed;
+}
+
 bool ay__spin(struct registers *at, struct watch *watch)
 {
     at->passage.spun_ns = 0;
+    if (at->fixed.spec->slots > 1)
+        return yield_by_habit(at, watch);
     if (watch->ahead >= ay__process.processors)
         return at->habits.entered && yield(at, watch);
     /* where others may pass, my haste would only take the line away from them */

@@ -341,8 +341,7 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
         return give_up(at, at->passage.give_up);
     at->habits.ahead = watch->ahead;
     at->passage.spun_ns = 0;
-    if (at->fixed.spec->slots == 1 && watch->count > 0 && watch->count <= SPUN_ON_MOST &&
-        ay__spin(at, watch))
+    if (watch->count > 0 && watch->count <= SPUN_ON_MOST && ay__spin(at, watch))
         return registers_heed(at);
     struct ay__waitv words[2 * WATCH_MOST + 3];
     struct vital vitals[WATCH_MOST];
