@@ -92,10 +92,7 @@ static void try_move(struct messages_model *model, const struct model_state *fro
     unsigned char *bytes = successors_add(out, move);
     if (!messages_pack(model, &state, bytes) || doing.overflow)
         out->overflow = true;
-    if (doing.complaint && !out->complaint) {
-        out->complaint = doing.complaint;
-        out->complaining = out->count - 1;
-    }
+    out->complaint[out->count - 1] = doing.complaint;
 }
 
 /* Whether packet i may be the next that the process receives. */

@@ -36,7 +36,7 @@ struct access {
     uint8_t kind, place;
     uint16_t index;
     word value;
-    const char *label;
+    const struct source_line *line;
 };
 
 struct registers {
@@ -108,9 +108,9 @@ static inline unsigned registers_places(const struct registers *at)
     return at->places;
 }
 
-static inline void registers_label(struct registers *at, const char *label)
+static inline void registers_at_line(struct registers *at, const struct source_line *line)
 {
-    at->access.label = label;
+    at->access.line = line;
 }
 
 static inline void registers_note(struct registers *at, enum access_kind kind, unsigned place,

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-static void name_register(const struct register_model *model, unsigned place, unsigned index,
-                          char *text, size_t room)
+void register_model_name(const struct register_model *model, unsigned place, unsigned index,
+                         char *text, size_t room)
 {
     if (model->protocol->name_register)
         model->protocol->name_register(model->places, place, index, text, room);
@@ -13,8 +13,8 @@ static void name_register(const struct register_model *model, unsigned place, un
         snprintf(text, room, "S%u", place);
 }
 
-static void write_value(const struct register_model *model, unsigned index, word value, char *text,
-                        size_t room)
+void register_model_value(const struct register_model *model, unsigned index, word value,
+                          char *text, size_t room)
 {
     if (model->protocol->write_value)
         model->protocol->write_value(index, value, text, room);
@@ -26,44 +26,43 @@ static void tell_access(const struct registers *at, char *line, size_t room)
 {
     const struct register_model *model = at->model;
     const struct access *access = &at->access;
+    const char *label = access->line ? access->line->label : "";
     char variable[48], value[64];
-    name_register(model, access->place, access->index, variable, sizeof variable);
-    write_value(model, access->index, access->value, value, sizeof value);
+    register_model_name(model, access->place, access->index, variable, sizeof variable);
+    register_model_value(model, access->index, access->value, value, sizeof value);
     switch (access->kind) {
     case ACCESS_READ:
-        snprintf(line, room, "%s: fetches %s = %s", access->label, variable, value);
+        snprintf(line, room, "%s: fetches %s = %s", label, variable, value);
         break;
     case ACCESS_WRITE:
-        snprintf(line, room, "%s: stores %s := %s", access->label, variable, value);
+        snprintf(line, room, "%s: stores %s := %s", label, variable, value);
         break;
     case ACCESS_BIT:
-        snprintf(line, room, "%s: reads bit %s = %u%s", access->label, variable, access->value,
+        snprintf(line, room, "%s: reads bit %s = %u%s", label, variable, access->value,
                  at->outcomes > 1 ? " (it flickers)" : "");
         break;
     case ACCESS_BEGIN:
-        snprintf(line, room, "%s: begins to write bit %s := %u", access->label, variable,
-                 access->value);
+        snprintf(line, room, "%s: begins to write bit %s := %u", label, variable, access->value);
         break;
     case ACCESS_SLEEP:
-        snprintf(line, room, "%s: goes to sleep", access->label);
+        snprintf(line, room, "%s: goes to sleep", label);
         break;
     case ACCESS_WAKE:
-        snprintf(line, room, "%s: wakes who watches it", access->label);
+        snprintf(line, room, "%s: wakes who watches it", label);
         break;
     case ACCESS_ASK:
         snprintf(line, room, "%s: asks for %s, which is in its doorway and defers the answer",
-                 access->label, variable);
+                 label, variable);
         break;
     case ACCESS_RECALL:
-        snprintf(line, room, "%s: the keeper of place %u, at %s = %s", access->label, access->place,
+        snprintf(line, room, "%s: the keeper of place %u, at %s = %s", label, access->place,
                  variable, value);
         break;
     case ACCESS_AWAKE:
-        snprintf(line, room, "%s: awakens place %u", access->label, access->place);
+        snprintf(line, room, "%s: awakens place %u", label, access->place);
         break;
     case ACCESS_WHEN:
-        snprintf(line, room, "%s: finds its condition %s", access->label,
-                 access->value ? "true" : "false");
+        snprintf(line, room, "%s: finds its condition %s", label, access->value ? "true" : "false");
         break;
     default:
         snprintf(line, room, "goes on");

@@ -220,10 +220,7 @@ static void add(const struct register_model *model, const unsigned char *state,
         assert(has_register(model, &at.access) && "the protocol's .words or .bits is too small");
         if (at.complaint)
             complaint = at.complaint;
-        if (complaint && !out->complaint) {
-            out->complaint = complaint;
-            out->complaining = out->count - 1;
-        }
+        out->complaint[out->count - 1] = complaint;
         if (kind == MOVE_STEP)
             out->move[out->count - 1].waits = waits_before(model, state, who, &at) & 3u;
         outcomes = at.outcomes;

@@ -95,7 +95,6 @@ static int run_once(const struct system *system, const struct sample_plan *plan,
     system->begin(system, state);
     for (uint64_t step = 0; step < plan->steps && !result->violated; step++) {
         out->count = 0;
-        out->complaint = NULL;
         out->overflow = false;
         system->successors(system, state, out);
         if (out->overflow)
@@ -109,8 +108,8 @@ static int run_once(const struct system *system, const struct sample_plan *plan,
         memcpy(state, out->states + chosen * out->size, out->size);
         result->steps++;
         result->entries += out->move[chosen].enters;
-        if (out->complaint && out->complaining == chosen)
-            result->violated = out->complaint;
+        if (out->complaint[chosen])
+            result->violated = out->complaint[chosen];
         else
             result->violated = system->judge(system, state);
     }

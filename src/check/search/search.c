@@ -88,7 +88,6 @@ static void gather(struct search *search, uint32_t number, struct batch *batch)
     store_get_key(&search->store, number, &key);
     batch->number = number;
     out->count = 0;
-    out->complaint = NULL;
     search->system->successors(search->system, state, out);
     for (unsigned at = 0; at < out->count && !batch->full; at++)
         if (!out->stays[at])
@@ -125,8 +124,8 @@ static bool settle(struct search *search, const struct batch *batch)
         if (!out->stays[at] && !put(search, out->states + at * out->size, &batch->keys[at], number,
                                     out->move[at], &target))
             return false;
-        if (out->complaint && out->complaining == at) {
-            search->violated = out->complaint;
+        if (out->complaint[at]) {
+            search->violated = out->complaint[at];
             search->end = SEARCH_VIOLATED;
             search->culprit = number;
             search->by_move = true;

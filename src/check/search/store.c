@@ -5,44 +5,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { TABLE_FIRST = 1 << 16, ARRAY_FIRST = 1 << 20, HUGE_PAGE = 1 << 21 };
+#include "check/search/pages.h"
 
-/* Look-ups are random, so most of their time is the machine's translation of addresses: what is
- * large lies where huge pages can hold it. A kernel that has none costs nothing. */
-static void *map_fresh(size_t bytes)
-{
-    const size_t slack = bytes < HUGE_PAGE ? 0 : HUGE_PAGE;
-    unsigned char *fresh =
-        mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == MAP_FAILED)
-        return NULL;
-    if (slack) {
-        const size_t before = -(uintptr_t)fresh & (HUGE_PAGE - 1);
-        if (before)
-            munmap(fresh, before);
-        fresh += before;
-        if (slack - before)
-            munmap(fresh + bytes, slack - before);
-    }
-    madvise(fresh, bytes, MADV_HUGEPAGE);
-    return fresh;
-}
-
-/* Moves the pages, not what is in them. NULL, and nothing changed, if the machine refuses. */
-static void *map_longer(void *old, size_t old_bytes, size_t bytes)
-{
-    void *const fresh = map_fresh(bytes);
-    if (!fresh)
-        return NULL;
-    if (mremap(old, old_bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, fresh) == MAP_FAILED) {
-        munmap(fresh, bytes);
-        return NULL;
-    }
-    madvise(fresh, bytes, MADV_HUGEPAGE);
-    return fresh;
-}
+enum { TABLE_FIRST = 1 << 16, ARRAY_FIRST = 1 << 20 };
 
 static void spend(struct store *store, size_t bytes)
 {
@@ -65,7 +31,7 @@ bool store_grow(struct store *store, struct grown *array, size_t bytes)
         if (store->spent - array->room + room > store->budget)
             return false;
     }
-    void *grown = array->bytes ? map_longer(array->bytes, array->room, room) : map_fresh(room);
+    void *grown = array->bytes ? pages_longer(array->bytes, array->room, room) : pages_fresh(room);
     if (!grown) {
         store->refused = true;
         return false;
@@ -79,7 +45,7 @@ bool store_grow(struct store *store, struct grown *array, size_t bytes)
 void store_release(struct store *store, struct grown *array)
 {
     if (array->bytes)
-        munmap(array->bytes, array->room);
+        pages_release(array->bytes, array->room);
     store->spent -= array->room;
     *array = (struct grown){0};
 }
@@ -99,8 +65,8 @@ int store_open(struct store *store, size_t state_size, size_t part_size, size_t 
     const size_t part_bytes = TABLE_FIRST * sizeof *store->dictionary.table;
     if (store->parts > PARTS_MOST || bytes + part_bytes > budget)
         return -ENOMEM;
-    store->table = map_fresh(bytes);
-    store->dictionary.table = map_fresh(part_bytes);
+    store->table = pages_fresh(bytes);
+    store->dictionary.table = pages_fresh(part_bytes);
     if (!store->table || !store->dictionary.table)
         return -ENOMEM;
     store->table_room = store->dictionary.table_room = TABLE_FIRST;
@@ -110,7 +76,7 @@ int store_open(struct store *store, size_t state_size, size_t part_size, size_t 
 
 void store_forget_table(struct store *store)
 {
-    munmap(store->table, store->table_room * sizeof *store->table);
+    pages_release(store->table, store->table_room * sizeof *store->table);
     store->spent -= store->table_room * sizeof *store->table;
     store->table = NULL;
     store->table_room = 0;
@@ -123,10 +89,10 @@ void store_close(struct store *store)
     store_release(store, &store->moves);
     store_release(store, &store->dictionary.parts);
     if (store->dictionary.table)
-        munmap(store->dictionary.table,
-               store->dictionary.table_room * sizeof *store->dictionary.table);
+        pages_release(store->dictionary.table,
+                      store->dictionary.table_room * sizeof *store->dictionary.table);
     if (store->table)
-        munmap(store->table, store->table_room * sizeof *store->table);
+        pages_release(store->table, store->table_room * sizeof *store->table);
     *store = (struct store){0};
 }
 
@@ -162,7 +128,7 @@ static bool dictionary_double(struct store *store)
     const size_t old = dictionary->table_room * sizeof *dictionary->table;
     if (store->spent + old > store->budget)
         return false;
-    uint32_t *table = map_fresh(2 * old);
+    uint32_t *table = pages_fresh(2 * old);
     if (!table) {
         store->refused = true;
         return false;
@@ -175,7 +141,7 @@ static bool dictionary_double(struct store *store)
             at = (at + 1) & mask;
         table[at] = number + 1;
     }
-    munmap(dictionary->table, old);
+    pages_release(dictionary->table, old);
     dictionary->table = table;
     dictionary->table_room *= 2;
     spend(store, old);
@@ -274,12 +240,12 @@ static bool table_double(struct store *store)
     const size_t old = store->table_room * sizeof *store->table;
     if (store->spent + 2 * old > store->budget)
         return false;
-    uint64_t *table = map_fresh(2 * old);
+    uint64_t *table = pages_fresh(2 * old);
     if (!table) {
         store->refused = true;
         return false;
     }
-    munmap(store->table, old);
+    pages_release(store->table, old);
     store->table = table;
     store->table_room *= 2;
     spend(store, old);

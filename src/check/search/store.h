@@ -17,7 +17,7 @@
 
 enum { STATE_NONE = UINT32_MAX };
 
-/* An array that grows in place of copying (mremap), and counts towards the store's budget. */
+/* An array that grows by moving its pages, and counts towards the store's budget. */
 struct grown {
     unsigned char *bytes;
     size_t used, room;

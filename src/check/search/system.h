@@ -59,10 +59,10 @@ struct successors {
     struct move move[SUCCESSORS_MOST];
     /* the move leads back to where it began: a look that finds it must wait */
     bool stays[SUCCESSORS_MOST];
+    /* a safety property that the move itself broke, or NULL */
+    const char *complaint[SUCCESSORS_MOST];
     unsigned char *states;
-    bool overflow;         /* a number grew beyond its field: the search must say so */
-    const char *complaint; /* a safety property that a move itself broke, or NULL */
-    unsigned complaining;  /* the move that broke it */
+    bool overflow; /* a number grew beyond its field: the search must say so */
 };
 
 struct system {
@@ -99,6 +99,7 @@ static inline unsigned char *successors_add(struct successors *out, struct move 
         __builtin_trap();
     out->move[out->count] = move;
     out->stays[out->count] = false;
+    out->complaint[out->count] = NULL;
     return out->states + out->size * out->count++;
 }
 

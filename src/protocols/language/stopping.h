@@ -12,6 +12,13 @@ typedef uint8_t place_set; /* a bit each */
 #define PLACE_BITS       4
 #define INCARNATION_BITS 3
 
+/* Where an access stands: its label, and the text that it is in. */
+struct source_line {
+    const char *label;
+    const char *file;
+    unsigned line;
+};
+
 struct passage_head {
     uint16_t point;       /* where the passage stopped; 0: not begun */
     uint8_t queued : 1;   /* past the doorway */
@@ -201,8 +208,10 @@ struct part_head {
     do {                                                                                           \
         my->head.point = (id);                                                                     \
         return STOPPED;                                                                            \
-    case (id):                                                                                     \
-        registers_label(at, #label);                                                               \
+    case (id): {                                                                                   \
+        static const struct source_line here = {#label, __FILE__, __LINE__};                       \
+        registers_at_line(at, &here);                                                              \
+    }                                                                                              \
     } while (0)
 #define STOP_AS(label, id) STOP_(label, id)
 #define STOP(label)        STOP_AS(label, __COUNTER__ + 1)
