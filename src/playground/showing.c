@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a run that a person made shows that a property is broken.
+ *
+ * What the search's analyses find in the whole graph is looked for in one run here, by the same
+ * definitions (check/search/analyses.h). A cycle is a stretch of the run that ends in the state in
+ * which it began, numbers aside: it could be gone round for ever.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/search/analyses.h"
+#include "playground/playground.h"
+
+static enum status status_at(const struct session *session, size_t index, unsigned process)
+{
+    const struct system *system = session->asked.system;
+    return system->status(system, session_state(session, index), process);
+}
+
+/* Whether the process has one of these statuses in every state from `from` to `to`. */
+static bool stays_in(const struct session *session, size_t from, size_t to, unsigned process,
+                     unsigned statuses)
+{
+    for (size_t at = from; at <= to; at++)
+        if (!(statuses >> status_at(session, at, process) & 1))
+            return false;
+    return true;
+}
+
+/* A copy of the state with its numbers made small, if the protocol's numbers grow. */
+static void reduce(const struct session *session, const unsigned char *state, unsigned char *copy)
+{
+    const struct register_model *model = &session->asked.words.model;
+    memmove(copy, state, session->asked.system->size);
+    if (!session->asked.messages && model->protocol->normalise)
+        model->protocol->normalise(model, copy);
+}
+
+/* What a fair cycle owes each process: a step of its own, or a state in which it has none; likewise
+ * its surroundings. */
+static bool is_fair(struct session *session, size_t from, size_t to)
+{
+    const struct system *system = session->asked.system;
+    const unsigned all = (1u << 2 * PROCESSES_MOST) - 1;
+    unsigned paid = 0;
+    for (size_t at = from; at < to || at == from; at++) {
+        unsigned possible = 0;
+        session_look(session, at);
+        for (unsigned each = 0; each < session->out->count; each++) {
+            const struct move move = session->out->move[each];
+            if (move.kind == MOVE_STEP)
+                possible |= 1u << move.process;
+            if (move.kind == MOVE_SYSTEM)
+                possible |= 1u << (PROCESSES_MOST + move.process);
+        }
+        paid |= ~possible & all;
+        if (at < to && session->moves[at].move.kind == MOVE_STEP)
+            paid |= 1u << session->moves[at].move.process;
+        if (at < to && session->moves[at].move.kind == MOVE_SYSTEM)
+            paid |= 1u << (PROCESSES_MOST + session->moves[at].move.process);
+    }
+    for (unsigned process = system->processes; process < PROCESSES_MOST; process++)
+        paid |= 1u << process | 1u << (PROCESSES_MOST + process);
+    return paid == all;
+}
+
+static bool kinds_within(const struct session *session, size_t from, size_t to, unsigned kinds)
+{
+    for (size_t at = from; at < to; at++)
+        if (!(kinds >> session->moves[at].move.kind & 1))
+            return false;
+    return true;
+}
+
+/* A cycle on which somebody waits for ever. */
+static bool starves(struct session *session, size_t from, size_t to, unsigned kinds, char *why,
+                    size_t room)
+{
+    if (!kinds_within(session, from, to, kinds))
+        return false;
+    for (unsigned victim = 0; victim < session->asked.system->processes; victim++)
+        if (stays_in(session, from, to, victim, WAITING) && is_fair(session, from, to)) {
+            snprintf(why, room, "P%u waits, and the moves from %zu on can go round for ever",
+                     asked_place(&session->asked, victim), from + 1);
+            return true;
+        }
+    return false;
+}
+
+/* A cycle on which one enters while another waits. */
+static bool overtakes(const struct session *session, size_t from, size_t to, char *why, size_t room)
+{
+    const struct system *system = session->asked.system;
+    for (unsigned victim = 0; victim < system->processes; victim++) {
+        if (!stays_in(session, from, to, victim, 1u << STATUS_ACTIVE | 1u << STATUS_QUEUED))
+            continue;
+        for (size_t at = from; at < to; at++) {
+            const struct move move = session->moves[at].move;
+            if (move.enters && move.process != victim &&
+                system->conflict(system, session_state(session, at + 1), victim, move.process)) {
+                snprintf(why, room, "P%u passes P%u, and from move %zu on it can do so for ever",
+                         asked_place(&session->asked, move.process),
+                         asked_place(&session->asked, victim), from + 1);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A cycle of one process's own steps without a nap (alone), or of anybody's, on which it never
+ * looks at its deadline. */
+static bool runs_on(const struct session *session, size_t from, size_t to, bool alone, char *why,
+                    size_t room)
+{
+    const unsigned least = alone ? WAITS_NAPS : WAITS_HEEDS;
+    for (unsigned process = 0; process < session->asked.system->processes; process++) {
+        bool fits = stays_in(session, from, to, process, WAITING | 1u << STATUS_LEAVING);
+        bool moves = false;
+        for (size_t at = from; fits && at < to; at++) {
+            const struct move move = session->moves[at].move;
+            if (move.process != process) {
+                fits = !alone;
+                continue;
+            }
+            fits = move.kind == MOVE_SYSTEM ||
+                   (move.kind == MOVE_STEP && (move.enters || move.waits < least));
+            moves = true;
+        }
+        if (fits && moves) {
+            snprintf(why, room,
+                     alone ? "P%u spins from move %zu on while nobody else moves"
+                           : "P%u goes on from move %zu without a look at its deadline",
+                     asked_place(&session->asked, process), from + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool shows_cycle(struct session *session, size_t from, size_t to, enum property property,
+                        char *why, size_t room)
+{
+    switch (property) {
+    case PROPERTY_LOCKOUT:
+        return starves(session, from, to, 1u << MOVE_STEP | 1u << MOVE_START | 1u << MOVE_SYSTEM,
+                       why, room);
+    case PROPERTY_RELIABILITY:
+        return starves(session, from, to, KINDS_ALL, why, room);
+    case PROPERTY_OVERTAKING:
+        return overtakes(session, from, to, why, room);
+    case PROPERTY_QUIET:
+        return runs_on(session, from, to, true, why, room);
+    case PROPERTY_GIVING_UP:
+        return runs_on(session, from, to, false, why, room);
+    default:
+        return false;
+    }
+}
+
+static bool find_cycle(struct session *session, size_t index, enum property property, char *why,
+                       size_t room)
+{
+    const size_t size = session->asked.system->size;
+    unsigned char here[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    unsigned char there[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    reduce(session, session_state(session, index), here);
+    for (size_t from = index; from-- > 0;) {
+        reduce(session, session_state(session, from), there);
+        if (memcmp(here, there, size) == 0 &&
+            shows_cycle(session, from, index, property, why, room))
+            return true;
+    }
+    /* Nobody can move: it stays so for ever. */
+    session_look(session, index);
+    for (unsigned at = 0; at < session->out->count; at++)
+        if (session->out->move[at].kind == MOVE_STEP || session->out->move[at].kind == MOVE_SYSTEM)
+            return false;
+    return (property == PROPERTY_LOCKOUT || property == PROPERTY_RELIABILITY) &&
+           starves(session, index, index, KINDS_ALL, why, room);
+}
+
+/* First come, first served: who was queued before a rival began is inside before it. */
+static bool shows_inversion(const struct session *session, size_t index, char *why, size_t room)
+{
+    const struct system *system = session->asked.system;
+    for (size_t at = 0; at < index; at++) {
+        const struct move move = session->moves[at].move;
+        if (!move.enters)
+            continue;
+        for (unsigned first = 0; first < system->processes; first++) {
+            if (first == move.process ||
+                !system->conflict(system, session_state(session, at + 1), first, move.process))
+                continue;
+            for (size_t since = at + 1;
+                 since-- > 0 && status_at(session, since, first) == STATUS_QUEUED;)
+                if (status_at(session, since, move.process) == STATUS_IDLE) {
+                    snprintf(why, room, "P%u was in the queue before P%u began",
+                             asked_place(&session->asked, first),
+                             asked_place(&session->asked, move.process));
+                    return true;
+                }
+        }
+    }
+    return false;
+}
+
+/* The system from one state of the run on, as far as those alive can take it: an entry ends the
+ * search. */
+struct rest {
+    struct system system;
+    const struct session *session;
+    size_t index;
+    unsigned kinds;
+    bool reduced;
+};
+
+static void rest_begin(const struct system *system, unsigned char *state)
+{
+    const struct rest *rest = system->context;
+    const unsigned char *here = session_state(rest->session, rest->index);
+    memcpy(state, here, system->size);
+    if (rest->reduced)
+        reduce(rest->session, here, state);
+}
+
+static void rest_successors(const struct system *system, const unsigned char *state,
+                            struct successors *out)
+{
+    const struct rest *rest = system->context;
+    const struct system *whole = rest->session->asked.system;
+    whole->successors(whole, state, out);
+    unsigned kept = 0;
+    for (unsigned at = 0; at < out->count; at++) {
+        if (!(rest->kinds >> out->move[at].kind & 1))
+            continue;
+        out->move[kept] = out->move[at];
+        out->stays[kept] = out->stays[at];
+        out->complaint[kept] = out->move[at].enters ? "entry" : NULL;
+        memmove(out->states + kept * out->size, out->states + at * out->size, out->size);
+        if (rest->reduced)
+            reduce(rest->session, out->states + kept * out->size, out->states + kept * out->size);
+        kept++;
+    }
+    out->count = kept;
+}
+
+static const char *rest_judge(const struct system *system, const unsigned char *state)
+{
+    const struct rest *rest = system->context;
+    const struct system *whole = rest->session->asked.system;
+    for (unsigned process = 0; process < whole->processes; process++)
+        if (WAITING >> whole->status(whole, state, process) & 1)
+            return NULL;
+    return "nobody waits";
+}
+
+static enum search_end rest_search(const struct rest *rest)
+{
+    struct search search = {.system = &rest->system,
+                            .limits = {.memory = (size_t)1 << 27, .states = 1u << 18}};
+    const enum search_end end = search_run(&search) == 0 ? search.end : SEARCH_MEMORY;
+    search_close(&search);
+    return end;
+}
+
+/* Somebody waits, and by no steps of those who are there can anybody enter any more. */
+static bool shows_stuck(const struct session *session, size_t index, char *why, size_t room)
+{
+    struct rest rest = {
+        .system = *session->asked.system,
+        .session = session,
+        .index = index,
+        .kinds = 1u << MOVE_STEP | 1u << MOVE_SYSTEM |
+                 (asked_needs_newcomers(&session->asked) ? 1u << MOVE_START : 0),
+    };
+    rest.system.context = &rest;
+    rest.system.begin = rest_begin;
+    rest.system.successors = rest_successors;
+    rest.system.judge = rest_judge;
+    /* Numbers as they are, if that comes to an end; a newcomer may make them grow for ever. */
+    enum search_end end = rest_search(&rest);
+    if (end != SEARCH_EXHAUSTED && end != SEARCH_VIOLATED) {
+        rest.reduced = true;
+        end = rest_search(&rest);
+    }
+    const bool stuck = end == SEARCH_EXHAUSTED;
+    if (stuck)
+        snprintf(why, room, "somebody waits, and whatever is done now, nobody can enter");
+    return stuck;
+}
+
+bool session_shows(struct session *session, size_t index, enum property property, char *why,
+                   size_t room)
+{
+    switch (property) {
+    case PROPERTY_SAFETY:
+        for (size_t at = 0; at < index; at++)
+            if (session->moves[at].broken) {
+                snprintf(why, room, "%s", session->moves[at].broken);
+                return true;
+            }
+        return false;
+    case PROPERTY_PROGRESS:
+        return shows_stuck(session, index, why, room);
+    case PROPERTY_ORDER:
+        return shows_inversion(session, index, why, room);
+    default:
+        return find_cycle(session, index, property, why, room);
+    }
+}
