@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The solutions of the playground's levels, as the checker finds them.
+
+usage: levels.py --engine PROGRAM --check     replay all that are kept: each must break its promise at its last move, not before
+       levels.py --engine PROGRAM --solve     find those that are missing (--all: every one), and keep them
+
+PROGRAM is build/afteryou-playground. The search goes breadth first: for exclusion and progress its run is a shortest one.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LEVELS = os.path.join(HERE, "texts", "levels.json")
+SOLUTIONS = os.path.join(HERE, "texts", "solutions.json")
+SHORTEST = ("exclusion", "progress")
+
+
+class Engine:
+    def __init__(self, program):
+        self.program = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, line):
+        self.program.stdin.write(line + "\n")
+        self.program.stdin.flush()
+        return json.loads(self.program.stdout.readline())
+
+    def first_showing(self, level, moves):
+        """After how many moves the promise is seen to be broken; None if never."""
+        if self.ask(f"open {level['words']}") is None:
+            return None
+        for index, move in enumerate(moves):
+            if self.ask(f"make {index} {move}") is None:
+                return None
+            if self.ask(f"shows {index + 1} {level['property']}")["shows"]:
+                return index + 1
+        return None
+
+
+def solve(engine, level):
+    found = engine.ask(f"check {level['words']}")["properties"][level["property"]]
+    if found["answer"] != "broken":
+        sys.exit(f"levels.py: {level['words']}: {level['property']} is {found['answer']}")
+    length = engine.first_showing(level, found["run"])
+    if length is None:
+        sys.exit(f"levels.py: {level['words']}: its run does not show that {level['property']} is broken")
+    solution = {"moves": found["run"][:length]}
+    broken = engine.ask(f"state {length}").get("broken")
+    if broken:
+        solution["breaks"] = broken.split(":")[0]
+    if level["property"] in SHORTEST:
+        solution["shortest"] = True
+    if "loop" in found and length == len(found["run"]):
+        solution["loop"] = found["loop"]
+    return solution
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engine", required=True)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--solve", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    words = parser.parse_args()
+    with open(LEVELS, encoding="utf-8") as file:
+        levels = [level for level in json.load(file) if not level.get("unbreakable")]
+    solutions = {}
+    if os.path.exists(SOLUTIONS):
+        with open(SOLUTIONS, encoding="utf-8") as file:
+            solutions = json.load(file)
+    engine, failed = Engine(words.engine), 0
+    for level in levels if words.solve else []:
+        if words.all or level["words"] not in solutions:
+            solutions[level["words"]] = solve(engine, level)
+            print(f"{len(solutions[level['words']]['moves']):4} {level['words']}", flush=True)
+    if words.solve:
+        kept = {level["words"]: solutions[level["words"]] for level in levels}
+        with open(SOLUTIONS, "w", encoding="utf-8") as file:
+            file.write("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in kept.items()) + "\n}\n")
+    for level in levels if words.check else []:
+        moves = solutions.get(level["words"], {}).get("moves", [])
+        shown = engine.first_showing(level, moves)
+        if shown != len(moves) or not moves:
+            failed += 1
+            print(f"{level['words']}: breaks after {shown} moves of {len(moves)}")
+    if words.check:
+        print(f"{len(levels)} levels, {failed} wrong")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
