@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "check/registers": {"check/registers", "check/search", "check/papers", "protocols/language", "protocols/registers",
                         "protocols/modes.h", "common"},
     "check/papers": {"check/papers", "check/registers", "protocols/language", "protocols/registers"},
+    "playground": {"playground", "check", "cli", "protocols/messages", "protocols/modes.h", "common"},
     "simulate": {"simulate", "protocols/messages", "protocols/modes.h", "common"},
     "cli": {"cli", "check", "simulate", "audit", "agent", "common", "afteryou.h"},
     "bench": {"bench", "common", "afteryou.h"},

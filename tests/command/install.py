@@ -50,6 +50,10 @@ class Installed(unittest.TestCase):
         pkgconfig, = self.prefix.glob("lib/**/pkgconfig")
         self.assertIn(f"-I{self.prefix}/include", call("pkg-config", "--cflags", "afteryou", environment={"PKG_CONFIG_PATH": str(pkgconfig)}))
 
+    def test_playground(self):
+        page = self.prefix / "share/doc/afteryou/playground.html"
+        self.assertIn("<title>afteryou: the playground</title>", page.read_text(encoding="utf-8"))
+
     def test_cited_pages_are_there(self):
         """What a page cites of ours can be read."""
         cited = set()

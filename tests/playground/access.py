@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""axe-core on every view of the playground, in both themes, on a laptop and on a phone.
+
+usage: access.py BUILD_DIRECTORY     axe-core is in BUILD_DIRECTORY/axe (./dev test fetches it by npm)
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import run_tests, skip  # noqa: E402
+
+VIEWS = ["#view=home", "#view=step&check=token+-n+3&moves=BbAy",
+         "#view=step&check=races-printed+-n+2&moves=AbAsAsBbAsAsAsBsBsAsAsBsBsAsAsBsBsBsBsBs", "#view=check&check=pair",
+         "#view=levels", "#view=play&level=bakery-without-choosing+-n+2", "#view=about"]
+
+AXE = os.path.join(sys.argv[1], "axe", "node_modules", "axe-core", "axe.min.js")
+JUDGE = """const done = arguments[0];
+axe.run({resultTypes: ['violations']}).then((result) => done(result.violations.map((each) => `${each.id}: ${each.nodes.slice(0, 3)
+    .map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message || '')).join(' | ')}`)))"""
+
+
+def judge_views(browser, width, views):
+    with open(AXE, encoding="utf-8") as file:
+        script = file.read()
+    browser.driver.set_window_size(width, 1000)
+    for view in views:
+        browser.open(view)
+        browser.js(script)
+        themes = set()
+        for _ in range(2):
+            browser.click("#theme")
+            themes.add(browser.js("return document.documentElement.dataset.theme"))
+            found = browser.driver.execute_async_script(JUDGE)
+            assert found == [], f"{view} at {width}, {themes}: {found}"
+        assert themes == {"light", "dark"}
+
+
+def test_no_violation_on_a_laptop(browser):
+    judge_views(browser, 1366, VIEWS)
+
+
+def test_no_violation_on_a_phone(browser):
+    judge_views(browser, 420, VIEWS[1:2])
+    assert browser.js("return document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than the phone"
+
+
+if __name__ == "__main__":
+    if not os.path.exists(AXE):
+        skip("axe-core is missing: npm install --prefix build/axe axe-core")
+    sys.exit(run_tests(globals(), sys.argv[1], sys.argv[2:]))
