@@ -22,12 +22,12 @@ BYTES_MOST = 1_500_000
 
 C_FILES = [
     "src/check/search/*.c", "src/check/registers/*.c", "src/check/registers/models/*.c", "src/check/messages/*.c",
-    "src/protocols/messages/*.c", "src/cli/check/*.c", "src/cli/options*.c", "src/cli/words.c", "src/common/draw/*.c", "src/playground/*.c",
+    "src/protocols/messages/*.c", "src/protocols/messages/papers/*.c", "src/cli/check/*.c", "src/cli/options*.c", "src/cli/words.c", "src/common/draw/*.c", "src/playground/*.c",
 ]
 NOT_THERE = {"src/check/search/pages.c", "src/playground/program.c"}  # mmap; stdin
 # The texts that the page shows: what `next.file` can name.
 SOURCES = ["src/protocols/registers/*.h", "src/protocols/registers/courtesy/*.h", "src/check/papers/*.h",
-           "src/protocols/messages/*.c"]
+           "src/protocols/messages/*.c", "src/protocols/messages/papers/*.c"]
 # In this order: each file may use what those before it define.
 SCRIPTS = ["dom", "engine", "moves", "session", "source", "columns", "network", "diagram", "export", "transport", "chooser",
            "step", "check", "levels", "play", "guide", "about", "home", "share", "theme", "keys", "main"]
@@ -95,14 +95,15 @@ def blocks_of(text):
 
 
 def data():
-    sources, blocks = {}, {}
+    sources, blocks, files = {}, {}, {}
     for path in sorted(path for pattern in SOURCES for path in glob.glob(pattern, root_dir=ROOT)):
         name = path.removeprefix("src/")
         sources[name] = read(ROOT, path)
         if name.endswith(".c"):
+            files.update({protocol: name for protocol in re.findall(r'\.name = "([\w-]+)"', sources[name])})
             blocks[name] = blocks_of(sources[name])
     texts = {name: json.loads(read(HERE, "texts", name + ".json")) for name in ("levels", "solutions", "guides", "papers")}
-    return {"sources": sources, "blocks": blocks, **texts}
+    return {"sources": sources, "blocks": blocks, "files": files, **texts}
 
 
 def packed(raw):

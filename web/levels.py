@@ -3,7 +3,7 @@
 """The solutions of the playground's levels, as the checker finds them.
 
 usage: levels.py --engine PROGRAM --check     replay all that are kept: each must break its promise at its last move, not before
-       levels.py --engine PROGRAM --solve     find those that are missing (--all: every one), and keep them
+       levels.py --engine PROGRAM --solve     find those that are missing or no longer right (--all: every one), and keep them
 
 PROGRAM is build/afteryou-playground. The search goes breadth first: for exclusion and progress its run is a shortest one.
 """
@@ -72,8 +72,12 @@ def main():
         with open(SOLUTIONS, encoding="utf-8") as file:
             solutions = json.load(file)
     engine, failed = Engine(words.engine), 0
+    def is_kept(level):
+        moves = solutions.get(level["words"], {}).get("moves", [])
+        return len(moves) > 0 and engine.first_showing(level, moves) == len(moves)
+
     for level in levels if words.solve else []:
-        if words.all or level["words"] not in solutions:
+        if words.all or not is_kept(level):
             solutions[level["words"]] = solve(engine, level)
             print(f"{len(solutions[level['words']]['moves']):4} {level['words']}", flush=True)
     if words.solve:
@@ -81,11 +85,9 @@ def main():
         with open(SOLUTIONS, "w", encoding="utf-8") as file:
             file.write("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in kept.items()) + "\n}\n")
     for level in levels if words.check else []:
-        moves = solutions.get(level["words"], {}).get("moves", [])
-        shown = engine.first_showing(level, moves)
-        if shown != len(moves) or not moves:
+        if not is_kept(level):
             failed += 1
-            print(f"{level['words']}: breaks after {shown} moves of {len(moves)}")
+            print(f"{level['words']}: what is kept does not break it any more, or too early: ./dev playground levels")
     if words.check:
         print(f"{len(levels)} levels, {failed} wrong")
     return 1 if failed else 0

@@ -75,7 +75,7 @@ bool view_verdict(const char *words, size_t memory, void (*progress)(const struc
         free(asked);
         return false;
     }
-    const unsigned properties = asked->messages ? 0 : asked->words.properties;
+    const unsigned properties = asked->words.properties;
     struct verdict verdict = {.properties = properties ? properties : asked_promises(asked),
                               .newcomers = asked_needs_newcomers(asked)};
     struct search search = {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The protocol's own text, with a mark at the line where each process stands.
 
-const MESSAGE_FILE = {lamport: 'lamport', 'ricart-agrawala': 'ricart_agrawala', 'carvalho-roucairol': 'carvalho_roucairol', token: 'token'};
-
 const openings = (line) => line.split('(').length - line.split(')').length;
 
 // A statement may have several lines, and the compiler names its last: it begins where its parentheses do.
@@ -48,8 +46,7 @@ class SourceView {
                 marks.set(line, [...(marks.get(line) || []), {process, soft, first: line === first}]);
         };
         if (this.session.info.messages) {
-            const base = APP.catalogue.protocols[this.session.info.protocol].base;
-            const file = `protocols/messages/${MESSAGE_FILE[base]}.c`;
+            const file = this.data.files[APP.catalogue.protocols[this.session.info.protocol].base];
             if (last)
                 handledBlocks(last, this.data.blocks[file] || {})
                     .forEach(([first, end], at) => add(first, end, last.process, at > 0));
