@@ -77,8 +77,8 @@ static bool asks(const struct sight *sight)
 
 static uint64_t order_key(const ay_space *space, const struct sight *sight)
 {
-    return space->protocol->number ? space->protocol->number(sight->word)
-                                   : (uint64_t)atomic_load(&sight->cold.since_ns);
+    return space->protocol->number_bits ? protocol_number(space->protocol, sight->word)
+                                        : (uint64_t)atomic_load(&sight->cold.since_ns);
 }
 
 /* Its position among those who wait for a resource of its own. */

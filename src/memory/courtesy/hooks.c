@@ -12,11 +12,6 @@ static uint64_t dead(unsigned index, uint64_t value)
     return courtesy_dead(value);
 }
 
-static uint64_t number(uint64_t value)
-{
-    return courtesy_number(value);
-}
-
 static bool is_aside(uint64_t value)
 {
     return courtesy_state(value) == COURTESY_ASIDE;
@@ -128,7 +123,7 @@ const struct running_protocol ay__courtesy = {
     .hooks = &hooks,
     .aside = is_aside,
     .inside = is_inside,
-    .number = number,
+    .number_shift = COURTESY_NUMBER_SHIFT,
     .number_bits = COURTESY_NUMBER_BITS,
     .express = true,
     .waits = COURTESY_QUEUED,

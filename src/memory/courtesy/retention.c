@@ -33,7 +33,7 @@ void ay__retention_decide(struct registers *at)
     REQUIRES(at->retention.may || registers_own(at, COURTESY_GRANT) == 0);
     at->retention.wanted =
         registers_own(at, COURTESY_GRANT) != 0 ||
-        (at->near.plain && at->retention.may && !at->rivals.news &&
+        (at->retention.may && at->near.plain && !at->rivals.news &&
          (lane_is_last(&at->lane) || (at->habits.calm && !at->retention.recalled)) &&
          ay__futex_several());
 }

@@ -224,7 +224,7 @@ static void reset(const ay_space *space, struct claim *claim, const struct publi
     struct hot *hot = ay__claim_hot(claim);
     struct cold *cold = ay__claim_cold(claim);
     const uint64_t was = atomic_load(&hot->word), is = protocol->dead(0, was);
-    INVARIANT(L5, !protocol->number || protocol->number(is) >= protocol->number(was));
+    INVARIANT(L5, protocol_number(protocol, is) >= protocol_number(protocol, was));
     atomic_store(&hot->word, is);
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->asleep, 0);

@@ -65,8 +65,9 @@ static uint64_t greatest_fence(struct registers *at)
 static uint64_t own_fence(const struct registers *at)
 {
     const struct running_protocol *protocol = at->fixed.protocol;
-    return protocol->number ? protocol->number(at->mine.word) * AY_PLACES_MOST + at->fixed.self
-                            : atomic_load_explicit(&at->near.own->fence, memory_order_relaxed);
+    return protocol->number_bits
+               ? protocol_number(protocol, at->mine.word) * AY_PLACES_MOST + at->fixed.self
+               : atomic_load_explicit(&at->near.own->fence, memory_order_relaxed);
 }
 
 static int entered(ay_region *region)
@@ -74,7 +75,7 @@ static int entered(ay_region *region)
     struct registers *at = &region->at;
     const bool had_to_wait = at->passage.asleep;
     annotate_enter(at->fixed.spec);
-    if (!at->fixed.protocol->number)
+    if (!at->fixed.protocol->number_bits)
         atomic_store_explicit(&at->near.own->fence, greatest_fence(at) + 1, memory_order_release);
     access_point();
     atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
@@ -134,6 +135,7 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
         if (error)
             return error;
     }
+    INVARIANT(L8, at->passer.thread == ay__thread);
     if (region_is_inside(region))
         return ay__fail(-EDEADLK, "this region is already entered");
     at->passage = (struct this_passage){.deadline = deadline,
@@ -151,8 +153,6 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
         ay__hold_back(at);
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "request");
-    INVARIANT(L6, region->claim.step == CLAIM_COUNTED);
-    INVARIANT(L8, at->passer.thread == ay__thread);
     if (!at->fixed.protocol->enter(at) ||
         (__builtin_expect(at->near.cluster, 0) && !is_permitted(region)))
         return give_up(region);

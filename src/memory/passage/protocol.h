@@ -47,14 +47,18 @@ struct running_protocol {
     bool (*dead_bit)(unsigned index, bool value);
     bool (*aside)(uint64_t word); /* asleep until its condition may have changed */
     bool (*inside)(uint64_t word);
-    /* in word 0, growing with every conflicting passage; NULL: it has none */
-    uint64_t (*number)(uint64_t word);
-    unsigned number_bits; /* of them */
-    bool express;         /* has an express lane (express.h) */
+    /* in word 0: a number that grows with every conflicting passage; 0 bits: it has none */
+    unsigned number_shift, number_bits;
+    bool express; /* has an express lane (express.h) */
     /* In a region of one slot, a word that is `waits` under this mask only waits: whoever it keeps
      * waiting sleeps on it, or on one that sleeps on it, and so on. 0: there are none such. */
     uint64_t waits, waits_mask;
 };
+
+static inline uint64_t protocol_number(const struct running_protocol *protocol, uint64_t word)
+{
+    return word >> protocol->number_shift & ((UINT64_C(1) << protocol->number_bits) - 1);
+}
 
 extern const struct running_protocol ay__courtesy; /* courtesy/hooks.c */
 

@@ -25,11 +25,6 @@ static uint64_t dead_bakery(unsigned index, uint64_t value)
     return bakery_dead(value);
 }
 
-static uint64_t number_bakery(uint64_t value)
-{
-    return value >> BAKERY_NUMBER_SHIFT;
-}
-
 static uint64_t dead_region(unsigned index, uint64_t value)
 {
     return index == 0 ? region_outside(value) : 0;
@@ -181,7 +176,7 @@ static const struct running_protocol others[] = {
      .enter = enter_bakery,
      .leave = leave_bakery,
      .hooks = &hooks,
-     .number = number_bakery,
+     .number_shift = BAKERY_NUMBER_SHIFT,
      .number_bits = BAKERY_NUMBER_BITS,
      .dead = dead_bakery},
 };

@@ -5,8 +5,8 @@
 uint64_t ay__fence(const ay_space *space, unsigned place)
 {
     const struct hot *hot = ay__hot(space, place);
-    return space->protocol->number
-               ? space->protocol->number(atomic_load(&hot->word)) * AY_PLACES_MOST + place
+    return space->protocol->number_bits
+               ? protocol_number(space->protocol, atomic_load(&hot->word)) * AY_PLACES_MOST + place
                : atomic_load(&hot->fence);
 }
 
@@ -69,8 +69,8 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
             acquaint(at, place, hot, other);
         }
         access_point();
-        if (at->fixed.protocol->number) {
-            const uint64_t number = at->fixed.protocol->number(atomic_load(&hot->word));
+        if (at->fixed.protocol->number_bits) {
+            const uint64_t number = protocol_number(at->fixed.protocol, atomic_load(&hot->word));
             if (number > at->rivals.floor)
                 at->rivals.floor = number;
         }

@@ -207,15 +207,15 @@ struct ay_region {
 
 static inline bool numbers_half_used(const struct registers *at)
 {
-    return at->fixed.protocol->number &&
-           at->fixed.protocol->number(at->mine.word) >> (at->fixed.protocol->number_bits - 1) != 0;
+    const struct running_protocol *protocol = at->fixed.protocol;
+    return protocol_number(protocol, at->mine.word) << 1 >> protocol->number_bits != 0;
 }
 
 static inline bool numbers_used_up(const struct registers *at)
 {
-    return numbers_half_used(at) &&
-           at->fixed.protocol->number(at->mine.word) >=
-               (UINT64_C(1) << at->fixed.protocol->number_bits) - NUMBERS_SPARED;
+    const struct running_protocol *protocol = at->fixed.protocol;
+    return protocol->number_bits && protocol_number(protocol, at->mine.word) >=
+                                        (UINT64_C(1) << protocol->number_bits) - NUMBERS_SPARED;
 }
 
 #endif

@@ -151,8 +151,8 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
 
 static uint64_t own_number(const struct registers *at)
 {
-    return at->fixed.protocol->number(
-        atomic_load_explicit(&at->near.own->word, memory_order_relaxed));
+    return protocol_number(at->fixed.protocol,
+                           atomic_load_explicit(&at->near.own->word, memory_order_relaxed));
 }
 
 uint64_t ay__cluster_fence(const ay_region *region)
