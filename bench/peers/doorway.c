@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory/passage/region.h"
+#include "memory/passage/words.h"
 #include "protocols/registers/courtesy/courtesy_word.h"
 
 /* In the meeting's room: the place of each member, plus one. */

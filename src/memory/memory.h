@@ -317,7 +317,7 @@ static inline struct registers_page *ay__claim_registers(const struct claim *cla
     return (struct registers_page *)(claim->pages + 3 * PAGE);
 }
 
-/* registers.c: the fence of the passage that is or was inside there. Under a protocol whose number
+/* rivals.c: the fence of the passage that is or was inside there. Under a protocol whose number
  * grows with every conflicting passage: that, with the place counted in. */
 uint64_t ay__fence(const ay_space *space, unsigned place);
 

@@ -12,7 +12,7 @@
 
 #include "memory/file/named.h"
 #include "memory/passage/annotate.h"
-#include "memory/passage/region.h"
+#include "memory/passage/words.h"
 
 #include "protocols/registers/courtesy/courtesy.h"
 

@@ -2,7 +2,7 @@
 /* `courtesy`, built for this engine, and what it does around a passage of the long way: it closes
  * and opens the lane, chooses units, and wakes the next one early. */
 #include "memory/courtesy/retention.h"
-#include "memory/passage/region.h"
+#include "memory/passage/words.h"
 
 #include "protocols/registers/courtesy/courtesy.h"
 

@@ -15,7 +15,7 @@
 
 #include "common/assert.h"
 #include "memory/courtesy/retention.h"
-#include "memory/passage/region.h"
+#include "memory/passage/words.h"
 
 #include "protocols/registers/courtesy/courtesy.h"
 

@@ -3,7 +3,7 @@
 #include "memory/courtesy/retention.h"
 
 #include "common/assert.h"
-#include "memory/passage/region.h"
+#include "memory/passage/words.h"
 #include "protocols/registers/courtesy/courtesy.h"
 
 void ay__retention_open(struct registers *at)

@@ -18,7 +18,7 @@
  *     it, the next one is told of that death instead.
  * N3  One passage is told of one death: what happens twice is told twice.
  *
- * Nothing here is reached unless a life or a thread has ended with `inside` set (registers.c sets
+ * Nothing here is reached unless a life or a thread has ended with `inside` set (rivals.c sets
  * `news`).
  */
 #include <string.h>

@@ -3,7 +3,7 @@
  * region.h. `courtesy` is in courtesy/hooks.c. */
 #include <string.h>
 
-#include "memory/passage/region.h"
+#include "memory/passage/words.h"
 
 #include "protocols/registers/bakery.h"
 #include "protocols/registers/clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings of an open region and its space, and what is known of its rivals, as a protocol asks
- * for them. Included by region.h alone. */
+ * for them. Included by words.h alone. */
 #ifndef AFTERYOU_MEMORY_PASSAGE_SETTINGS_H
 #define AFTERYOU_MEMORY_PASSAGE_SETTINGS_H
 

@@ -20,7 +20,8 @@ static void collect(struct registers *at, uint64_t *taken)
     for (unsigned place = registers_next(at, 0); place < at->fixed.places;
          place = registers_next(at, place + 1)) {
         /* who holds some is inside: it says so before it lets others choose */
-        if (!registers_rival(at, place) || !atomic_load(&registers_hot(at, place)->inside) ||
+        if (!at->rivals.acquaintances[place].rival ||
+            !atomic_load(&registers_hot(at, place)->inside) ||
             !ay__vital(at->fixed.space, place).alive)
             continue;
         const struct cold *cold = ay__cold(at->fixed.space, place);
