@@ -104,7 +104,7 @@ static void run_once(const struct scene *scene)
 {
     const unsigned length = world->length;
     const uint64_t random = world->random;
-    const unsigned usual = world->position;
+    const unsigned usual = world->position > world->usual ? world->position : world->usual;
     memset(world, 0, offsetof(struct world, decisions));
     world->length = length;
     world->random = random;
@@ -171,7 +171,7 @@ static void open_world(void)
             mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (world == MAP_FAILED)
         abort();
-    world->length = world->position = 0;
+    world->length = world->position = world->usual = 0;
     world->random = 0;
 }
 

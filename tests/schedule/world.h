@@ -62,7 +62,7 @@ struct world {
     uint64_t sleeps;
     uint64_t fence;
     uint64_t random; /* 0: decisions are the first that was not tried */
-    unsigned usual;  /* at random: how many steps the last run had */
+    unsigned usual;  /* how many steps the longest run had so far */
     unsigned position, length;
     char finding[FINDING_ROOM];
     struct decision decisions[STEPS_MOST];
