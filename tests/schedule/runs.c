@@ -104,11 +104,14 @@ static void run_once(const struct scene *scene)
 {
     const unsigned length = world->length;
     const uint64_t random = world->random;
-    const unsigned usual = world->position > world->usual ? world->position : world->usual;
+    const unsigned usual = (3 * world->usual + world->position) / 4;
     memset(world, 0, offsetof(struct world, decisions));
     world->length = length;
     world->random = random;
     world->usual = usual;
+    static const unsigned paces[] = {0, 0, 2, 12};
+    world->pace = random ? paces[draw() % 4] : 0;
+    world->from = random ? (unsigned)(draw() % (usual + 1)) : 0;
     world->scene = scene;
     world->preemptions = scene->preemptions;
     world->kills = scene->kills;

@@ -60,7 +60,7 @@ void pass_turn(unsigned actor)
     futex_wake(&world->turn);
 }
 
-static uint64_t draw(void)
+uint64_t draw(void)
 {
     world->random ^= world->random << 13;
     world->random ^= world->random >> 7;
@@ -112,16 +112,23 @@ static unsigned list_options(struct option *options)
     return count;
 }
 
-/* At random: where the turn is given away, anybody; else so seldom that the few preemptions and
- * kills there may be lie anywhere in the run. */
+/* At random: where the turn is given away, anybody. Else the few preemptions and kills there may be
+ * lie anywhere in the run; or, in most runs, close together, from some moment on. */
+static bool deviates(void)
+{
+    if (world->pace)
+        return world->position >= world->from && draw() % world->pace == 0;
+    const unsigned left = world->usual > world->position ? world->usual - world->position : 1;
+    return draw() % (left + 1) < world->preemptions + world->kills;
+}
+
 static unsigned draw_option(const struct option *options, unsigned count)
 {
     unsigned living = 0;
     while (living < count && !options[living].kills)
         living++;
     const bool goes_on = self != DIRECTOR && world->actor[self].state == READY && !offers;
-    const unsigned left = world->usual > world->position ? world->usual - world->position : 1;
-    if (draw() % (left + 1) < world->preemptions + world->kills)
+    if (deviates())
         return (unsigned)(draw() % count);
     return goes_on ? 0 : (unsigned)(draw() % living);
 }

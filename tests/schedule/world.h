@@ -62,7 +62,9 @@ struct world {
     uint64_t sleeps;
     uint64_t fence;
     uint64_t random; /* 0: decisions are the first that was not tried */
-    unsigned usual;  /* how many steps the longest run had so far */
+    unsigned usual;  /* how many steps runs had lately */
+    unsigned pace;   /* at random: how close together decisions come (0: anywhere), */
+    unsigned from;   /* from this one on */
     unsigned position, length;
     char finding[FINDING_ROOM];
     struct decision decisions[STEPS_MOST];
@@ -81,6 +83,7 @@ struct option {
 void wait_for_turn(void);
 void pass_turn(unsigned actor);
 void end_run(void);
+uint64_t draw(void); /* a number at random */
 struct option decide(const void *place);
 /* gives the turn to whoever is chosen, and returns when it is back */
 void yield_turn(const void *place);
