@@ -10,89 +10,79 @@
 
 #include "world.h"
 
-enum { MS = 1000 * 1000, MACHINES = 3, DEPTH_MOST = 4, KINDS = 13, PAUSES = 3 };
+enum { MS = 1000 * 1000, MACHINES = 3, DEPTH_MOST = 4, KINDS = 13 /* below */, PAUSES = 3 };
 enum { CHOICES = KINDS * MACHINES * PAUSES };
 
 /* Within the lease; longer than a newcomer's patience, and within it; longer than the grace. */
 static const int pauses_ms[PAUSES] = {60, 1200, 3500};
 
-/* False: it would change nothing. */
-static bool strike(struct world *world, unsigned kind, unsigned number)
+enum kind {
+    KILL,
+    KILL_AND_LOSE_PAGES,
+    START,
+    RESTART, /* killed, and back at once */
+    STOP_OR_RESUME,
+    DEAFEN_OR_NOT,
+    CUT,
+    NOTICE,
+    CUT_AND_NOTICE,
+    HEAL,
+    BLINK,
+    LEAVE,      /* whoever is inside, and another wants in */
+    RESTART_ALL /* agents of the cluster, at once */
+};
+
+/* Whether it would change something. */
+static bool is_possible(const struct machine *machine, enum kind kind)
+{
+    switch (kind) {
+    case START:
+        return !machine->running;
+    case CUT:
+    case CUT_AND_NOTICE:
+        return !machine->cut;
+    case NOTICE:
+        return machine->cut && !machine->told_cut;
+    case HEAL:
+        return machine->cut;
+    case BLINK:
+        return machine->running && !machine->cut && !machine->blinked;
+    case LEAVE:
+        return machine->inside;
+    case RESTART_ALL:
+        return machine->number == 0;
+    default:
+        return machine->running;
+    }
+}
+
+static void strike(struct world *world, enum kind kind, unsigned number)
 {
     struct machine *machine = &world->machine[number];
-    switch (kind) {
-    case 0:
-        if (!machine->running)
-            return false;
+    const unsigned last = kind == RESTART_ALL ? MACHINES - 1 : number;
+    if (kind == KILL || kind == KILL_AND_LOSE_PAGES)
         world_kill(world, number);
-        return true;
-    case 1: /* and its pages are gone */
-        if (!machine->running)
-            return false;
-        world_kill(world, number);
+    if (kind == KILL_AND_LOSE_PAGES)
         world_lose_pages(world, number);
-        return true;
-    case 2:
-        if (machine->running)
-            return false;
+    for (unsigned each = number; (kind == RESTART || kind == RESTART_ALL) && each <= last; each++) {
+        world_kill(world, each);
+        world_start(world, each);
+    }
+    if (kind == START)
         world_start(world, number);
-        return true;
-    case 3: /* killed, and back at once */
-        if (!machine->running)
-            return false;
-        world_kill(world, number);
-        world_start(world, number);
-        return true;
-    case 4:
-        if (!machine->running)
-            return false;
-        machine->stopped = !machine->stopped;
-        return true;
-    case 5:
-        if (!machine->running)
-            return false;
-        machine->deaf = !machine->deaf;
-        return true;
-    case 6:
-        if (machine->cut)
-            return false;
+    machine->stopped ^= kind == STOP_OR_RESUME;
+    machine->deaf ^= kind == DEAFEN_OR_NOT;
+    if (kind == CUT || kind == CUT_AND_NOTICE)
         world_cut(world, number);
-        return true;
-    case 7:
-        if (!machine->cut || machine->told_cut)
-            return false;
+    if (kind == NOTICE || kind == CUT_AND_NOTICE)
         world_notice_cut(world, number);
-        return true;
-    case 8: /* cut, and all know at once */
-        if (machine->cut)
-            return false;
-        world_cut(world, number);
-        world_notice_cut(world, number);
-        return true;
-    case 9:
-        if (!machine->cut)
-            return false;
+    if (kind == HEAL)
         world_heal(world, number);
-        return true;
-    case 10:
-        if (machine->cut || !machine->running || machine->blinked)
-            return false;
+    if (kind == BLINK)
         world_blink(world, number);
-        return true;
-    case 11: /* whoever is inside leaves, and another wants in */
-        if (!machine->inside)
-            return false;
+    if (kind == LEAVE) {
         world_leave(world, number);
         world_want(world, number, PERMISSION_EXCLUSIVE);
-        return true;
-    default: /* all agents of the cluster, at once */
-        if (number != 0)
-            return false;
-        for (unsigned each = 0; each < MACHINES; each++) {
-            world_kill(world, each);
-            world_start(world, each);
-        }
-        return true;
     }
 }
 
@@ -146,7 +136,11 @@ static enum outcome run(uint64_t sequence, unsigned depth)
     enum outcome outcome = HOLDS;
     for (unsigned at = 0; at < depth && outcome == HOLDS; at++) {
         world_run(&world, pauses_ms[blows[at] % PAUSES] * (int64_t)MS);
-        if (!strike(&world, blows[at] / PAUSES / MACHINES, blows[at] / PAUSES % MACHINES))
+        const enum kind kind = (enum kind)(blows[at] / PAUSES / MACHINES);
+        const unsigned number = blows[at] / PAUSES % MACHINES;
+        if (is_possible(&world.machine[number], kind))
+            strike(&world, kind, number);
+        else
             outcome = CHANGES_NOTHING;
     }
     if (outcome == HOLDS) {
