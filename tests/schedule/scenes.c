@@ -78,7 +78,7 @@ static void audit_of(ay_spec spec, unsigned deaths, unsigned kills)
     open_space(0);
     open_region(spec);
     unsigned told = told_so_far();
-    for (;;) {
+    while (told <= kills) {
         const int result = ay_enter_for(region, 10 * 1000);
         if (result != 0 && result != AY_AFTER_DEATH)
             found("in the end nobody can enter: %s", ay_message());
