@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* One write, so that the lines of several threads do not mix. */
-__attribute__((cold, noinline, noreturn, unused)) static void
+__attribute__((cold, noinline, __noreturn__, unused)) static void
 assert_failed(const char *file, int line, const char *what, const char *condition)
 {
     char text[512];

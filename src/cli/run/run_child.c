@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/assert.h"
+
 /* For execvp(), which has a path and, for a script without #!, all words once more on its stack. */
 enum { STACK_LEAST = 64 * 1024 };
 
@@ -66,6 +68,7 @@ static int become(void *arg)
 
 pid_t child_start(struct child *child)
 {
+    REQUIRES(child->words && child->words[0] && child->inherited);
     size_t room = STACK_LEAST;
     for (char *const *word = child->words; *word; word++)
         room += sizeof *word;
@@ -95,6 +98,7 @@ bool child_has_looked(const struct child *child)
 
 bool child_missed(const struct child *child, int number)
 {
+    REQUIRES(child_has_looked(child));
     return sigismember(&child->parent_got, number) == 1 && sigismember(&child->got, number) != 1;
 }
 

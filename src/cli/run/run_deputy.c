@@ -15,6 +15,7 @@
 
 #include "cli/run/run.h"
 #include "cli/text.h"
+#include "common/assert.h"
 
 /* How long the wrapper may take to pass on what the group got: what it has not by then was sent to
  * the deputy alone. */
@@ -133,6 +134,7 @@ static void heed_bell(struct deputy *self)
  * tell. */
 static void note_signal(struct deputy *self, int number)
 {
+    REQUIRES(number > 0 && number < SIGNALS);
     if (self->command == 0 || getppid() != self->guardian) {
         give(self, number);
     } else {
