@@ -23,7 +23,8 @@ static const char *contradiction(const struct check_words *asked)
     if ((model->room < WATCH_MOST || model->strangers) && !protocol->sleeps)
         return "watches nobody in its sleep; --watch and --strangers work with courtesy";
     if (model->malfunction && !protocol->domain)
-        return "is not meant for malfunction; --malfunction works with bakery-words";
+        return "is not meant for malfunction; --malfunction works with pair, races, clock, region "
+               "and bakery-words";
     if (model->stopped && !protocol->stop)
         return "has no list of ways to stop; --stopped works with forks";
     if (model->stopped >> model->places)

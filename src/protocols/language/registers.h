@@ -38,6 +38,7 @@
  *   RARELY, OFTEN                of a passage: how often it is called
  *   CALL(passage, &my->part, …)  run a passage inside a passage
  *   QUEUE                        the doorway ends here
+ *   STEP(number)                 the paper's step of that number begins here, 1 to 7; 0: none
  *   CONDITION(label, into)       into := my `when`
  *   SLEEP(label, HEAD_OF(my), &my->watch, woken)
  *                                sleep until a watched place wakes me; not at all (woken := false)

@@ -208,6 +208,7 @@ struct passage_head;
             return ABANDONED;                                                                      \
     } while (0)
 #define QUEUE                  ((void)0)
+#define STEP(number)           ((void)0)
 #define CONDITION(label, into) ((into) = registers_condition(at))
 #define AGAIN                                                                                      \
     do {                                                                                           \

@@ -20,7 +20,8 @@ struct source_line {
 };
 
 struct passage_head {
-    uint16_t point;       /* where the passage stopped; 0: not begun */
+    uint16_t point : 13;  /* where the passage stopped; 0: not begun */
+    uint16_t step : 3;    /* STEP: for invariants that speak of the paper's steps */
     uint8_t queued : 1;   /* past the doorway */
     uint8_t again : 1;    /* stands at AGAIN */
     uint8_t alarm : 1;    /* somebody said AWAKE, or ROUSE */
@@ -270,6 +271,7 @@ struct part_head {
 #define CALL_AS(id, passage, part, ...) CALL_(id, passage, part, __VA_ARGS__)
 #define CALL(passage, part, ...)        CALL_AS(__COUNTER__ + 1, passage, part, __VA_ARGS__)
 #define QUEUE                           (my->head.queued = 1)
+#define STEP(number)                    (my->head.step = (number))
 #define CONDITION(label, into)                                                                     \
     do {                                                                                           \
         STOP(label);                                                                               \

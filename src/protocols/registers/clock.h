@@ -23,7 +23,8 @@ enum { CLOCK_PADDING = 4, CLOCK_PADDING_PRINTED = 1 };
 
 /* Steps that look redundant and are not: left out one by one for the checker to refute. */
 struct clock_without {
-    bool step_1, step_3, ok, keep_rule, maximum_rule;
+    bool step_1, step_2, step_3, step_5, ok, keep_rule, maximum_rule;
+    bool regard; /* step 5 looks only at clocks in the system, not at those of who joins */
 };
 
 typedef uint16_t clock_position;
@@ -93,8 +94,10 @@ static inline clock_position clock_seen(struct clock_scan *scan)
 }
 
 /* Step 5's test: P_j does not hold the clock back. */
-static inline bool clock_may_tick(word w, unsigned c, unsigned M)
+static inline bool clock_may_tick(word w, unsigned c, unsigned M, struct clock_without without)
 {
+    if (without.step_5 || (without.regard && races_R(w) != RACES_Q))
+        return true;
     return races_R(w) == RACES_D || clock_c(w) == c || clock_c(w) == clock_next(c, M);
 }
 
@@ -112,12 +115,15 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
     }
     /* 2 */
     for (EACH_OTHER(my->j)) {
+        if (rules.without.step_2)
+            break;
         CALL(races_race, &my->race, at, my->j, my->c, false);
         my->R = my->j;
     }
     my->j = 0;
     my->s = my->race.s;
     my->race.s = 0;
+    STEP(3);
     /* 3. R and S stay as the last race left them. */
     if (!rules.without.step_3) {
         CALL(clock_scan, &my->scan, at, rules);
@@ -126,6 +132,7 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
     }
     my->s = 0;
     my->R = 0;
+    STEP(4);
     /* 4 */
     CALL(clock_scan, &my->scan, at, rules);
     seen = clock_seen(&my->scan);
@@ -133,11 +140,12 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
         my->c = seen;
     WRITE(step_4, P(i), races_word(RACES_Q, 0, my->c));
     QUEUE;
+    STEP(5);
     my->ok = rules.without.ok;
     for (;;) {
         /* 5 */
         for (EACH_OTHER(my->j)) {
-            AWAIT(step_5, w, P(my->j), clock_may_tick(w, my->c, M));
+            AWAIT(step_5, w, P(my->j), clock_may_tick(w, my->c, M, rules.without));
         }
         my->j = 0;
         /* 6 */
@@ -149,6 +157,7 @@ static inline enum passage_result clock_run(struct clock_passage *my, struct reg
     }
     my->c = 0;
     my->ok = 0;
+    STEP(0);
     PASSAGE_END
 }
 

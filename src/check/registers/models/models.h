@@ -28,13 +28,20 @@
     MODEL(forks)                                                                                   \
     MODEL(courtesy)                                                                                \
     MODEL(courtesy_units)                                                                          \
+    MODEL(races_copies)                                                                            \
     MODEL(bakery_words)                                                                            \
     MODEL(bakery_bounded)                                                                          \
     MODEL(bakery_torn)                                                                             \
+    MODEL(pair_once)                                                                               \
+    MODEL(pair_once_shy)                                                                           \
     MODEL(races_printed)                                                                           \
+    MODEL(races_copies_forgetful)                                                                  \
     MODEL(clock_unpadded)                                                                          \
     MODEL(clock_without_step_1)                                                                    \
+    MODEL(clock_without_step_2)                                                                    \
     MODEL(clock_without_step_3)                                                                    \
+    MODEL(clock_without_step_5)                                                                    \
+    MODEL(clock_without_regard)                                                                    \
     MODEL(clock_without_ok)                                                                        \
     MODEL(clock_without_keep)                                                                      \
     MODEL(clock_without_maximum)                                                                   \
