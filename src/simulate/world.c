@@ -105,11 +105,36 @@ void world_step(struct world *world, uint32_t node, const struct event *event)
     carry_out(world, node);
 }
 
+/* The share of --hot is one of requests, whatever the load: who is ahead of its share thinks again.
+ * Node 0 and the others are never both ahead. */
+static bool is_ahead(const struct world *world, uint32_t node)
+{
+    if (world->how->hot <= 0 || world->how->script)
+        return false;
+    const double share = node == 0 ? world->how->hot : 1 - world->how->hot;
+    const uint64_t made = node == 0 ? world->hot : world->started - world->hot;
+    return (double)made > share * (double)world->started + 1;
+}
+
+/* For a while at least, so that time passes for those it waits for. */
+static void think_again(struct world *world, uint32_t node)
+{
+    const uint64_t think = spread_draw(world, &world->how->think, think_scale(world, node)),
+                   delay = spread_draw(world, &world->how->delay, 1), least = delay ? delay : 1;
+    world_put(world, world->now + (think > least ? think : least), DUE_REQUEST, node,
+              world->peers[node].lives);
+}
+
 static void due_request(struct world *world, uint32_t node)
 {
     if (world->how->passages && world->started >= world->how->passages && !world->how->script)
         return;
+    if (is_ahead(world, node)) {
+        think_again(world, node);
+        return;
+    }
     world->started++;
+    world->hot += node == 0;
     const bool shared =
         !world->protocol->exclusive_only && chance_happens(&world->chance, world->how->shared);
     const uint8_t mode = shared ? MODE_SHARED : MODE_EXCLUSIVE;

@@ -71,6 +71,7 @@ struct world {
     struct effects effects;
     uint32_t first_waiting, last_waiting;
     uint64_t started; /* requests made */
+    uint64_t hot;     /* of these, node 0's */
     /* how many are inside; stale: given up for dead, and do not know */
     uint64_t inside[MODES], stale[MODES];
     uint64_t highest_fence[MODES]; /* of entries in that mode */

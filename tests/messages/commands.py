@@ -34,6 +34,7 @@ class Simulate(unittest.TestCase):
             report = json.loads(afteryou("simulate", protocol, "--passages", "300", "--json").stdout)
             self.assertEqual((report["verdict"], report["passages"]), ("holds", 300))
             self.assertLessEqual(report["waiting_round_trips"]["p50"], report["waiting_round_trips"]["p99"])
+            self.assertLess(report["waiting_round_trips"]["mean"], report["waiting_round_trips"]["most"])
             self.assertEqual(sum(report["messages"].values()),
                              round(report["messages_per_passage"]["mean"] * report["passages"]))
 
@@ -64,6 +65,17 @@ class Simulate(unittest.TestCase):
                                      "--passages", "3000", "--json").stdout)
         self.assertLess(report["messages_per_passage"]["mean"], 3)
         self.assertEqual(report["messages_per_passage"]["fewest"], 0)
+
+    def test_a_share_of_the_requests_holds_under_load(self):
+        """Node 0 waits as long as the others do, and makes half of the requests all the same."""
+        for protocol in PROTOCOLS:
+            with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+                afteryou("simulate", protocol, "-n", "5", "--hot", "0.5", "--think", "exp:100us", "--passages", "2000",
+                         "--trace", file.name)
+                with open(file.name, encoding="utf-8") as lines:
+                    requests = [json.loads(line)["process"] for line in lines if '"request"' in line]
+            self.assertEqual(len(requests), 2000)
+            self.assertTrue(980 <= requests.count("n0") <= 1020, f"{protocol}: {requests.count('n0')} of 2000")
 
     def test_table_one(self):
         rows = [json.loads(line) for line in afteryou("simulate", "--table", "-n", "3,10", "--json").stdout.splitlines()]

@@ -55,7 +55,7 @@ static void print_messages(const struct measure *measure, FILE *out)
 
 static void print_waits(const struct simulation *how, const struct measure *measure, FILE *out)
 {
-    fputs("  waiting    ", out);
+    fprintf(out, "  waiting    mean %.2f, ", round_trips(how, histogram_mean(&measure->waits)));
     static const double parts[] = {0.5, 0.9, 0.99};
     for (unsigned i = 0; i < 3; i++)
         fprintf(out, "p%.0f %.2f, ", 100 * parts[i],
@@ -136,6 +136,7 @@ static void print_waits_json(struct json *json, const struct simulation *how,
         double part;
     } parts[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
     json_object(json, "waiting_round_trips");
+    json_real(json, "mean", round_trips(how, histogram_mean(&measure->waits)), 6);
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
         json_real(json, parts[i].name,
                   round_trips(how, (double)histogram_part(&measure->waits, parts[i].part)), 6);
