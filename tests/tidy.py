@@ -48,7 +48,8 @@ MAY_INCLUDE_MORE = {
 }
 
 C_FILES = (".c", ".h")
-TEXT_FILES = C_FILES + (".py", ".md", ".build", ".sh", ".1", ".3", ".7", ".pml", ".yml", ".txt")
+PAGE_FILES = (".js", ".css")
+TEXT_FILES = C_FILES + PAGE_FILES + (".py", ".md", ".build", ".sh", ".1", ".3", ".7", ".pml", ".yml", ".txt")
 WITHOUT_EXTENSION = ("dev", "run", "README", "LICENSE")
 STOPS = "REGISTERS_" + "STOP_AT_ACCESS"
 # The register protocols' surroundings: once for each engine.
@@ -284,6 +285,8 @@ def judge(root):
             stated += [(path, number, match.group(1)) for number, line in enumerate(lines, 1)
                        if path.startswith("src/") and (match := STATED.match(line))]
             asserted |= {name for line in lines for name in ASSERTED.findall(line) if path.startswith("src/")}
+        if path.startswith("web/page/") and path.endswith(PAGE_FILES):
+            rules += [judge_length, judge_columns]
         for rule in rules:
             found += [f"{path}:{number}: {what}" for number, what in rule(root, path, lines)]
     found += judge_struct_names(structs)
@@ -359,6 +362,7 @@ BREAKS = [
     ("src/common/draw/svg.h", "/* SPDX-License-Identifier: MIT */\n#include <stdio.h>\n", "must begin a sentence"),
     ("src/common/draw/svg.h", GOOD + "int a;\n" * LINES_MOST, f"more than {LINES_MOST} lines"),
     ("src/common/draw/svg.h", GOOD + "int " + "a" * COLUMNS_MOST + ";\n", f"more than {COLUMNS_MOST} columns"),
+    ("web/page/one.js", "a" * COLUMNS_MOST + "();\n", f"more than {COLUMNS_MOST} columns"),
     ("src/common/draw/svg.h", GOOD + f"#ifdef {STOPS}\n#endif\n", "belongs to src/protocols/language/registers.h alone"),
     ("src/check/registers/accesses.h", GOOD + f"#ifndef {STOPS}\n#endif\n",
      "belongs to src/protocols/language/registers.h alone"),

@@ -31,7 +31,7 @@ SOURCES = ["src/protocols/registers/*.h", "src/protocols/registers/courtesy/*.h"
 # In this order: each file may use what those before it define.
 SCRIPTS = ["dom", "engine", "moves", "session", "source", "columns", "network", "diagram", "export", "transport", "chooser",
            "step", "check", "levels", "play", "guide", "about", "home", "share", "theme", "keys", "main"]
-STYLES = ["base", "layout", "step", "diagram", "pages"]
+STYLES = ["base", "layout", "step", "chooser", "diagram", "pages"]
 
 
 def c_files():

@@ -27,6 +27,7 @@ def judge_views(browser, width, views):
     for view in views:
         browser.open(view)
         browser.js(script)
+        browser.js("document.querySelectorAll('details').forEach((each) => each.open = true)")
         themes = set()
         for _ in range(2):
             browser.click("#theme")

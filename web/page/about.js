@@ -12,10 +12,18 @@ function figureLines(source, from, to) {
 class AboutPage {
     constructor(app) {
         this.app = app;
-        this.element = make('div', {class: 'page about-page'},
+        this.element = make(
+            'div',
+            {class: 'page about-page'},
             make('h1', {}, 'The papers'),
-            make('p', {class: 'lead'}, 'Every protocol here is the text that ships, label by label as its paper has it. The checker read them all; here is what it found.'),
-            app.data.papers.map((paper) => this.paper(paper)));
+            make(
+                'p',
+                {class: 'lead'},
+                'Every protocol here is the text that ships, label by label as its paper has it.' +
+                ' The checker read them all; here is what it found.',
+            ),
+            app.data.papers.map((paper) => this.paper(paper)),
+        );
     }
 
     show() {}
@@ -28,13 +36,33 @@ class AboutPage {
             tell(app.session.open(words) || '');
             app.go('step');
         };
-        return make('article', {class: 'panel paper', id: `paper-${paper.id}`},
-            make('h2', {}, paper.title), make('p', {class: 'cite'}, paper.cite),
+        return make(
+            'article',
+            {class: 'panel paper', id: `paper-${paper.id}`},
+            make('h2', {}, paper.title),
+            make('p', {class: 'cite'}, paper.cite),
             paper.text.map((text) => make('p', {}, text)),
             make('h3', {}, 'What was found wrong in print'),
-            make('ul', {}, paper.found.map((text) => make('li', {}, text))),
-            make('details', {}, make('summary', {}, `Its lines: src/${paper.file}`),
-                make('pre', {tabindex: '0', 'aria-label': `Lines of ${paper.title}`}, figureLines(source, paper.from, paper.to))),
-            make('div', {class: 'row'}, paper.open.map((words) => button(`Step ${words}`, () => open(words), {}))));
+            make(
+                'ul',
+                {},
+                paper.found.map((text) => make('li', {}, text)),
+            ),
+            make(
+                'details',
+                {},
+                make('summary', {}, `Its lines: src/${paper.file}`),
+                make(
+                    'pre',
+                    {tabindex: '0', 'aria-label': `Lines of ${paper.title}`},
+                    figureLines(source, paper.from, paper.to),
+                ),
+            ),
+            make(
+                'div',
+                {class: 'row'},
+                paper.open.map((words) => button(`Step ${words}`, () => open(words), {})),
+            ),
+        );
     }
 }

@@ -13,26 +13,58 @@ class ColumnsView {
         const broken = this.session.broken();
         const inside = state.processes.filter((process) => process.status === 'inside').length;
         this.element.style.setProperty('--columns', state.processes.length);
-        replace(this.element, state.processes.map((process, index) =>
-            this.column(process, index, before, broken === 'exclusion' || (broken && inside > 1))));
+        replace(
+            this.element,
+            state.processes.map((process, index) =>
+                this.column(
+                    process,
+                    index,
+                    before,
+                    broken === 'exclusion' || (broken && inside > 1),
+                ),
+            ),
+        );
         this.previous = state;
     }
 
     column(process, index, before, clash) {
-        const status = process.dead ? 'dead' : process.asleep && process.status !== 'inside' ? 'asleep' : process.status;
-        const word = process.dead ? 'dead' : process.asleep ? 'waiting, asleep' : STATUS_WORDS[process.status];
+        const status = process.dead
+            ? 'dead'
+            : process.asleep && process.status !== 'inside'
+              ? 'asleep'
+              : process.status;
+        const word = process.dead
+            ? 'dead'
+            : process.asleep
+              ? 'waiting, asleep'
+              : STATUS_WORDS[process.status];
         const name = nameOf(this.session, index);
         const moved = this.session.at && this.session.steps[this.session.at - 1].process === index;
-        return make('section', {
-            class: `column ${status}${moved ? ' moved' : ''}${clash && status === 'inside' ? ' clash' : ''}`,
-            style: `--own:${COLOURS[index]}`, 'aria-label': `${name}, ${word}`, 'data-process': index,
-        },
-        make('h2', {}, make('span', {class: 'dot', 'aria-hidden': 'true'}), name,
-            make('span', {class: 'status'}, word)),
-        process.request ? make('p', {class: 'request'}, process.request) : null,
-        this.registers(process, index, before),
-        this.lastLine(index),
-        this.moves(process, index));
+        return make(
+            'section',
+            {
+                class: [
+                    'column',
+                    status,
+                    moved ? 'moved' : '',
+                    clash && status === 'inside' ? 'clash' : '',
+                ].join(' '),
+                style: `--own:${COLOURS[index]}`,
+                'aria-label': `${name}, ${word}`,
+                'data-process': index,
+            },
+            make(
+                'h2',
+                {},
+                make('span', {class: 'dot', 'aria-hidden': 'true'}),
+                name,
+                make('span', {class: 'status'}, word),
+            ),
+            process.request ? make('p', {class: 'request'}, process.request) : null,
+            this.registers(process, index, before),
+            this.lastLine(index),
+            this.moves(process, index),
+        );
     }
 
     registers(process, index, before) {
@@ -41,44 +73,98 @@ class ColumnsView {
         const oldRows = old ? [...old.registers, ...(old.bits || [])] : [];
         const value = (row, at) => {
             const changed = oldRows[at] && oldRows[at].value !== row.value;
-            return make('div', {class: `register${changed ? ' changed' : ''}`},
-                make('dt', {}, row.name), make('dd', {}, row.value, row.flickers ? ' ~' : null));
+            return make(
+                'div',
+                {class: `register${changed ? ' changed' : ''}`},
+                make('dt', {}, row.name),
+                make('dd', {}, row.value, row.flickers ? ' ~' : null),
+            );
         };
         const buffered = (process.buffer || []).map((row) =>
-            make('div', {class: 'register buffered'}, make('dt', {}, row.name), make('dd', {}, `${row.value} (in its buffer)`)));
-        const extra = process.holds ? [make('div', {class: 'register'}, make('dt', {}, 'holds'), make('dd', {}, `${process.holds} unit`))] : [];
-        return make('dl', {class: `registers${rows.length > 6 ? ' many' : ''}`}, rows.map(value), buffered, extra);
+            make(
+                'div',
+                {class: 'register buffered'},
+                make('dt', {}, row.name),
+                make('dd', {}, `${row.value} (in its buffer)`),
+            ),
+        );
+        const extra = process.holds
+            ? [
+                  make(
+                      'div',
+                      {class: 'register'},
+                      make('dt', {}, 'holds'),
+                      make('dd', {}, `${process.holds} unit`),
+                  ),
+              ]
+            : [];
+        return make(
+            'dl',
+            {class: `registers${rows.length > 6 ? ' many' : ''}`},
+            rows.map(value),
+            buffered,
+            extra,
+        );
     }
 
     // What it did last, if it was the last to move.
     lastLine(index) {
         const step = this.session.at ? this.session.steps[this.session.at - 1] : null;
-        return make('p', {class: 'last'}, step && step.process === index ? `✓ ${step.text}` : ' ');
+        const did = step && step.process === index;
+        return make('p', {class: 'last'}, did ? `✓ ${step.text}` : ' ');
     }
 
     moves(process, index) {
         if (!process.moves.length) {
-            const why = process.asleep ? 'It sleeps until another wakes it.' : process.status === 'halted' ? 'It never moves again.'
-                : process.left === 0 ? 'It has made all its requests.' : process.dead ? 'It is dead.' : 'It waits for a message.';
+            const why = process.asleep
+                ? 'It sleeps until another wakes it.'
+                : process.status === 'halted'
+                  ? 'It never moves again.'
+                  : process.left === 0
+                    ? 'It has made all its requests.'
+                    : process.dead
+                      ? 'It is dead.'
+                      : 'It waits for a message.';
             return make('p', {class: 'nothing'}, why);
         }
         const ordinary = process.moves.filter((about) => !'dgf'.includes(about.move[1]));
         const rare = process.moves.filter((about) => 'dgf'.includes(about.move[1]));
-        return make('div', {class: 'moves'},
+        return make(
+            'div',
+            {class: 'moves'},
             ordinary.map((about) => this.moveButton(about, index)),
-            make('div', {class: 'rare'}, rare.map((about) => this.moveButton(about, index, true))));
+            make(
+                'div',
+                {class: 'rare'},
+                rare.map((about) => this.moveButton(about, index, true)),
+            ),
+        );
     }
 
     moveButton(about, index, rare) {
         const word = moveWord(about.move, about, this.session.info.messages);
-        const text = about.text.replace(/^(begins[^;]*|leaves|gives up|requests); ?/, '').replace(/^(dies|begins|leaves|requests)$/, '');
+        const text = about.text
+            .replace(/^(begins[^;]*|leaves|gives up|requests); ?/, '')
+            .replace(/^(dies|begins|leaves|requests)$/, '');
         const kind = kindOf(about.move) === 'd' ? 'kill' : rare ? 'rarely' : 'go';
-        return make('button', {
-            type: 'button', onclick: () => this.session.make(about.move),
-            class: `move ${kind}${about.breaks && !APP.level ? ' breaks' : ''}`,
-            'data-move': about.move, 'data-key': about.move,
-        }, make('span', {class: 'unseen'}, `${nameOf(this.session, index)}: `),
-        make('span', {class: 'word'}, kind === 'kill' ? make('span', {'aria-hidden': 'true'}, '☠ ') : null, word), ' ',
-        rare ? null : make('span', {class: 'what'}, text));
+        return make(
+            'button',
+            {
+                type: 'button',
+                onclick: () => this.session.make(about.move),
+                class: `move ${kind}${about.breaks && !APP.level ? ' breaks' : ''}`,
+                'data-move': about.move,
+                'data-key': about.move,
+            },
+            make('span', {class: 'unseen'}, `${nameOf(this.session, index)}: `),
+            make(
+                'span',
+                {class: 'word'},
+                kind === 'kill' ? make('span', {'aria-hidden': 'true'}, '☠ ') : null,
+                word,
+            ),
+            ' ',
+            rare ? null : make('span', {class: 'what'}, text),
+        );
     }
 }

@@ -1,35 +1,45 @@
 // SPDX-License-Identifier: MIT
-// The run as a space-time diagram: a lane for each process, time to the right. Waiting, inside and dead are bands; a store
-// is a square, a fetch a circle with an arrow from the store that it read; a message is an arrow.
+// The run as a space-time diagram: a lane for each process, time to the right. Waiting, inside and
+// dead are bands; a store is a square, a fetch a circle with an arrow from the store that it read;
+// a message is an arrow.
 
-const LANE = 62, TOP = 40, LEFT = 64;
+const LANE = 62,
+    TOP = 40,
+    LEFT = 64;
 
 // For each fetch the index of the store that it read; for each receipt that of its send. −1: none.
 function origins(steps) {
-    const stores = new Map(), sent = new Set();
+    const stores = new Map(),
+        sent = new Set();
     return steps.map((step, at) => {
         const access = step.access;
-        if (!access)
-            return receiptOrigin(steps, step, at, sent);
+        if (!access) return receiptOrigin(steps, step, at, sent);
         const key = `${access.place} ${access.index}`;
-        if (access.kind === 'write')
-            stores.set(key, at);
+        if (access.kind === 'write') stores.set(key, at);
         if (step.move[1] === 'd')
-            [...stores.keys()].filter((each) => each.startsWith(`${step.process} `)).forEach((each) => stores.set(each, at));
+            [...stores.keys()]
+                .filter((each) => each.startsWith(`${step.process} `))
+                .forEach((each) => stores.set(each, at));
         return access.kind === 'read' && stores.has(key) ? stores.get(key) : -1;
     });
 }
 
-// "receives KIND from N": the earliest such send of N to this node that no earlier receipt has used.
+// "receives KIND from N": the earliest such send of N to this node that no earlier receipt has
+// used.
 function receiptOrigin(steps, step, at, sent) {
     const found = /^receives (\w+) from (\d+)/.exec(step.text);
-    if (!found)
-        return -1;
+    if (!found) return -1;
     const [, kind, from] = found;
     for (let earlier = 0; earlier < at; earlier++) {
         const key = `${earlier} ${kind} ${step.process}`;
-        const says = steps[earlier].process === Number(from) && steps[earlier].text.split(';').some((part) =>
-            part.startsWith(` sends ${kind}`) && part.includes(`→${step.process}`));
+        const says =
+            steps[earlier].process === Number(from) &&
+            steps[earlier].text
+                .split(';')
+                .some(
+                    (part) =>
+                        part.startsWith(` sends ${kind}`) && part.includes(`→${step.process}`),
+                );
         if (says && !sent.has(key)) {
             sent.add(key);
             return earlier;
@@ -49,10 +59,8 @@ function bandsOf(session, process) {
         const status = session.statuses(at)[process];
         const kind = dead && status === 'idle' ? 'dead' : WAITING.has(status) ? 'waits' : status;
         const last = bands[bands.length - 1];
-        if (last && last.kind === kind)
-            last.to = at + 1;
-        else
-            bands.push({kind, from: at, to: at + 1});
+        if (last && last.kind === kind) last.to = at + 1;
+        else bands.push({kind, from: at, to: at + 1});
     }
     return bands;
 }
@@ -76,103 +84,217 @@ class Diagram {
     }
 
     svg(choose) {
-        const {session} = this, processes = session.info.processes;
-        const wide = this.x(session.steps.length) + 40, high = TOP + processes * LANE + 30;
+        const {session} = this,
+            processes = session.info.processes;
+        const wide = this.x(session.steps.length) + 40,
+            high = TOP + processes * LANE + 30;
         const from = origins(session.steps);
-        return draw('svg', {
-            class: 'diagram', viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: 'img',
-            'aria-label': `Space-time diagram of ${plural(session.steps.length, 'move')}`,
-        },
-        draw('defs', {}, ...COLOURS.map((colour, at) => draw('pattern', {
-            id: `waits-${at}`, width: 8, height: 8, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)',
-        }, draw('rect', {width: 8, height: 8, fill: colour, opacity: 0.16}), draw('rect', {width: 3, height: 8, fill: colour, opacity: 0.4})))),
-        Array.from({length: processes}, (_, process) => this.lane(process, wide)),
-        this.violations(high),
-        session.loop !== null ? this.loop(high) : null,
-        this.steps((at) => from[at] >= 0 ? this.arrow(from[at], at) : null),
-        this.steps((at) => this.mark(at, choose)),
-        draw('line', {class: 'now', x1: this.x(session.at - 0.5), x2: this.x(session.at - 0.5), y1: TOP - 14, y2: high - 22}),
-        draw('text', {class: 'now-text', x: this.x(session.at - 0.5), y: TOP - 20}, 'now'));
+        return draw(
+            'svg',
+            {
+                class: 'diagram',
+                viewBox: `0 0 ${wide} ${high}`,
+                width: wide,
+                height: high,
+                role: 'img',
+                'aria-label': `Space-time diagram of ${plural(session.steps.length, 'move')}`,
+            },
+            draw(
+                'defs',
+                {},
+                ...COLOURS.map((colour, at) =>
+                    draw(
+                        'pattern',
+                        {
+                            id: `waits-${at}`,
+                            width: 8,
+                            height: 8,
+                            patternUnits: 'userSpaceOnUse',
+                            patternTransform: 'rotate(45)',
+                        },
+                        draw('rect', {width: 8, height: 8, fill: colour, opacity: 0.16}),
+                        draw('rect', {width: 3, height: 8, fill: colour, opacity: 0.4}),
+                    ),
+                ),
+            ),
+            Array.from({length: processes}, (_, process) => this.lane(process, wide)),
+            this.violations(high),
+            session.loop !== null ? this.loop(high) : null,
+            this.steps((at) => (from[at] >= 0 ? this.arrow(from[at], at) : null)),
+            this.steps((at) => this.mark(at, choose)),
+            draw('line', {
+                class: 'now',
+                x1: this.x(session.at - 0.5),
+                x2: this.x(session.at - 0.5),
+                y1: TOP - 14,
+                y2: high - 22,
+            }),
+            draw('text', {class: 'now-text', x: this.x(session.at - 0.5), y: TOP - 20}, 'now'),
+        );
     }
 
     steps(each) {
         const all = [];
-        for (let at = this.first; at < this.last; at++)
-            all.push(each(at));
+        for (let at = this.first; at < this.last; at++) all.push(each(at));
         return all;
     }
 
     lane(process, wide) {
         const y = this.y(process);
-        const bands = bandsOf(this.session, process).filter((band) => band.to > this.first && band.from <= this.last);
-        return draw('g', {},
+        const bands = bandsOf(this.session, process).filter(
+            (band) => band.to > this.first && band.from <= this.last,
+        );
+        return draw(
+            'g',
+            {},
             draw('line', {class: 'lane', x1: LEFT - 8, x2: wide - 8, y1: y, y2: y}),
             draw('circle', {cx: 14, cy: y, r: 6, fill: COLOURS[process]}),
-            draw('text', {class: 'lane-name', x: 26, y: y + 5}, nameOf(this.session, process).replace('Node ', 'N')),
-            bands.map((band) => this.band(band, process, y)));
+            draw(
+                'text',
+                {class: 'lane-name', x: 26, y: y + 5},
+                nameOf(this.session, process).replace('Node ', 'N'),
+            ),
+            bands.map((band) => this.band(band, process, y)),
+        );
     }
 
     band({kind, from, to}, process, y) {
-        const left = Math.max(LEFT - 8, this.x(from - 1)), right = Math.min(this.x(to - 1), this.x(this.session.steps.length - 0.4));
-        if (right <= left || kind === 'idle')
-            return null;
+        const left = Math.max(LEFT - 8, this.x(from - 1)),
+            right = Math.min(this.x(to - 1), this.x(this.session.steps.length - 0.4));
+        if (right <= left || kind === 'idle') return null;
         const half = kind === 'inside' ? 17 : kind === 'dead' ? 10 : 12;
-        const fill = kind === 'waits' ? `url(#waits-${process})` : kind === 'inside' ? COLOURS[process]
-            : kind === 'dead' || kind === 'halted' ? 'none' : COLOURS[process];
+        const fill =
+            kind === 'waits'
+                ? `url(#waits-${process})`
+                : kind === 'inside'
+                  ? COLOURS[process]
+                  : kind === 'dead' || kind === 'halted'
+                    ? 'none'
+                    : COLOURS[process];
         const roomy = right - left > 44;
-        return draw('g', {class: `band ${kind}`},
-            draw('rect', {x: left, y: y - half, width: right - left, height: 2 * half, rx: 5, fill,
-                opacity: kind === 'leaving' || kind === 'malfunction' ? 0.25 : null}),
-            roomy && kind !== 'leaving' ? draw('text', {class: 'band-name', x: left + 5, y: y - half - 4}, kind === 'malfunction' ? 'malfunctions' : kind) : null);
+        return draw(
+            'g',
+            {class: `band ${kind}`},
+            draw('rect', {
+                x: left,
+                y: y - half,
+                width: right - left,
+                height: 2 * half,
+                rx: 5,
+                fill,
+                opacity: kind === 'leaving' || kind === 'malfunction' ? 0.25 : null,
+            }),
+            roomy && kind !== 'leaving'
+                ? draw(
+                      'text',
+                      {class: 'band-name', x: left + 5, y: y - half - 4},
+                      kind === 'malfunction' ? 'malfunctions' : kind,
+                  )
+                : null,
+        );
     }
 
     mark(at, choose) {
-        const step = this.session.steps[at], x = this.x(at), y = this.y(step.process);
-        const kind = step.move[1] === 'd' ? 'dies' : step.access?.kind === 'write' ? 'store' : 'fetch';
-        const label = step.access?.label || {b: 'req', s: 'rel', y: '', f: 'join'}[step.move[1]] || '';
-        const shape = kind === 'dies' ? draw('path', {d: `M${x - 7} ${y - 7} l14 14 m0 -14 l-14 14`})
-            : kind === 'store' ? draw('rect', {x: x - 10, y: y - 10, width: 20, height: 20, rx: 3}) : draw('circle', {cx: x, cy: y, r: 10});
+        const step = this.session.steps[at],
+            x = this.x(at),
+            y = this.y(step.process);
+        const kind =
+            step.move[1] === 'd' ? 'dies' : step.access?.kind === 'write' ? 'store' : 'fetch';
+        const label =
+            step.access?.label || {b: 'req', s: 'rel', y: '', f: 'join'}[step.move[1]] || '';
+        const shape =
+            kind === 'dies'
+                ? draw('path', {d: `M${x - 7} ${y - 7} l14 14 m0 -14 l-14 14`})
+                : kind === 'store'
+                  ? draw('rect', {x: x - 10, y: y - 10, width: 20, height: 20, rx: 3})
+                  : draw('circle', {cx: x, cy: y, r: 10});
         const value = kind === 'store' ? step.access.value.replace(/\w+=/g, '') : '';
-        return draw('g', {
-            class: `mark ${kind}${at >= this.session.at ? ' later' : ''}${step.stays ? ' stays' : ''}`,
-            onclick: choose ? () => choose(at + 1) : null, style: `--own:${COLOURS[step.process]}`,
-        },
-        draw('title', {}, `${at + 1}. ${nameOf(this.session, step.process)} ${step.text}`),
-        shape,
-        kind !== 'dies' && this.width > 26 ? draw('text', {x, y: y + 4}, label.length > 3 ? label.slice(0, 2) : label) : null,
-        value && this.width > 30 ? draw('text', {class: 'value', x, y: y + 26}, value.length > this.width / 6 ? `${value.slice(0, this.width / 6 - 1)}…` : value) : null);
+        return draw(
+            'g',
+            {
+                class: [
+                    'mark',
+                    kind,
+                    at >= this.session.at ? 'later' : '',
+                    step.stays ? 'stays' : '',
+                ].join(' '),
+                onclick: choose ? () => choose(at + 1) : null,
+                style: `--own:${COLOURS[step.process]}`,
+            },
+            draw('title', {}, `${at + 1}. ${nameOf(this.session, step.process)} ${step.text}`),
+            shape,
+            kind !== 'dies' && this.width > 26
+                ? draw('text', {x, y: y + 4}, label.length > 3 ? label.slice(0, 2) : label)
+                : null,
+            value && this.width > 30
+                ? draw(
+                      'text',
+                      {class: 'value', x, y: y + 26},
+                      value.length > this.width / 6
+                          ? `${value.slice(0, this.width / 6 - 1)}…`
+                          : value,
+                  )
+                : null,
+        );
     }
 
     arrow(from, to) {
-        const start = this.session.steps[from], end = this.session.steps[to];
-        if (start.process === end.process)
-            return null;
-        const x1 = this.x(from), y1 = this.y(start.process), x2 = this.x(to), y2 = this.y(end.process);
+        const start = this.session.steps[from],
+            end = this.session.steps[to];
+        if (start.process === end.process) return null;
+        const x1 = this.x(from),
+            y1 = this.y(start.process),
+            x2 = this.x(to),
+            y2 = this.y(end.process);
         const down = y2 > y1 ? 1 : -1;
-        const a = [x1, y1 + 11 * down], b = [x2, y2 - 12 * down], message = !end.access;
+        const a = [x1, y1 + 11 * down],
+            b = [x2, y2 - 12 * down],
+            message = !end.access;
         const kind = message ? /^receives (\w+)/.exec(end.text)[1] : '';
         const angle = Math.atan2(b[1] - a[1], b[0] - a[0]);
-        const tip = (turn) => `${b[0] - 8 * Math.cos(angle + turn)},${b[1] - 8 * Math.sin(angle + turn)}`;
-        return draw('g', {class: `read${to >= this.session.at ? ' later' : ''}${message ? ' message' : ''}`, style: `--own:${COLOURS[start.process]}`},
+        const tip = (turn) =>
+            `${b[0] - 8 * Math.cos(angle + turn)},${b[1] - 8 * Math.sin(angle + turn)}`;
+        return draw(
+            'g',
+            {
+                class: `read${to >= this.session.at ? ' later' : ''}${message ? ' message' : ''}`,
+                style: `--own:${COLOURS[start.process]}`,
+            },
             draw('line', {x1: a[0], y1: a[1], x2: b[0], y2: b[1]}),
             draw('polygon', {points: `${b[0]},${b[1]} ${tip(0.4)} ${tip(-0.4)}`}),
-            message && this.width > 30 ? draw('text', {x: (a[0] + b[0]) / 2 + 4, y: (a[1] + b[1]) / 2 - 3}, kind) : null);
+            message && this.width > 30
+                ? draw('text', {x: (a[0] + b[0]) / 2 + 4, y: (a[1] + b[1]) / 2 - 3}, kind)
+                : null,
+        );
     }
 
     violations(high) {
         const first = this.session.firstBroken();
-        if (first < this.first || first >= this.last)
-            return null;
+        if (first < this.first || first >= this.last) return null;
         const x = this.x(first);
-        return draw('g', {class: 'violation'},
-            draw('rect', {x: x - this.width / 2, y: TOP - 12, width: this.width, height: high - TOP - 14, rx: 6}),
-            draw('text', {x, y: high - 6}, `✗ ${brokenWords(this.session.steps[first].broken)}`));
+        return draw(
+            'g',
+            {class: 'violation'},
+            draw('rect', {
+                x: x - this.width / 2,
+                y: TOP - 12,
+                width: this.width,
+                height: high - TOP - 14,
+                rx: 6,
+            }),
+            draw('text', {x, y: high - 6}, `✗ ${brokenWords(this.session.steps[first].broken)}`),
+        );
     }
 
     loop(high) {
-        const x1 = this.x(this.session.loop) - this.width / 2, x2 = this.x(this.session.steps.length) - this.width / 2, y = high - 20;
-        return draw('g', {class: 'loop'},
+        const x1 = this.x(this.session.loop) - this.width / 2,
+            x2 = this.x(this.session.steps.length) - this.width / 2,
+            y = high - 20;
+        return draw(
+            'g',
+            {class: 'loop'},
             draw('path', {d: `M${x2} ${y} L${x1} ${y} m8 -5 l-8 5 l8 5`}),
-            draw('text', {x: (x1 + x2) / 2, y: y + 15}, 'again and again'));
+            draw('text', {x: (x1 + x2) / 2, y: y + 15}, 'again and again'),
+        );
     }
 }

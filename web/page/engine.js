@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The checker, as WebAssembly: calls with text in, JSON out. The page and its worker both begin with this file.
+// The checker, as WebAssembly: calls with text in, JSON out. The page and its worker both begin
+// with this file.
 
 async function unpack(base64) {
     const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
@@ -23,7 +24,7 @@ class Engine {
 
     // The few calls that the C library makes: it writes lines, and asks the clock.
     system() {
-        const texts = this.texts = {1: [], 2: []};
+        const texts = (this.texts = {1: [], 2: []});
         const view = () => new DataView(this.exports.memory.buffer);
         return {
             fd_write: (file, vectors, count, written) => {
@@ -31,7 +32,9 @@ class Engine {
                 for (let at = 0; at < count; at++) {
                     const begin = view().getUint32(vectors + 8 * at, true);
                     const length = view().getUint32(vectors + 8 * at + 4, true);
-                    texts[file]?.push(new Uint8Array(this.exports.memory.buffer, begin, length).slice());
+                    texts[file]?.push(
+                        new Uint8Array(this.exports.memory.buffer, begin, length).slice(),
+                    );
                     total += length;
                 }
                 view().setUint32(written, total, true);
@@ -84,15 +87,22 @@ class Engine {
     // {answer}, or {error} in words for people.
     call(name, text, ...numbers) {
         const bytes = new TextEncoder().encode(text || '');
-        if (bytes.length >= this.exports.room_size())
-            return {error: 'That is too long.'};
-        const room = new Uint8Array(this.exports.memory.buffer, this.exports.room(), bytes.length + 1);
+        if (bytes.length >= this.exports.room_size()) return {error: 'That is too long.'};
+        const room = new Uint8Array(
+            this.exports.memory.buffer,
+            this.exports.room(),
+            bytes.length + 1,
+        );
         room.set(bytes);
         room[bytes.length] = 0;
         const done = this.exports[name](...numbers);
-        const answer = this.taken(1), said = this.taken(2);
-        if (done)
-            return {taken: true, answer: answer ? JSON.parse(answer) : null};
-        return {error: said.trim().replace(/^afteryou check: /, '') || 'The engine refused, and did not say why.'};
+        const answer = this.taken(1),
+            said = this.taken(2);
+        if (done) return {taken: true, answer: answer ? JSON.parse(answer) : null};
+        return {
+            error:
+                said.trim().replace(/^afteryou check: /, '') ||
+                'The engine refused, and did not say why.',
+        };
     }
 }

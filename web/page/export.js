@@ -5,26 +5,53 @@ class DiagramView {
     constructor(session) {
         this.session = session;
         this.zoom = 46;
-        this.seen = this.drawn = {left: 0, width: 900}; // where the scroller was when it was last measured
-        this.scroller = make('div', {class: 'scroller', tabindex: '0', role: 'region', 'aria-label': 'Space-time diagram'});
-        const tools = make('div', {class: 'tools'},
+        // Where the scroller was when it was last measured, and when it was last drawn.
+        this.seen = this.drawn = {left: 0, width: 900};
+        this.scroller = make('div', {
+            class: 'scroller',
+            tabindex: '0',
+            role: 'region',
+            'aria-label': 'Space-time diagram',
+        });
+        const tools = make(
+            'div',
+            {class: 'tools'},
             button('−', () => this.scale(1 / 1.3), {'aria-label': 'Zoom out'}),
             button('+', () => this.scale(1.3), {'aria-label': 'Zoom in'}),
             button('Fit', () => this.fit(), {}),
-            button('Save as SVG', () => this.save(), {}));
-        const key = make('p', {class: 'key'},
-            make('span', {class: 'sample waits'}), 'waits', make('span', {class: 'sample inside'}), 'inside',
-            make('span', {class: 'sample dead'}), 'dead', make('span', {class: 'sample square'}), 'store',
-            make('span', {class: 'sample round'}), 'fetch; its arrow comes from the store that it read');
-        this.element = make('section', {class: 'panel spacetime', 'aria-label': 'Space and time'},
-            make('div', {class: 'bar'}, make('h2', {}, 'Space and time'), tools), this.scroller, key);
+            button('Save as SVG', () => this.save(), {}),
+        );
+        const key = make(
+            'p',
+            {class: 'key'},
+            make('span', {class: 'sample waits'}),
+            'waits',
+            make('span', {class: 'sample inside'}),
+            'inside',
+            make('span', {class: 'sample dead'}),
+            'dead',
+            make('span', {class: 'sample square'}),
+            'store',
+            make('span', {class: 'sample round'}),
+            'fetch; its arrow comes from the store that it read',
+        );
+        this.element = make(
+            'section',
+            {class: 'panel spacetime', 'aria-label': 'Space and time'},
+            make('div', {class: 'bar'}, make('h2', {}, 'Space and time'), tools),
+            this.scroller,
+            key,
+        );
         this.scroller.addEventListener('scroll', () => this.look());
-        this.scroller.addEventListener('wheel', (event) => {
-            if (!event.ctrlKey)
-                return;
-            event.preventDefault();
-            this.scale(event.deltaY < 0 ? 1.1 : 1 / 1.1);
-        }, {passive: false});
+        this.scroller.addEventListener(
+            'wheel',
+            (event) => {
+                if (!event.ctrlKey) return;
+                event.preventDefault();
+                this.scale(event.deltaY < 0 ? 1.1 : 1 / 1.1);
+            },
+            {passive: false},
+        );
     }
 
     scale(by) {
@@ -33,7 +60,14 @@ class DiagramView {
     }
 
     fit() {
-        this.zoom = Math.max(10, Math.min(90, (this.scroller.clientWidth - LEFT - 60) / Math.max(1, this.session.steps.length + 1)));
+        this.zoom = Math.max(
+            10,
+            Math.min(
+                90,
+                (this.scroller.clientWidth - LEFT - 60) /
+                    Math.max(1, this.session.steps.length + 1),
+            ),
+        );
         this.show();
     }
 
@@ -44,7 +78,8 @@ class DiagramView {
 
     // The present move comes into sight.
     follow() {
-        const {scroller, session} = this, x = LEFT + (session.at + 0.75) * this.zoom;
+        const {scroller, session} = this,
+            x = LEFT + (session.at + 0.75) * this.zoom;
         this.seen = {left: scroller.scrollLeft, width: scroller.clientWidth};
         if (x > this.seen.left + this.seen.width - 60 || x < this.seen.left + LEFT)
             scroller.scrollLeft = x - this.seen.width * 0.7;
@@ -54,16 +89,22 @@ class DiagramView {
     // Draws again if what is in sight has moved far from what was drawn.
     look() {
         this.seen = {left: this.scroller.scrollLeft, width: this.scroller.clientWidth};
-        if (Math.abs(this.seen.left - this.drawn.left) > 8 * this.zoom || this.seen.width > this.drawn.width)
+        if (
+            Math.abs(this.seen.left - this.drawn.left) > 8 * this.zoom ||
+            this.seen.width > this.drawn.width
+        )
             this.draw();
     }
 
     // The moves in sight, and some beside them.
     draw() {
-        const {left, width} = this.drawn = this.seen, beside = 12;
+        const {left, width} = (this.drawn = this.seen),
+            beside = 12;
         const first = Math.floor((left - LEFT) / this.zoom) - beside;
         const last = Math.ceil((left + width) / this.zoom) + beside;
-        this.scroller.replaceChildren(new Diagram(this.session, this.zoom, first, last).svg((at) => this.session.goto(at)));
+        this.scroller.replaceChildren(
+            new Diagram(this.session, this.zoom, first, last).svg((at) => this.session.goto(at)),
+        );
     }
 
     // The picture stands alone: the styles that it needs go with it, as they are in this theme.
@@ -71,8 +112,11 @@ class DiagramView {
         const svg = new Diagram(this.session, this.zoom).svg(null);
         const styles = getComputedStyle(document.documentElement);
         const used = ['--ink', '--soft', '--line', '--paper', '--bad', '--panel'];
-        const root = `svg{${used.map((name) => `${name}:${styles.getPropertyValue(name)}`).join(';')};background:var(--paper)}`;
-        const rules = [...document.styleSheets[0].cssRules].map((rule) => rule.cssText).filter((text) => text.startsWith('.diagram'));
+        const colours = used.map((name) => `${name}:${styles.getPropertyValue(name)}`).join(';');
+        const root = `svg{${colours};background:var(--paper)}`;
+        const rules = [...document.styleSheets[0].cssRules]
+            .map((rule) => rule.cssText)
+            .filter((text) => text.startsWith('.diagram'));
         svg.prepend(draw('style', {}, [root, ...rules].join('\n')));
         svg.setAttribute('xmlns', SVG_NAMESPACE);
         return new XMLSerializer().serializeToString(svg);

@@ -30,8 +30,7 @@ class Progress {
         } catch {
             this.solved = {};
         }
-        if (typeof this.solved !== 'object')
-            this.solved = {};
+        if (typeof this.solved !== 'object') this.solved = {};
     }
 
     best(level) {
@@ -41,8 +40,7 @@ class Progress {
 
     note(level, moves) {
         const best = this.best(level);
-        if (best === null || moves < best)
-            this.solved[level.words] = moves;
+        if (best === null || moves < best) this.solved[level.words] = moves;
         try {
             localStorage.setItem('afteryou-levels', JSON.stringify(this.solved));
         } catch {
@@ -54,49 +52,108 @@ class Progress {
 // Each level with its solution, from easy to hard; the one that cannot be broken is last.
 function orderedLevels(data) {
     const levels = data.levels.map((level) => ({...level, ...data.solutions[level.words]}));
-    return levels.sort((a, b) => hardness(a) - hardness(b)).map((level, at) => ({...level, number: at + 1}));
+    return levels
+        .sort((a, b) => hardness(a) - hardness(b))
+        .map((level, at) => ({...level, number: at + 1}));
 }
 
-// The longer the shortest way, the harder; and two inside are easier to think of than a fence or a round.
+// The longer the shortest way, the harder; and two inside are easier to think of than a fence or a
+// round.
 function hardness(level) {
-    const extra = {exclusion: 0, deadlock: 2, progress: 3, turn: 4, fairness: 6, fence: 8, window: 8, bound: 8};
-    return level.unbreakable ? Infinity : level.moves.length + (extra[level.breaks || level.property] ?? 6);
+    const extra = {
+        exclusion: 0,
+        deadlock: 2,
+        progress: 3,
+        turn: 4,
+        fairness: 6,
+        fence: 8,
+        window: 8,
+        bound: 8,
+    };
+    return level.unbreakable
+        ? Infinity
+        : level.moves.length + (extra[level.breaks || level.property] ?? 6);
 }
 
 function gradeOf(level) {
-    if (level.unbreakable)
-        return 'The last one';
+    if (level.unbreakable) return 'The last one';
     const hard = hardness(level);
-    return hard <= 12 ? 'First steps' : hard <= 26 ? 'A good evening' : hard <= 70 ? 'Hard' : 'Only for the stubborn';
+    return hard <= 12
+        ? 'First steps'
+        : hard <= 26
+          ? 'A good evening'
+          : hard <= 70
+            ? 'Hard'
+            : 'Only for the stubborn';
 }
 
 class LevelsPage {
     constructor(app) {
         this.app = app;
         this.grid = make('div', {});
-        this.element = make('div', {class: 'page levels-page'},
+        this.element = make(
+            'div',
+            {class: 'page levels-page'},
             make('h1', {}, 'Break it'),
-            make('p', {class: 'lead'}, 'You are the scheduler and the assassin. Each of these protocols is broken: a line left out, or as a paper printed it. You decide who moves next, and who dies. Break its promise.'),
-            this.grid);
+            make(
+                'p',
+                {class: 'lead'},
+                'You are the scheduler and the assassin. Each of these protocols is broken: a ' +
+                'line left out, or as a paper printed it. You decide who moves next, and who ' +
+                'dies. Break its promise.',
+            ),
+            this.grid,
+        );
     }
 
     show() {
         const groups = new Map();
         for (const level of this.app.levels)
             groups.set(gradeOf(level), [...(groups.get(gradeOf(level)) || []), level]);
-        replace(this.grid, [...groups].map(([grade, levels]) => make('section', {'aria-label': grade},
-            make('h2', {}, grade), make('ul', {class: 'levels'}, levels.map((level) => this.card(level))))));
+        replace(
+            this.grid,
+            [...groups].map(([grade, levels]) =>
+                make(
+                    'section',
+                    {'aria-label': grade},
+                    make('h2', {}, grade),
+                    make(
+                        'ul',
+                        {class: 'levels'},
+                        levels.map((level) => this.card(level)),
+                    ),
+                ),
+            ),
+        );
     }
 
     card(level) {
         const best = this.app.progress.best(level);
-        return make('li', {}, make('button', {
-            type: 'button', class: `level${best !== null ? ' solved' : ''}`, 'data-level': level.words, 'data-key': `level-${level.number}`,
-            onclick: () => this.app.play(level),
-        },
-        make('span', {class: 'level-number'}, String(level.number)),
-        make('span', {class: 'level-title'}, level.title),
-        make('span', {class: 'level-facts'}, level.unbreakable ? 'as it ships' : `${level.breaks || level.property}, ${plural(level.moves.length, 'move')}`),
-        best !== null ? make('span', {class: 'level-best'}, `✓ broken in ${best}`) : null));
+        return make(
+            'li',
+            {},
+            make(
+                'button',
+                {
+                    type: 'button',
+                    class: `level${best !== null ? ' solved' : ''}`,
+                    'data-level': level.words,
+                    'data-key': `level-${level.number}`,
+                    onclick: () => this.app.play(level),
+                },
+                make('span', {class: 'level-number'}, String(level.number)),
+                make('span', {class: 'level-title'}, level.title),
+                make(
+                    'span',
+                    {class: 'level-facts'},
+                    level.unbreakable
+                        ? 'as it ships'
+                        : [level.breaks || level.property, plural(level.moves.length, 'move')].join(
+                              ', ',
+                          ),
+                ),
+                best !== null ? make('span', {class: 'level-best'}, `✓ broken in ${best}`) : null,
+            ),
+        );
     }
 }

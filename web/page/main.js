@@ -1,28 +1,41 @@
 // SPDX-License-Identifier: MIT
 // The page: its views, and what goes from one to another.
 
-const VIEWS = [['home', 'Start'], ['step', 'Step'], ['check', 'Check'], ['levels', 'Break it'], ['about', 'Papers']];
+const VIEWS = [
+    ['home', 'Start'],
+    ['step', 'Step'],
+    ['check', 'Check'],
+    ['levels', 'Break it'],
+    ['about', 'Papers'],
+];
 
 function head(app) {
-    app.tabs = VIEWS.map(([view, label]) => button(label, () => app.go(view), {class: 'tab', 'data-view': view}));
+    app.tabs = VIEWS.map(([view, label]) =>
+        button(label, () => app.go(view), {class: 'tab', 'data-view': view}),
+    );
     const keys = listenToKeys(app);
-    replace(document.getElementById('head'),
+    replace(
+        document.getElementById('head'),
         button('after you', () => app.go('home'), {class: 'brand'}),
         make('nav', {'aria-label': 'Views'}, app.tabs),
-        make('div', {class: 'head-tools'},
-            button('Tour', () => app.guide.begin('tour'), {class: 'quiet'}), button('Keys', keys, {class: 'quiet'}),
-            button('Share', () => app.sharing.copy(), {class: 'quiet', id: 'share'}), app.theme.button));
+        make(
+            'div',
+            {class: 'head-tools'},
+            button('Tour', () => app.guide.begin('tour'), {class: 'quiet'}),
+            button('Keys', keys, {class: 'quiet'}),
+            button('Share', () => app.sharing.copy(), {class: 'quiet', id: 'share'}),
+            app.theme.button,
+        ),
+    );
 }
 
 // The page of that view comes up; whoever uses a screen reader or the keyboard begins at its top.
 function go(view) {
-    const app = APP, main = document.getElementById('main-content');
-    if (view !== 'play')
-        app.level = null;
-    if (view !== 'step')
-        app.guide.end();
-    if (view !== 'step' && view !== 'play')
-        app.stepper.transport.stop();
+    const app = APP,
+        main = document.getElementById('main-content');
+    if (view !== 'play') app.level = null;
+    if (view !== 'step') app.guide.end();
+    if (view !== 'step' && view !== 'play') app.stepper.transport.stop();
     tell('');
     app.view = view;
     const page = app.pages[view];
@@ -30,7 +43,10 @@ function go(view) {
         page.element.append(app.stepper.element);
     main.replaceChildren(page.element);
     for (const tab of app.tabs)
-        tab.toggleAttribute('aria-current', tab.dataset.view === (view === 'play' ? 'levels' : view));
+        tab.toggleAttribute(
+            'aria-current',
+            tab.dataset.view === (view === 'play' ? 'levels' : view),
+        );
     page.show();
     main.focus({preventScroll: true});
     scrollTo(0, 0);
@@ -42,8 +58,7 @@ function play(level) {
     const wrong = APP.pages.play.open(level);
     APP.level = level;
     go('play');
-    if (wrong)
-        tell(wrong);
+    if (wrong) tell(wrong);
 }
 
 async function start() {
@@ -66,8 +81,12 @@ async function start() {
     app.theme = new Theme();
     app.sharing = new Sharing(app);
     app.pages = {
-        home: new HomePage(app), step: new StepPage(app), check: new CheckPage(app), levels: new LevelsPage(app),
-        play: new PlayPage(app), about: new AboutPage(app),
+        home: new HomePage(app),
+        step: new StepPage(app),
+        check: new CheckPage(app),
+        levels: new LevelsPage(app),
+        play: new PlayPage(app),
+        about: new AboutPage(app),
     };
     app.session.listeners.push(() => {
         app.pages[app.view]?.show();
@@ -81,5 +100,6 @@ async function start() {
 start().catch((error) => {
     const old = typeof DecompressionStream === 'undefined' || typeof WebAssembly === 'undefined';
     document.getElementById('main-content').textContent = old
-        ? 'This browser is too old: it lacks WebAssembly or DecompressionStream.' : `The playground could not start: ${error.message}`;
+        ? 'This browser is too old: it lacks WebAssembly or DecompressionStream.'
+        : `The playground could not start: ${error.message}`;
 });

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Moves as text: who (A to H), what (s b g d y f), and which outcome: "AbAsBy2". And the words for them.
+// Moves as text: who (A to H), what (s b g d y f), and which outcome: "AbAsBy2". And the words for
+// them.
 
 const MOVES_MOST = 20000;
 
 const KINDS = {
-    s: 'step', b: 'begin', g: 'give up', d: 'die', y: 'surroundings', f: 'fault',
+    s: 'step',
+    b: 'begin',
+    g: 'give up',
+    d: 'die',
+    y: 'surroundings',
+    f: 'fault',
 };
 
 // An array, or null if it is no list of moves.
@@ -19,26 +25,45 @@ const kindOf = (move) => move[1];
 // What the button says; the text of the move is beside it.
 function moveWord(move, about, messages) {
     switch (kindOf(move)) {
-    case 'b':
-        return messages ? 'Request' : /^begins ([^;]+);/.exec(about.text)?.[1] ? `Begin ${/^begins ([^;]+);/.exec(about.text)[1]}` : 'Begin';
-    case 'g':
-        return 'Give up';
-    case 'd':
-        return 'Kill';
-    case 'f':
-        return messages ? 'Join' : 'Stop for ever';
-    case 'y':
-        return messages ? 'Deliver' : about.text.startsWith('falls') ? 'Fall quiet' : 'Drain';
-    default:
-        return /^leaves/.test(about.text) ? 'Leave' : about.stays ? 'Look again' : 'Step';
+        case 'b':
+            return messages
+                ? 'Request'
+                : /^begins ([^;]+);/.exec(about.text)?.[1]
+                  ? `Begin ${/^begins ([^;]+);/.exec(about.text)[1]}`
+                  : 'Begin';
+        case 'g':
+            return 'Give up';
+        case 'd':
+            return 'Kill';
+        case 'f':
+            return messages ? 'Join' : 'Stop for ever';
+        case 'y':
+            return messages ? 'Deliver' : about.text.startsWith('falls') ? 'Fall quiet' : 'Drain';
+        default:
+            return /^leaves/.test(about.text) ? 'Leave' : about.stays ? 'Look again' : 'Step';
     }
 }
 
 // Process colours by name; the palette is Okabe and Ito's, which the colour-blind can tell apart.
-const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b3a100', '#7f7f7f'];
+const COLOURS = [
+    '#0072b2',
+    '#e69f00',
+    '#009e73',
+    '#cc79a7',
+    '#56b4e9',
+    '#d55e00',
+    '#b3a100',
+    '#7f7f7f',
+];
 
 const STATUS_WORDS = {
-    idle: 'outside', doorway: 'in the doorway', active: 'visible', queued: 'waiting', inside: 'INSIDE',
-    leaving: 'leaving', malfunction: 'malfunctions', halted: 'stopped for ever',
+    idle: 'outside',
+    doorway: 'in the doorway',
+    active: 'visible',
+    queued: 'waiting',
+    inside: 'INSIDE',
+    leaving: 'leaving',
+    malfunction: 'malfunctions',
+    halted: 'stopped for ever',
 };
 const WAITING = new Set(['doorway', 'active', 'queued']);

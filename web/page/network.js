@@ -6,60 +6,117 @@ const NETWORK_WIDTH = 720;
 class NetworkView {
     constructor(session) {
         this.session = session;
-        this.element = make('section', {class: 'panel network', 'aria-label': 'Messages on their way'});
+        this.element = make('section', {
+            class: 'panel network',
+            'aria-label': 'Messages on their way',
+        });
     }
 
-    // One arrow for each receiver of each message; `move` is what delivers it, if it may arrive next.
+    // One arrow for each receiver of each message; `move` is what delivers it, if it may arrive
+    // next.
     arrows() {
-        const state = this.session.state(), arrows = [];
-        state.flying.forEach((packet, number) => packet.to.forEach((to) => {
-            const move = `${String.fromCharCode(65 + to)}y${number || ''}`;
-            const may = state.processes[to].moves.some((about) => about.move === move);
-            arrows.push({...packet, to, move: may ? move : null});
-        }));
+        const state = this.session.state(),
+            arrows = [];
+        state.flying.forEach((packet, number) =>
+            packet.to.forEach((to) => {
+                const move = `${String.fromCharCode(65 + to)}y${number || ''}`;
+                const may = state.processes[to].moves.some((about) => about.move === move);
+                arrows.push({...packet, to, move: may ? move : null});
+            }),
+        );
         return arrows;
     }
 
     show() {
         this.element.hidden = !this.session.info.messages;
-        if (this.element.hidden)
-            return;
-        const arrows = this.arrows(), nodes = this.session.state().processes;
+        if (this.element.hidden) return;
+        const arrows = this.arrows(),
+            nodes = this.session.state().processes;
         const height = 74 + 34 * Math.max(1, arrows.length);
-        const x = (node) => NETWORK_WIDTH * (node + 0.5) / nodes.length;
-        replace(this.element, make('h2', {}, arrows.length ? 'On their way: click to deliver' : 'Nothing is on its way'),
-            draw('svg', {viewBox: `0 0 ${NETWORK_WIDTH} ${height}`, class: 'arrows', role: 'group', 'aria-label': 'Messages'},
+        const x = (node) => (NETWORK_WIDTH * (node + 0.5)) / nodes.length;
+        replace(
+            this.element,
+            make(
+                'h2',
+                {},
+                arrows.length ? 'On their way: click to deliver' : 'Nothing is on its way',
+            ),
+            draw(
+                'svg',
+                {
+                    viewBox: `0 0 ${NETWORK_WIDTH} ${height}`,
+                    class: 'arrows',
+                    role: 'group',
+                    'aria-label': 'Messages',
+                },
                 nodes.map((node, at) => [
                     draw('line', {x1: x(at), y1: 44, x2: x(at), y2: height - 6, class: 'lane'}),
-                    draw('circle', {cx: x(at), cy: 26, r: 16, fill: COLOURS[at], class: node.dead ? 'gone' : ''}),
-                    draw('text', {x: x(at), y: 31, class: 'node-name'}, node.dead ? '✕' : String(at))]),
-                arrows.map((arrow, at) => this.arrow(arrow, x(arrow.from), x(arrow.to), 70 + 34 * at))));
+                    draw('circle', {
+                        cx: x(at),
+                        cy: 26,
+                        r: 16,
+                        fill: COLOURS[at],
+                        class: node.dead ? 'gone' : '',
+                    }),
+                    draw(
+                        'text',
+                        {x: x(at), y: 31, class: 'node-name'},
+                        node.dead ? '✕' : String(at),
+                    ),
+                ]),
+                arrows.map((arrow, at) =>
+                    this.arrow(arrow, x(arrow.from), x(arrow.to), 70 + 34 * at),
+                ),
+            ),
+        );
     }
 
     arrow(arrow, from, to, y) {
         const self = from === to;
-        const label = `${arrow.name}${arrow.name === 'died' || arrow.name === 'joined' ? ` ${arrow.from}` : arrow.number ? `(${arrow.number})` : ''}`;
-        const middle = (from + to) / 2, width = 12 + 8 * label.length;
-        const path = self ? `M${from} ${y - 12} c50 0 50 24 4 24` : `M${from} ${y} L${to + (from < to ? -9 : 9)} ${y}`;
-        const tip = self ? `${from + 4},${y + 12} ${from + 13},${y + 7} ${from + 13},${y + 17}`
-            : `${to},${y} ${to + (from < to ? -10 : 10)},${y - 5} ${to + (from < to ? -10 : 10)},${y + 5}`;
+        const notice = arrow.name === 'died' || arrow.name === 'joined';
+        const what = notice ? ` ${arrow.from}` : arrow.number ? `(${arrow.number})` : '';
+        const label = `${arrow.name}${what}`;
+        const middle = (from + to) / 2,
+            width = 12 + 8 * label.length;
+        const path = self
+            ? `M${from} ${y - 12} c50 0 50 24 4 24`
+            : `M${from} ${y} L${to + (from < to ? -9 : 9)} ${y}`;
+        const before = to + (from < to ? -10 : 10);
+        const tip = self
+            ? `${from + 4},${y + 12} ${from + 13},${y + 7} ${from + 13},${y + 17}`
+            : `${to},${y} ${before},${y - 5} ${before},${y + 5}`;
         const deliver = () => this.session.make(arrow.move);
         const about = `${label} from ${arrow.from} to ${arrow.to}`;
-        return draw('g', {
-            class: arrow.move ? 'arrow' : 'arrow held', role: arrow.move ? 'button' : 'img', tabindex: arrow.move ? '0' : null,
-            'aria-label': arrow.move ? `Deliver ${about}` : `${about}: others come first`, 'data-key': `arrow-${arrow.move}`,
-            'data-deliver': arrow.move,
-            onclick: arrow.move ? deliver : null,
-            onkeydown: arrow.move ? (event) => {
-                if (event.key === 'Enter' || event.key === ' ') {
-                    event.preventDefault();
-                    event.stopPropagation();
-                    deliver();
-                }
-            } : null,
-        },
-        draw('path', {d: path}), draw('polygon', {points: tip}),
-        draw('rect', {x: middle - width / 2 + (self ? 62 : 0), y: y - 12, width, height: 24, rx: 12}),
-        draw('text', {x: middle + (self ? 62 : 0), y: y + 5}, label));
+        return draw(
+            'g',
+            {
+                class: arrow.move ? 'arrow' : 'arrow held',
+                role: arrow.move ? 'button' : 'img',
+                tabindex: arrow.move ? '0' : null,
+                'aria-label': arrow.move ? `Deliver ${about}` : `${about}: others come first`,
+                'data-key': `arrow-${arrow.move}`,
+                'data-deliver': arrow.move,
+                onclick: arrow.move ? deliver : null,
+                onkeydown: arrow.move
+                    ? (event) => {
+                          if (event.key === 'Enter' || event.key === ' ') {
+                              event.preventDefault();
+                              event.stopPropagation();
+                              deliver();
+                          }
+                      }
+                    : null,
+            },
+            draw('path', {d: path}),
+            draw('polygon', {points: tip}),
+            draw('rect', {
+                x: middle - width / 2 + (self ? 62 : 0),
+                y: y - 12,
+                width,
+                height: 24,
+                rx: 12,
+            }),
+            draw('text', {x: middle + (self ? 62 : 0), y: y + 5}, label),
+        );
     }
 }

@@ -21,80 +21,158 @@ class PlayPage {
     }
 
     show() {
-        const {level} = this, {session} = this.app;
+        const {level} = this,
+            {session} = this.app;
         const used = session.at;
-        replace(this.top,
-            make('div', {class: 'bar'}, make('h1', {}, `${level.number}. ${level.title}`),
-                button('All levels', () => this.app.go('levels'), {class: 'quiet'})),
-            make('p', {}, make('strong', {}, 'Your aim: '), level.goal || BREAKS[level.breaks] || GOALS[level.property]),
+        replace(
+            this.top,
+            make(
+                'div',
+                {class: 'bar'},
+                make('h1', {}, `${level.number}. ${level.title}`),
+                button('All levels', () => this.app.go('levels'), {class: 'quiet'}),
+            ),
+            make(
+                'p',
+                {},
+                make('strong', {}, 'Your aim: '),
+                level.goal || BREAKS[level.breaks] || GOALS[level.property],
+            ),
             level.rule ? make('p', {class: 'rule'}, level.rule) : null,
-            make('p', {class: 'facts'}, `${plural(used, 'move')} made. `,
-                level.unbreakable ? 'Nobody can break this one: the checker has tried every interleaving.'
-                    : `${level.shortest ? 'The shortest way has' : 'The checker’s way has'} ${level.moves.length}.`),
-            make('div', {class: 'row'},
+            make(
+                'p',
+                {class: 'facts'},
+                `${plural(used, 'move')} made. `,
+                level.unbreakable
+                    ? 'Nobody can break this one: the checker has tried every interleaving.'
+                    : `The ${level.shortest ? 'shortest' : 'checker’s'} way has ` +
+                          `${level.moves.length}.`,
+            ),
+            make(
+                'div',
+                {class: 'row'},
                 button('Hint', () => this.giveHint(), {id: 'hint', disabled: level.unbreakable}),
-                level.unbreakable ? button('Give up: check it', () => this.check(), {id: 'solution'})
-                    : button('Show the solution', () => this.solve(), {id: 'solution'})));
-        if (!this.top.contains(this.app.stepper.element) && this.app.stepper.element.parentNode !== this.element)
+                level.unbreakable
+                    ? button('Give up: check it', () => this.check(), {id: 'solution'})
+                    : button('Show the solution', () => this.solve(), {id: 'solution'}),
+            ),
+        );
+        if (
+            !this.top.contains(this.app.stepper.element) &&
+            this.app.stepper.element.parentNode !== this.element
+        )
             this.element.append(this.app.stepper.element);
         this.app.stepper.show();
         this.judge();
     }
 
     judge() {
-        const {session} = this.app, {level} = this;
-        if (level.unbreakable || this.won !== null || !session.at)
-            return;
+        const {session} = this.app,
+            {level} = this;
+        if (level.unbreakable || this.won !== null || !session.at) return;
         const broken = level.property === 'exclusion' ? session.broken() : null;
-        const shown = broken ? {shows: true, why: brokenWords(broken)} : level.property === 'exclusion' ? {shows: false} : session.shows(level.property);
-        if (shown?.shows)
-            this.win(shown.why);
+        const shown = broken
+            ? {shows: true, why: brokenWords(broken)}
+            : level.property === 'exclusion'
+              ? {shows: false}
+              : session.shows(level.property);
+        if (shown?.shows) this.win(shown.why);
     }
 
     win(why) {
-        const {level} = this, used = this.app.session.at, over = used - level.moves.length;
+        const {level} = this,
+            used = this.app.session.at,
+            over = used - level.moves.length;
         this.won = used;
-        if (!this.helped)
-            this.app.progress.note(level, used);
+        if (!this.helped) this.app.progress.note(level, used);
         const next = this.app.levels[level.number];
-        const how = this.helped ? 'That was the checker’s way.' : over <= 0 ? `You broke it in ${plural(used, 'move')}: nobody can do it in fewer.`
-            : `You broke it in ${plural(used, 'move')}: ${over} more than ${level.shortest ? 'the shortest way' : 'the checker’s'}.`;
+        const how = this.helped
+            ? 'That was the checker’s way.'
+            : over <= 0
+              ? `You broke it in ${plural(used, 'move')}: nobody can do it in fewer.`
+              : `You broke it in ${plural(used, 'move')}: ${over} more than ` +
+                `the ${level.shortest ? 'shortest' : 'checker’s'} way.`;
         replace(this.hint);
-        replace(this.end, make('h2', {}, `Broken: ${why}`), make('p', {}, how),
+        replace(
+            this.end,
+            make('h2', {}, `Broken: ${why}`),
+            make('p', {}, how),
             make('p', {class: 'history'}, level.history),
-            make('div', {class: 'row'},
-                next ? button('Next level', () => this.app.play(next), {class: 'primary', id: 'next-level'}) : null,
-                button('Again', () => this.app.play(level), {})));
+            make(
+                'div',
+                {class: 'row'},
+                next
+                    ? button('Next level', () => this.app.play(next), {
+                          class: 'primary',
+                          id: 'next-level',
+                      })
+                    : null,
+                button('Again', () => this.app.play(level), {}),
+            ),
+        );
         this.end.scrollIntoView({block: 'nearest'});
     }
 
     // First what to think about; then the next move of the shortest way from here.
     async giveHint() {
-        const {level} = this, said = level.hints || [];
+        const {level} = this,
+            said = level.hints || [];
         if (this.hints < said.length)
             return replace(this.hint, make('p', {}, `Hint: ${said[this.hints++]}`));
         replace(this.hint, make('p', {}, 'The checker looks for the shortest way from here …'));
-        const {session} = this.app, moves = session.moves().slice(0, session.at);
-        const found = level.property === 'exclusion' ? (await this.app.searcher.run({hint: level.words, moves}))?.answer : this.fromSolution(moves);
-        if (this.app.level !== level)
-            return null;
+        const {session} = this.app,
+            moves = session.moves().slice(0, session.at);
+        const found =
+            level.property === 'exclusion'
+                ? (await this.app.searcher.run({hint: level.words, moves}))?.answer
+                : this.fromSolution(moves);
+        if (this.app.level !== level) return null;
         if (!found?.left)
-            return replace(this.hint, make('p', {}, 'From here the checker found no way: go back a few moves, or begin anew.'));
-        const about = session.state().processes.flatMap((process) => process.moves).find((each) => each.move === found.move);
-        return replace(this.hint, make('p', {}, `From here ${plural(found.left, 'move')} will do. Next: ${nameOf(session, processOf(found.move))} ${about?.text || found.move}.`));
+            return replace(
+                this.hint,
+                make(
+                    'p',
+                    {},
+                    'From here the checker found no way: go back a few moves, or begin anew.',
+                ),
+            );
+        const about = session
+            .state()
+            .processes.flatMap((process) => process.moves)
+            .find((each) => each.move === found.move);
+        return replace(
+            this.hint,
+            make(
+                'p',
+                {},
+                `From here ${plural(found.left, 'move')} will do. ` +
+                    `Next: ${nameOf(session, processOf(found.move))} ${about?.text || found.move}.`,
+            ),
+        );
     }
 
     fromSolution(moves) {
         const {level} = this;
-        const along = moves.every((move, at) => level.moves[at] === move) && moves.length < level.moves.length;
-        return along ? {left: level.moves.length - moves.length, move: level.moves[moves.length]} : null;
+        const along =
+            moves.every((move, at) => level.moves[at] === move) &&
+            moves.length < level.moves.length;
+        return along
+            ? {left: level.moves.length - moves.length, move: level.moves[moves.length]}
+            : null;
     }
 
     solve() {
         this.helped = true;
         this.won = null;
         this.app.session.load(this.level.words, this.level.moves, 0, this.level.loop);
-        replace(this.hint, make('p', {}, 'The checker’s way is loaded: press ▶, or the right arrow key, and watch.'));
+        replace(
+            this.hint,
+            make(
+                'p',
+                {},
+                'The checker’s way is loaded: press ▶, or the right arrow key, and watch.',
+            ),
+        );
     }
 
     check() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The run on the page: its words, the moves made, and which of them is looked at. The engine keeps the states.
+// The run on the page: its words, the moves made, and which of them is looked at. The engine keeps
+// the states.
 
 class Session {
     constructor(engine) {
@@ -8,14 +9,13 @@ class Session {
         this.words = '';
         this.info = null;
         this.steps = []; // what the engine said of each move
-        this.at = 0;     // how many of them have been made at the place that is looked at
+        this.at = 0; // how many of them have been made at the place that is looked at
         this.loop = null; // where a run that goes round for ever comes back to
     }
 
     changed() {
         this.now = null;
-        for (const listener of this.listeners)
-            listener();
+        for (const listener of this.listeners) listener();
     }
 
     // null, or what is wrong; then the old run stays.
@@ -26,15 +26,16 @@ class Session {
             return tried.error;
         }
         Object.assign(this, {words, info: tried.answer, steps: [], at: 0, loop: null, shown: null});
-        this.begin = this.engine.call('state', '', 0).answer.processes.map((process) => process.status);
+        this.begin = this.engine
+            .call('state', '', 0)
+            .answer.processes.map((process) => process.status);
         this.changed();
         return null;
     }
 
     // The engine has one run at a time: after another was in it, this one is made again.
     restore() {
-        if (!this.words)
-            return;
+        if (!this.words) return;
         this.engine.call('open', this.words);
         this.steps.forEach((step, index) => this.engine.call('make', step.move, index));
         this.now = null;
@@ -43,8 +44,7 @@ class Session {
     // Opens, makes all these moves, and looks at the at-th.
     load(words, moves, at, loop) {
         const wrong = this.open(words);
-        if (wrong)
-            return wrong;
+        if (wrong) return wrong;
         for (const [index, move] of moves.entries()) {
             const made = this.engine.call('make', move, index);
             if (made.error) {
@@ -61,15 +61,13 @@ class Session {
     }
 
     state() {
-        if (!this.now)
-            this.now = this.engine.call('state', '', this.at).answer;
+        if (!this.now) this.now = this.engine.call('state', '', this.at).answer;
         return this.now;
     }
 
     // A new move here: what came after is forgotten, unless it was the same move.
     make(move) {
-        if (this.steps[this.at]?.move === move)
-            return this.goto(this.at + 1);
+        if (this.steps[this.at]?.move === move) return this.goto(this.at + 1);
         const made = this.engine.call('make', move, this.at);
         if (made.error) {
             tell(made.error);
@@ -100,7 +98,8 @@ class Session {
         return index ? this.steps[index - 1].statuses : this.begin;
     }
 
-    // The safety property that is broken where one looks, or null; and the first move that broke one.
+    // The safety property that is broken where one looks, or null; and the first move that broke
+    // one.
     broken() {
         return this.at ? this.steps[this.at - 1].broken || null : null;
     }
@@ -116,14 +115,17 @@ class Session {
 
 // "exclusion" and its relatives, as people say them.
 const BROKEN_WORDS = {
-    exclusion: 'Two are inside at once', condition: 'One is inside though its condition is false',
-    turn: 'One is inside before its turn', fence: 'A fence did not grow', units: 'More units are held than there are',
-    window: 'The clock left its window', bound: 'A number outgrew its bound',
+    exclusion: 'Two are inside at once',
+    condition: 'One is inside though its condition is false',
+    turn: 'One is inside before its turn',
+    fence: 'A fence did not grow',
+    units: 'More units are held than there are',
+    window: 'The clock left its window',
+    bound: 'A number outgrew its bound',
 };
 
 function brokenWords(broken) {
-    if (BROKEN_WORDS[broken])
-        return BROKEN_WORDS[broken];
+    if (BROKEN_WORDS[broken]) return BROKEN_WORDS[broken];
     const text = broken.replace(/^\w+: /, '');
     return text[0].toUpperCase() + text.slice(1);
 }

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The whole situation in the URL's fragment: view, protocol and options, moves, and which is looked at.
+// The whole situation in the URL's fragment: view, protocol and options, moves, and which is looked
+// at.
 
 function fragmentOf(app) {
-    const {session} = app, parts = new URLSearchParams();
+    const {session} = app,
+        parts = new URLSearchParams();
     parts.set('view', app.view);
-    if (app.view === 'play')
-        parts.set('level', app.level.words);
+    if (app.view === 'play') parts.set('level', app.level.words);
     if (['step', 'check', 'play'].includes(app.view)) {
         parts.set('check', session.words);
-        if (session.steps.length)
-            parts.set('moves', session.moves().join(''));
-        if (session.at !== session.steps.length)
-            parts.set('at', session.at);
-        if (session.loop !== null)
-            parts.set('loop', session.loop);
+        if (session.steps.length) parts.set('moves', session.moves().join(''));
+        if (session.at !== session.steps.length) parts.set('at', session.at);
+        if (session.loop !== null) parts.set('loop', session.loop);
     }
     return `#${parts}`;
 }
@@ -25,25 +23,28 @@ function followFragment(app, fragment) {
     if (!view || !app.pages[view]) {
         app.go('home');
         return fragment.length > 1 && fragment !== '#main-content'
-            ? tell('This link is no situation of the playground, so here is its first page.') : null;
+            ? tell('This link is no situation of the playground, so here is its first page.')
+            : null;
     }
     const moves = readMoves(parts.get('moves') || '');
-    const level = view === 'play' ? app.levels.find((each) => each.words === parts.get('level')) : null;
+    const level =
+        view === 'play' ? app.levels.find((each) => each.words === parts.get('level')) : null;
     if (view === 'play' && !level) {
         app.go('levels');
         return tell('This link names a level that is not here.');
     }
-    if (level)
-        app.play(level);
-    let wrong = moves ? null : 'The moves in this link are not moves, so the run begins at its beginning.';
+    if (level) app.play(level);
+    let wrong = moves
+        ? null
+        : 'The moves in this link are not moves, so the run begins at its beginning.';
     if (parts.get('check')) {
         const words = level ? level.words : parts.get('check');
-        const number = (name) => /^\d{1,5}$/.test(parts.get(name) || '') ? Number(parts.get(name)) : null;
+        const number = (name) =>
+            /^\d{1,5}$/.test(parts.get(name) || '') ? Number(parts.get(name)) : null;
         const failed = app.session.load(words, moves || [], number('at'), number('loop'));
         wrong = failed ? `This link cannot be followed: ${failed}` : wrong;
     }
-    if (!level)
-        app.go(view);
+    if (!level) app.go(view);
     return wrong ? tell(wrong) : null;
 }
 
@@ -65,8 +66,7 @@ class Sharing {
 
     write() {
         this.written = fragmentOf(this.app);
-        if (location.hash !== this.written)
-            location.replace(this.written);
+        if (location.hash !== this.written) location.replace(this.written);
         this.written = location.hash;
     }
 

@@ -3,25 +3,31 @@
 
 const openings = (line) => line.split('(').length - line.split(')').length;
 
-// A statement may have several lines, and the compiler names its last: it begins where its parentheses do.
+// A statement may have several lines, and the compiler names its last: it begins where its
+// parentheses do.
 function statementOf(lines, line) {
-    let first = line, depth = openings(lines[line - 1] || '');
-    while (depth < 0 && first > 1 && first > line - 8)
-        depth += openings(lines[--first - 1]);
+    let first = line,
+        depth = openings(lines[line - 1] || '');
+    while (depth < 0 && first > 1 && first > line - 8) depth += openings(lines[--first - 1]);
     let last = line;
-    while (depth > 0 && last < lines.length && last < line + 8)
-        depth += openings(lines[last++]);
+    while (depth > 0 && last < lines.length && last < line + 8) depth += openings(lines[last++]);
     return [first, last];
 }
 
 // What handled the last event of a message protocol: the blocks of its text.
 function handledBlocks(step, blocks) {
-    if (!step)
-        return [];
+    if (!step) return [];
     const text = step.text;
     const kind = /^receives (\w+)/.exec(text)?.[1];
-    const event = text.startsWith('requests') ? 'EVENT_REQUEST' : text.startsWith('leaves') ? 'EVENT_RELEASE'
-        : /^learns.*died/.test(text) ? 'EVENT_DIED' : /^learns.*joined/.test(text) ? 'EVENT_JOINED' : `MESSAGE_${kind}`;
+    const event = text.startsWith('requests')
+        ? 'EVENT_REQUEST'
+        : text.startsWith('leaves')
+          ? 'EVENT_RELEASE'
+          : /^learns.*died/.test(text)
+            ? 'EVENT_DIED'
+            : /^learns.*joined/.test(text)
+              ? 'EVENT_JOINED'
+              : `MESSAGE_${kind}`;
     return blocks[event] || (kind ? blocks.EVENT_MESSAGE : []) || [];
 }
 
@@ -33,23 +39,33 @@ class SourceView {
         this.lines = [];
         this.marked = [];
         this.title = make('h2', {id: 'source-title'}, 'The text');
-        this.code = make('div', {class: 'code', tabindex: '0', role: 'region', 'aria-labelledby': 'source-title'});
+        this.code = make('div', {
+            class: 'code',
+            tabindex: '0',
+            role: 'region',
+            'aria-labelledby': 'source-title',
+        });
         this.element = make('section', {class: 'panel source'}, this.title, this.code);
     }
 
     // {file, marks: line → [{process, soft}]}
     marks() {
-        const state = this.session.state(), marks = new Map();
+        const state = this.session.state(),
+            marks = new Map();
         const last = this.session.at ? this.session.steps[this.session.at - 1] : null;
         const add = (first, end, process, soft) => {
             for (let line = first; line <= end; line++)
-                marks.set(line, [...(marks.get(line) || []), {process, soft, first: line === first}]);
+                marks.set(line, [
+                    ...(marks.get(line) || []),
+                    {process, soft, first: line === first},
+                ]);
         };
         if (this.session.info.messages) {
             const file = this.data.files[APP.catalogue.protocols[this.session.info.protocol].base];
             if (last)
-                handledBlocks(last, this.data.blocks[file] || {})
-                    .forEach(([first, end], at) => add(first, end, last.process, at > 0));
+                handledBlocks(last, this.data.blocks[file] || {}).forEach(([first, end], at) =>
+                    add(first, end, last.process, at > 0),
+                );
             return {file, marks};
         }
         const focus = last ? last.process : 0;
@@ -66,11 +82,9 @@ class SourceView {
 
     show() {
         const {file, marks} = this.marks();
-        if (file !== this.file)
-            this.turnTo(file);
+        if (file !== this.file) this.turnTo(file);
         for (const line of new Set([...this.marked, ...marks.keys()]))
-            if (this.lines[line - 1])
-                this.mark(this.lines[line - 1], marks.get(line));
+            if (this.lines[line - 1]) this.mark(this.lines[line - 1], marks.get(line));
         this.marked = [...marks.keys()];
         beforePaint('source', () => this.scroll(marks));
     }
@@ -78,15 +92,25 @@ class SourceView {
     // Each text is made into elements once.
     turnTo(file) {
         for (const line of this.marked)
-            if (this.lines[line - 1])
-                this.mark(this.lines[line - 1], null);
+            if (this.lines[line - 1]) this.mark(this.lines[line - 1], null);
         this.file = file;
         this.marked = [];
         this.title.textContent = this.data.sources[file] ? `src/${file}` : 'The text';
         if (!this.texts.has(file))
-            this.texts.set(file, (this.data.sources[file] || '').split('\n').map((line, at) =>
-                make('div', {class: 'line'}, make('span', {class: 'number', 'aria-hidden': 'true'}, String(at + 1)),
-                    make('span', {class: 'who'}), make('span', {class: 'text'}, line || ' '))));
+            this.texts.set(
+                file,
+                (this.data.sources[file] || '')
+                    .split('\n')
+                    .map((line, at) =>
+                        make(
+                            'div',
+                            {class: 'line'},
+                            make('span', {class: 'number', 'aria-hidden': 'true'}, String(at + 1)),
+                            make('span', {class: 'who'}),
+                            make('span', {class: 'text'}, line || ' '),
+                        ),
+                    ),
+            );
         this.lines = this.texts.get(file);
         this.code.replaceChildren(...this.lines);
     }
@@ -95,18 +119,29 @@ class SourceView {
         const on = marks?.find((mark) => !mark.soft) || marks?.[0];
         element.className = on ? `line marked${on.soft ? ' soft' : ''}` : 'line';
         element.style.setProperty('--mark', on ? COLOURS[on.process] : 'transparent');
-        const who = element.children[1], done = marks?.find((mark) => mark.soft && mark.first);
-        who.replaceChildren(...(done && on.soft ? [make('i', {}, '✓')] : []), ...(marks || []).filter((mark) => mark.first && !mark.soft).map((mark) =>
-            make('b', {style: `--mark:${COLOURS[mark.process]}`}, nameOf(this.session, mark.process).replace('Node ', 'N'))));
+        const who = element.children[1],
+            done = marks?.find((mark) => mark.soft && mark.first);
+        who.replaceChildren(
+            ...(done && on.soft ? [make('i', {}, '✓')] : []),
+            ...(marks || [])
+                .filter((mark) => mark.first && !mark.soft)
+                .map((mark) =>
+                    make(
+                        'b',
+                        {style: `--mark:${COLOURS[mark.process]}`},
+                        nameOf(this.session, mark.process).replace('Node ', 'N'),
+                    ),
+                ),
+        );
     }
 
     // The line of who moved last, else the first marked one, comes into sight.
     scroll(marks) {
         const last = this.session.at ? this.session.steps[this.session.at - 1].process : 0;
         const lines = [...marks.entries()].filter(([, each]) => each.some((mark) => !mark.soft));
-        const wanted = lines.find(([, each]) => each.some((mark) => mark.process === last)) || lines[0];
+        const wanted =
+            lines.find(([, each]) => each.some((mark) => mark.process === last)) || lines[0];
         const element = wanted ? this.lines[wanted[0] - 1] : this.lines?.[0];
-        if (element)
-            this.code.scrollTop = element.offsetTop - this.code.clientHeight / 3;
+        if (element) this.code.scrollTop = element.offsetTop - this.code.clientHeight / 3;
     }
 }

@@ -11,21 +11,56 @@ class Stepper {
         this.transport = new Transport(session);
         this.list = new MoveList(session);
         this.alarm = make('div', {class: 'alarm', role: 'alert', id: 'alarm'});
-        this.element = make('div', {class: 'stepper'},
-            make('div', {class: 'main-part'}, this.transport.element, this.alarm, this.network.element, this.columns.element, this.diagram.element),
-            make('div', {class: 'side-part'}, this.source.element, this.list.element));
+        this.element = make(
+            'div',
+            {class: 'stepper'},
+            make(
+                'div',
+                {class: 'main-part'},
+                this.transport.element,
+                this.alarm,
+                this.network.element,
+                this.columns.element,
+                this.diagram.element,
+            ),
+            make('div', {class: 'side-part'}, this.source.element, this.list.element),
+        );
     }
 
     show() {
-        for (const view of [this.transport, this.columns, this.network, this.diagram, this.source, this.list])
+        for (const view of [
+            this.transport,
+            this.columns,
+            this.network,
+            this.diagram,
+            this.source,
+            this.list,
+        ])
             view.show();
         const broken = this.session.broken();
-        replace(this.alarm, broken ? make('p', {}, make('strong', {}, `✗ ${brokenWords(broken)}. `), this.explain(broken)) : null);
+        replace(
+            this.alarm,
+            broken
+                ? make(
+                      'p',
+                      {},
+                      make('strong', {}, `✗ ${brokenWords(broken)}. `),
+                      this.explain(broken),
+                  )
+                : null,
+        );
     }
 
     explain(broken) {
-        const inside = this.session.state().processes.map((process, at) => process.status === 'inside' ? nameOf(this.session, at) : null).filter(Boolean);
-        return broken.startsWith('exclusion') ? `${inside.join(' and ')} ${inside.length > 1 ? 'are' : 'is'} inside. Go back to see how it came to that.`
+        const inside = this.session
+            .state()
+            .processes.map((process, at) =>
+                process.status === 'inside' ? nameOf(this.session, at) : null,
+            )
+            .filter(Boolean);
+        return broken.startsWith('exclusion')
+            ? `${inside.join(' and ')} ${inside.length > 1 ? 'are' : 'is'} inside. ` +
+                  'Go back to see how it came to that.'
             : `The property “${broken.split(':')[0]}” is broken by this move.`;
     }
 }
@@ -34,8 +69,14 @@ class StepPage {
     constructor(app) {
         this.app = app;
         this.chooser = new Chooser(app.session, (words) => app.session.open(words));
-        this.element = make('div', {class: 'page step-page'},
-            make('h1', {class: 'unseen'}, 'Step a protocol'), app.guide.element, this.chooser.element, app.stepper.element);
+        this.element = make(
+            'div',
+            {class: 'page step-page'},
+            make('h1', {class: 'unseen'}, 'Step a protocol'),
+            app.guide.element,
+            this.chooser.element,
+            app.stepper.element,
+        );
     }
 
     show() {

@@ -9,20 +9,25 @@ class Theme {
         } catch {
             // A browser that keeps nothing.
         }
-        this.button = button('', () => this.set(this.now() === 'dark' ? 'light' : 'dark', true), {class: 'quiet', id: 'theme'});
+        this.button = button('', () => this.set(this.now() === 'dark' ? 'light' : 'dark', true), {
+            class: 'quiet',
+            id: 'theme',
+        });
         this.set(['light', 'dark'].includes(kept) ? kept : this.now(), false);
     }
 
     now() {
-        return document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+        return (
+            document.documentElement.dataset.theme ||
+            (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
+        );
     }
 
     set(theme, keep) {
         document.documentElement.dataset.theme = theme;
         this.button.textContent = theme === 'dark' ? '☀ Light' : '☾ Dark';
         try {
-            if (keep)
-                localStorage.setItem('afteryou-theme', theme);
+            if (keep) localStorage.setItem('afteryou-theme', theme);
         } catch {
             // It holds until the page is closed.
         }

@@ -7,7 +7,8 @@ let engine;
 onmessage = async ({data}) => {
     if (data.wasm) {
         engine = await Engine.start(data.wasm, (states, expanded, depth, moves, bytes) =>
-            postMessage({progress: {states, expanded, depth, moves, bytes}}));
+            postMessage({progress: {states, expanded, depth, moves, bytes}}),
+        );
         return postMessage({ready: true});
     }
     try {
@@ -17,6 +18,9 @@ onmessage = async ({data}) => {
         data.moves.forEach((move, index) => engine.call('make', move, index));
         postMessage({hint: engine.call('hint', '', data.moves.length)});
     } catch (error) {
-        postMessage({verdict: {error: `The search failed: ${error.message}`}, hint: {error: error.message}});
+        postMessage({
+            verdict: {error: `The search failed: ${error.message}`},
+            hint: {error: error.message},
+        });
     }
 };
