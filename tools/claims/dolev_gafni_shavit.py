@@ -15,7 +15,10 @@ PAPER = Paper("DGS", "D. Dolev, E. Gafni and N. Shavit, Toward a Non-Atomic Era:
           ours="False as printed. Three repairs: no redirecting to those in their Remainder; one reading of the graph serves both"
                " update(RANGE) and the test; a fork once read as offered is remembered."),
     Claim("2", "a process may stop undetectably at any operation",
-          paper="Decided for chosen ways to stop; `forks -n 3 -l 2 --halts 1` has not been exhausted."),
+          Show("check forks -n 2 -l 2 --no-deaths --halts 1"),
+          Show("check forks -n 3 -l 2 --no-deaths --stopped 1:239 --late"),
+          ours="Decided for two processes and any stop; for three and four, for chosen ways to have stopped (`--stopped`)."
+               " `forks -n 3 -l 2 --halts 1` has not been exhausted."),
     Claim("3.1, P1", "safeness", paper="No property of its own yet."),
     Claim("3.1, P2", "wait-freeness", paper="No property of its own yet."),
     Claim("3.1, P3", "stability", paper="No property of its own yet."),
