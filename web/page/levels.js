@@ -23,6 +23,13 @@ const BREAKS = {
     turn: 'Let one in before its turn: another in the queue has a smaller number.',
 };
 
+// The aim of a level, in words.
+function goalOf(level) {
+    if (/^lemma/.test(level.breaks))
+        return `Break ${level.breaks} of the paper, which it states of every moment.`;
+    return level.goal || BREAKS[level.breaks] || GOALS[level.property];
+}
+
 class Progress {
     constructor() {
         try {
@@ -70,9 +77,10 @@ function hardness(level) {
         window: 8,
         bound: 8,
     };
+    const kind = level.breaks || level.property;
     return level.unbreakable
         ? Infinity
-        : level.moves.length + (extra[level.breaks || level.property] ?? 6);
+        : level.moves.length + (extra[kind] ?? (/^lemma/.test(kind) ? 14 : 6));
 }
 
 function gradeOf(level) {

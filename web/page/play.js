@@ -36,7 +36,7 @@ class PlayPage {
                 'p',
                 {},
                 make('strong', {}, 'Your aim: '),
-                level.goal || BREAKS[level.breaks] || GOALS[level.property],
+                goalOf(level),
             ),
             level.rule ? make('p', {class: 'rule'}, level.rule) : null,
             make(

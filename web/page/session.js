@@ -126,6 +126,8 @@ const BROKEN_WORDS = {
 
 function brokenWords(broken) {
     if (BROKEN_WORDS[broken]) return BROKEN_WORDS[broken];
+    if (/^lemma/.test(broken))
+        return `${broken[0].toUpperCase()}${broken.slice(1)} is broken`;
     const text = broken.replace(/^\w+: /, '');
     return text[0].toUpperCase() + text.slice(1);
 }
