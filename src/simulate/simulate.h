@@ -42,7 +42,7 @@ struct simulation {
     const struct variant *variant;
     uint32_t nodes;
     uint64_t seed;
-    /* after so many entries nobody asks again, and all comes to rest; 0: no limit */
+    /* after so many requests nobody asks again, and all comes to rest; 0: no limit */
     uint64_t passages;
     /* after so many the run is cut short; 0: no limit, or with faults a great one */
     uint64_t events;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `afteryou simulate`: runs a message protocol on a network that exists only in numbers, and
+/* `afteryou simulate`: runs a message protocol on a simulated network, and
  * reports. */
 #include "cli/simulate/simulate.h"
 

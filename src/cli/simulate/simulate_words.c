@@ -295,7 +295,7 @@ const struct option_table simulate_options = {
         "       afteryou simulate --table [-n N,…]          the authors' Table I, measured again\n"
         "       afteryou simulate [PROTOCOL] --sweep N,…    messages and delays over the number\n"
         "                                                   of nodes\n"
-        "Runs a message protocol on a network that exists only in numbers, and reports.",
+        "Runs a message protocol on a simulated network, and reports.",
     .remarks =
         "Exit status: 0 all holds; 1 a property was violated; 125 the command itself failed.",
     .rows = rows,
