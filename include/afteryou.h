@@ -191,7 +191,8 @@ AY_API void ay_region_close(ay_region *region);
  *   0               entered
  *   AY_AFTER_DEATH  entered, and somebody died inside since: of those who enter the resource, in
  *                   whatever mode, one is told of each such death
- *   -EDEADLK        to wait would close a cycle of waiting threads; or this region is entered
+ *   -EDEADLK        to wait would close a cycle of waiting threads; or this region is entered, or
+ *                   being entered, and its `when` or `interrupted` calls this
  *   -EPERM          the region belongs to another process (it was opened before a fork)
  *   -EOVERFLOW      the numbers of the space are used up, after 2^50 passages: remove the space
  *                   when nobody uses it
@@ -215,8 +216,9 @@ AY_API int ay_try(ay_region *region);
 AY_API int ay_enter_for(ay_region *region, int timeout_ms);
 
 /* As ay_enter_for(), once when(arg) is true: "region mode when condition". `when` is called while
- * nobody who conflicts is inside, so it may read what the region protects; it must not wait, and
- * not change anything. It is asked again whenever somebody who conflicts has left.
+ * nobody who conflicts is inside, so it may read what the region protects; it must not wait, not
+ * change anything, and return (no longjmp(), no exception). It is asked again whenever somebody who
+ * conflicts has left.
  *   -ENOTSUP  the protocol has no conditions, or the region is a cluster's */
 AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 

@@ -155,6 +155,30 @@ static void test_when(void)
     ay_close(space);
 }
 
+/* It is asked in the middle of a passage through that very region. */
+static bool enter_itself(void *region)
+{
+    expect(ay_try(region), -EDEADLK, "being entered");
+    expect(ay_enter_for(region, 10), -EDEADLK, "being entered");
+    expect(ay_enter_when(region, enter_itself, region, 10), -EDEADLK, "being entered");
+    expect(ay_enter_unless(region, NULL, NULL, NULL, 10), -EDEADLK, "being entered");
+    CHECK_EQUAL(ay_leave(region), -EPERM);
+    return true;
+}
+
+static void test_when_enters(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *a = open_region(space, (ay_spec){.name = "itself"});
+    for (int times = 0; times < 2; times++) {
+        CHECK_EQUAL(ay_enter_when(a, enter_itself, a, 1000), 0);
+        CHECK_EQUAL(ay_leave(a), 0);
+    }
+    CHECK_EQUAL(ay_enter(a), 0);
+    CHECK_EQUAL(ay_leave(a), 0);
+    ay_close(space);
+}
+
 static void test_refusals(void)
 {
     ay_space *space, *other;
@@ -267,6 +291,7 @@ int main(void)
     test_slots_and_units();
     test_also();
     test_when();
+    test_when_enters();
     test_refusals();
     test_small_protocols();
     test_threads("races");

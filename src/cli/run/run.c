@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "common/assert.h"
 
 struct wrapper {
     const char *called; /* run_called() */
@@ -36,6 +37,7 @@ static int guardian_died(const struct wrapper *self, int number)
         tree_end();
     else
         tree_end_guards();
+    INVARIANT(R2, !inside || self->had_children || tree_is_gone());
     return EXIT_SIGNAL + number;
 }
 

@@ -168,6 +168,8 @@ pid_t process_parent(pid_t pid);
 int tree_signal(int signal);
 /* Kills until no child is left, and adopts what they leave. Guards are told (R6). */
 void tree_end(void);
+/* No child is left. */
+bool tree_is_gone(void);
 /* Tells those children that are guards, waits until they have ended, and leaves the others alone.
  */
 void tree_end_guards(void);

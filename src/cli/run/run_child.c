@@ -38,6 +38,8 @@ static void prepare(struct child *child)
         child->error = errno;
     else if (getppid() != child->parent)
         child->error = ESRCH;
+    int at_death = 0;
+    INVARIANT(R3, child->error || (prctl(PR_GET_PDEATHSIG, &at_death) == 0 && at_death == SIGKILL));
 }
 
 /* What the parent has and the child has not was sent before there was a child, or to the parent

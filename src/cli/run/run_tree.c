@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "cli/text.h"
+#include "common/assert.h"
 
 enum {
     ROUND_AGAIN_NS = 100 * 1000 * 1000,
@@ -39,6 +40,8 @@ int guard_begin(pid_t parent)
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || prctl(PR_SET_PDEATHSIG, SIGNAL_BELL) != 0 ||
         prctl(PR_SET_NAME, guard_name) != 0)
         return -errno;
+    char name[16];
+    INVARIANT(R6, prctl(PR_GET_NAME, name) == 0 && strcmp(name, guard_name) == 0);
     return getppid() == parent ? 0 : -ESRCH;
 }
 
@@ -231,6 +234,12 @@ static int visit_all(struct tree_visit visit)
 int tree_signal(int signal)
 {
     return visit_all((struct tree_visit){.signal = signal});
+}
+
+bool tree_is_gone(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
 }
 
 void tree_end(void)

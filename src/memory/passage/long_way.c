@@ -126,6 +126,12 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
         }
 }
 
+int ay__refuse_asked(void)
+{
+    return ay__fail(-EDEADLK,
+                    "this region is being entered: what is asked meanwhile cannot enter it");
+}
+
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
     struct registers *at = &region->at;
@@ -138,6 +144,8 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     INVARIANT(L8, at->passer.thread == ay__thread);
     if (region_is_inside(region))
         return ay__fail(-EDEADLK, "this region is already entered");
+    if (at->passage.asking)
+        return ay__refuse_asked();
     at->passage = (struct this_passage){.deadline = deadline,
                                         .reason = reason,
                                         .give_up = reason,

@@ -140,6 +140,9 @@ struct this_passage {
      * Never set without `waited` */
     bool asleep;
     bool inside; /* by the long way. Set once that is public; cleared by who leaves the long way */
+    /* its `when` or `interrupted` runs. Set and cleared by who calls it (units.c, wait.c); while
+     * it is set, that function cannot enter this region */
+    bool asking;
     unsigned spins;
     uint32_t heard;   /* aside: what the space's `rouses` was when it listened */
     unsigned unheard; /* the place whose keeper did not hear a recall; AT_NOBODY: none. recall.c */

@@ -39,7 +39,9 @@ static bool ask(struct registers *at)
     const int64_t waits_since = atomic_load(&own->since_ns);
     atomic_store(&own->since_ns, ay__now());
     atomic_store(&own->asks, 1);
+    at->passage.asking = true;
     const bool holds = at->request.when(at->request.argument);
+    at->passage.asking = false;
     atomic_store(&own->asks, 0);
     atomic_store(&own->since_ns, waits_since);
     return holds;

@@ -93,7 +93,12 @@ static bool give_up(struct registers *at, int reason)
 
 bool ay__interrupted(struct registers *at)
 {
-    if (!at->request.interrupted || !at->request.interrupted(at->request.argument))
+    if (!at->request.interrupted)
+        return false;
+    at->passage.asking = true;
+    const bool interrupted = at->request.interrupted(at->request.argument);
+    at->passage.asking = false;
+    if (!interrupted)
         return false;
     at->passage.reason = ay__fail(-EINTR, "interrupted while it waited");
     return true;
