@@ -12,7 +12,7 @@ import termios
 import time
 import unittest
 
-from support import AFTERYOU, PATIENCE, CommandTest
+from support import AFTERYOU, PATIENCE, CommandTest, is_running, parent_of, wait_until
 
 
 class Terminal:
@@ -103,6 +103,20 @@ class OnATerminal(CommandTest):
         shell.type("echo code=$?\n")
         shell.await_text("code=0\r")
         self.assertTrue(self.is_free())
+
+    def test_the_shell_dies_while_the_job_is_stopped(self):
+        """Nobody is left who could continue it: the kernel tells it, as any other job, and the region is free."""
+        shell = self.shell()
+        shell.type("run x -- sh -c 'echo $$ > inside; echo be''gun; cat'\n")
+        shell.await_text("[\r\n]begun")
+        shell.type("\x1a")
+        shell.await_text("Stopped")
+        command = self.number_in("inside")
+        wrapper = parent_of(parent_of(parent_of(command)))
+        os.kill(shell.pid, signal.SIGKILL)
+        for pid in (command, wrapper):
+            wait_until(lambda pid=pid: not is_running(pid), "the end of the job")
+        wait_until(self.is_free, "a free region")
 
     def test_a_shell_inside(self):
         """An interactive shell as the command has job control of its own, and can suspend itself."""

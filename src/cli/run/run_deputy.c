@@ -243,12 +243,27 @@ static void await_look(struct deputy *self)
     heed_bell(self); /* it may have been rung for something else */
 }
 
+/* The guardian needs the deputy's group to get away from the job's session. It rings, or its death
+ * does. */
+static void await_parting(const struct deputy *self)
+{
+    sigset_t bell;
+    siginfo_t info;
+    sigemptyset(&bell);
+    sigaddset(&bell, SIGNAL_BELL);
+    while (!atomic_load(&self->between->apart)) {
+        signal_next(&bell, &info, INT64_MAX);
+        end_if_told(self);
+    }
+}
+
 static noreturn void deputy(struct deputy *self)
 {
     const pid_t group = self->child.inherited->group;
     const int error = guard_begin(self->guardian);
     if (error)
         could_not_run(self, -error);
+    await_parting(self);
     if (group > 0 && setpgid(0, group) != 0)
         could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
     self->command = child_start(&self->child);

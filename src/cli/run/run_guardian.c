@@ -261,6 +261,24 @@ static void set_environment(const struct guardian *self)
          self->after_death ? ", after a death" : "");
 }
 
+static void ring_deputy(const struct guardian *self)
+{
+    if (self->deputy > 0)
+        kill(self->deputy, SIGNAL_BELL);
+}
+
+/* A session of its own: a parent in the job's session, and not in its group, would keep the group
+ * from ever being orphaned, and the kernel from waking what is stopped when the shell dies. Who
+ * leads a group cannot begin a session; so the deputy leads one, until it joins the job's. */
+static void part_from_session(const struct guardian *self)
+{
+    const bool leads = self->inherited->group > 0;
+    if ((leads && (setpgid(self->deputy, self->deputy) != 0 || setpgid(0, self->deputy) != 0)) ||
+        setsid() < 0)
+        say(called, "cannot begin a session: %s", strerror(errno));
+    atomic_store(&self->between->apart, true);
+}
+
 static void start(struct guardian *self)
 {
     const int share = ay_share(self->region);
@@ -273,8 +291,8 @@ static void start(struct guardian *self)
         say(called, "cannot fork: %s", strerror(-self->deputy));
         give_up(self, EXIT_FAILED);
     }
-    if (self->inherited->group == 0)
-        setpgid(0, 0); /* now that the deputy is in the job's, by its birth */
+    part_from_session(self);
+    ring_deputy(self);
     close(share);
 }
 
@@ -364,12 +382,6 @@ static void reap(struct guardian *self)
             (int)pid);
         end_all(self);
     }
-}
-
-static void ring_deputy(const struct guardian *self)
-{
-    if (self->deputy > 0)
-        kill(self->deputy, SIGNAL_BELL);
 }
 
 /* R5. What is still there when half of the time that is left has passed is killed. */
