@@ -36,6 +36,12 @@ void say(const char *command, const char *format, ...) __attribute__((format(pri
 /* The same; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* output.c: writes what was printed. False if any of it, now or before, could not be written. */
+bool output_flush(void);
+/* At the end of every program of ours: the exit code, which is EXIT_USAGE, after a word about it,
+ * if output is lost. */
+int output_end(const char *command, int status);
+
 /* Whole numbers from text: false if it is none, or not within the range. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);
 /* Like parse_number, with K, M, G for powers of 1024. */

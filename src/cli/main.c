@@ -29,15 +29,14 @@ static void print_usage(FILE *out)
     fputs("\n'afteryou COMMAND --help' tells more. See also afteryou(1).\n", out);
 }
 
-int main(int count, char **words)
+/* The exit code; `command` is who speaks of it, if there is one. */
+static int obey(int count, char **words, const char **command)
 {
-    if (!descriptors_fill_standard())
-        return EXIT_USAGE; /* and no word: there may be no stderr */
-    /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
-    setlocale(LC_CTYPE, "C.UTF-8");
     /* a link of that name, first in the PATH of old scripts */
-    if (count > 0 && strcmp(basename(words[0]), "flock") == 0)
+    if (count > 0 && strcmp(basename(words[0]), "flock") == 0) {
+        *command = "flock";
         return command_flock(count, words);
+    }
     if (count < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
@@ -56,7 +55,20 @@ int main(int count, char **words)
         return 0;
     }
     for (size_t at = 0; at < sizeof commands / sizeof *commands; at++)
-        if (strcmp(words[1], commands[at].name) == 0)
+        if (strcmp(words[1], commands[at].name) == 0) {
+            *command = commands[at].name;
             return commands[at].run(count - 1, words + 1);
+        }
     return usage_error("", "there is no command '%s'; 'afteryou --help' lists them", words[1]);
+}
+
+int main(int count, char **words)
+{
+    if (!descriptors_fill_standard())
+        return EXIT_USAGE; /* and no word: there may be no stderr */
+    /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
+    setlocale(LC_CTYPE, "C.UTF-8");
+    const char *command = "";
+    const int status = obey(count, words, &command);
+    return output_end(command, status);
 }

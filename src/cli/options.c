@@ -3,7 +3,6 @@
 #include "cli/options.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -269,9 +268,7 @@ static int tell(const struct option_table *table, bool version)
         puts("afteryou " AFTERYOU_VERSION);
     else
         options_print_help(table);
-    if (fflush(stdout) == 0)
-        return OPTION_DONE;
-    return usage_error(table->command, "cannot write: %s", strerror(errno));
+    return OPTION_DONE;
 }
 
 /* One option; as options_read() answers. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `afteryou spaces`: list, create, show, remove, repair. */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,7 +297,5 @@ int command_spaces(int count, char **words)
     int status = options_read(&spaces_options, count, words, &asked, &reading);
     if (status)
         return status < 0 ? 0 : status;
-    status = act(&reading, &asked);
-    return fflush(stdout) == 0 ? status
-                               : usage_error("spaces", "cannot write: %s", strerror(errno));
+    return act(&reading, &asked);
 }

@@ -12,10 +12,10 @@ int main(int count, char **words)
         return EXIT_USAGE; /* and no word: there may be no stderr */
     /* a link of that name, first in the PATH of old scripts */
     if (count > 0 && strcmp(basename(words[0]), "flock") == 0)
-        return command_flock(count, words);
+        return output_end("flock", command_flock(count, words));
     if (count > 1 && strcmp(words[1], "run") == 0)
-        return command_run(count - 1, words + 1);
+        return output_end("run", command_run(count - 1, words + 1));
     if (count > 1 && strcmp(words[1], "flock") == 0)
-        return command_flock(count - 1, words + 1);
+        return output_end("flock", command_flock(count - 1, words + 1));
     return hand_over("", "afteryou-tools", "afteryou", words);
 }

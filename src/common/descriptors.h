@@ -74,13 +74,16 @@ static inline bool descriptor_is(int fd, const struct descriptor_identity *ident
            now.inode == identity->inode;
 }
 
-/* A program of ours, first of all: /dev/null for those of 0, 1 and 2 that are not open. What it
- * executes has them closed again. False if it cannot be opened. */
+/* A program of ours, first of all: /dev/null for those of 0, 1 and 2 that are not open. Nobody can
+ * write to that stdout: what is printed there is lost, and that is told. What the program executes
+ * has them closed again. False if it cannot be opened. */
 static inline bool descriptors_fill_standard(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        const int way = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", way | O_CLOEXEC) != fd)
             return false;
+    }
     return true;
 }
 

@@ -27,8 +27,9 @@ class Installed(unittest.TestCase):
         cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-test-"))
         cls.addClassCleanup(shutil.rmtree, cls.directory)
         cls.prefix = cls.directory / "prefix"
-        # Below the directory it was called in, if it is not absolute; and DESTDIR goes before it.
-        call(str(ROOT / "dev"), "install", "prefix", cwd=cls.directory, environment={"DESTDIR": ""})
+        # Below the directory it was called in, if it is not absolute; the word, not PREFIX of the environment; and DESTDIR goes before it.
+        call(str(ROOT / "dev"), "install", "prefix", cwd=cls.directory,
+             environment={"DESTDIR": "", "PREFIX": str(cls.directory / "not-here")})
 
     def test_command(self):
         space = self.directory / "space"
@@ -71,7 +72,7 @@ class Installed(unittest.TestCase):
             self.assertTrue((self.prefix / "share" / path).exists(), path)
 
     def test_destdir(self):
-        call(str(ROOT / "dev"), "install", str(self.prefix), environment={"DESTDIR": str(self.directory / "stage")})
+        call(str(ROOT / "dev"), "install", environment={"DESTDIR": str(self.directory / "stage"), "PREFIX": str(self.prefix)})
         below = self.directory / "stage" / str(self.prefix).lstrip("/")
         self.assertEqual({path.relative_to(below) for path in below.rglob("*")}, {path.relative_to(self.prefix) for path in self.prefix.rglob("*")
                                                                                 if "__pycache__" not in str(path)})

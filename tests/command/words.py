@@ -84,7 +84,8 @@ class Words(CommandTest):
         self.complains("x", "--nonblock=3", "--", "true", about="--nonblock takes no value, but got '3'")
         self.complains("x", "--c", "y", "--", "true", about="--c may be any of --conflict-exit-code, --command, --close, --cluster: write it in full")
         self.complains("x", "-c", "true", "true", about="both -c")
-        self.complains("x", "--cluster", "no-such", "--", "true", about="no agent of cluster 'no-such'")
+        self.complains("x", "--cluster", "no-such", "--", "true", about="no agent of cluster 'no-such' has run on this machine")
+        self.complains("x", "--cluster", "no-such", "--", "true", about="start one: afteryou agent --cluster no-such\n")
         self.complains("x", "--cluster", "a/b", "--", "true", about="no name of a cluster")
         for words in (("-k", "2"), ("--take", "1", "--of", "2"), ("--also", "y"), ("--when", "true")):
             self.complains("x", "--cluster", "c", *words, "--", "true", about="cluster")

@@ -13,7 +13,7 @@ int main(int count, char **words)
     struct service_options asked;
     const int status = agent_words_parse(count, words, &asked);
     if (status)
-        return status < 0 ? 0 : status;
+        return output_end("agent", status < 0 ? 0 : status);
     const char *trouble = service_options_trouble(&asked);
     if (trouble)
         return usage_error("agent", "%s", trouble);

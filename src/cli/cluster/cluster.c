@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `afteryou cluster`: its words. `init` prepares machines, `try` makes a cluster of namespaces on
  * this one. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,7 +149,5 @@ int command_cluster(int count, char **words)
         status = try_it(reading.count, reading.words, &asked, &reading);
     else
         status = usage_error("cluster", "there is no '%s'; there are init and try", action);
-    if (fflush(stdout) != 0)
-        return usage_error("cluster", "cannot write: %s", strerror(errno));
     return status < 0 ? 0 : status;
 }

@@ -201,7 +201,7 @@ static void print_ways_to_play(const struct trial *trial)
         "it.\n",
         name, trial->plan.count, last, command, name, command, name, command, last, name, command,
         command, command, trial->directory, trial->directory, command);
-    fflush(stdout);
+    output_flush();
 }
 
 static void take_down(struct trial *trial)
@@ -234,12 +234,12 @@ static int keep_trial(struct trial *trial)
         status = start_machines(trial);
     if (!status && trial->bare) {
         printf("%u bare machines are up. Ctrl-C ends them\n", trial->plan.count);
-        fflush(stdout);
+        output_flush();
         keep_until_ended(trial);
     }
     if (!status && !trial->bare) {
         printf("%u machines are starting, with Corosync and an agent each…\n", trial->plan.count);
-        fflush(stdout);
+        output_flush();
         status = await_ready(trial);
         if (status > 0)
             show_logs(trial);

@@ -267,7 +267,7 @@ static int become(const struct flock_words *asked)
 {
     char **words = asked->run.command;
     signal(SIGCHLD, SIG_DFL);
-    fflush(stdout);
+    output_flush();
     execvp(words[0], words);
     say("flock", "cannot run '%s': %s", words[0], strerror(errno));
     return errno == ENOMEM ? EX_OSERR : EX_UNAVAILABLE;

@@ -96,8 +96,14 @@ int simulate_runs(struct simulate_request *request)
     }
     simulate_progress_end();
     sum.measure.evenness /= (double)runs;
-    if (request->how.trace && fclose(request->how.trace) != 0 && !error)
+    bool unwritten = request->how.trace && ferror(request->how.trace);
+    if (request->how.trace && fclose(request->how.trace) != 0 && !error) {
         error = -errno;
+        unwritten = true;
+    }
+    if (error && unwritten)
+        return usage_error("simulate", "cannot write the trace %s: %s", request->trace,
+                           strerror(-error));
     if (error)
         return usage_error("simulate", "cannot make the run: %s%s",
                            error == -EOVERFLOW ? "simulated time ran over" : strerror(-error),

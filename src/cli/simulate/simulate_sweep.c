@@ -114,8 +114,7 @@ int simulate_sweep(struct simulate_request *request)
         status = run_protocol(request, request->how.variant, &sweep, csv);
     for (unsigned i = 0; !request->how.variant && i < SHIPPED && !status; i++)
         status = run_protocol(request, variant_at(i), &sweep, csv);
-    if ((request->csv ? fclose(csv) : fflush(csv)) != 0 && !status)
-        status = usage_error("simulate", "cannot write %s: %s",
-                             request->csv ? request->csv : "the output", strerror(errno));
+    if (request->csv && fclose(csv) != 0 && !status)
+        status = usage_error("simulate", "cannot write %s: %s", request->csv, strerror(errno));
     return !status && request->svg ? draw(request, &sweep) : status;
 }

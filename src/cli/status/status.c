@@ -240,7 +240,7 @@ int command_status(int count, char **words)
     if (status_look(&asked, &view, trouble, sizeof trouble) != 0) {
         if (!asked.json)
             status_removed(&asked, print_removed, NULL);
-        fflush(stdout);
+        output_flush();
         return usage_error("status", "%s", trouble);
     }
     if (asked.json)
@@ -251,10 +251,10 @@ int command_status(int count, char **words)
         status_removed(&asked, print_removed, NULL);
     if (asked.verbose && !asked.json)
         print_waiting();
-    const bool written = fflush(stdout) == 0;
+    const bool written = output_flush();
     for (size_t at = 0; at < view.unreadable_count && !asked.json; at++)
         say("status", "%s", view.unreadable[at].why);
     const int code = written ? tell_of_unseen(&view) : 0;
     status_drop(&view);
-    return written ? code : usage_error("status", "cannot write: %s", strerror(errno));
+    return code;
 }

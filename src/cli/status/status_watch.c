@@ -140,7 +140,7 @@ static bool draw(struct watch *self)
         print_unreadable(stderr, &view, 0);
     if (seen)
         status_drop(&view);
-    return fflush(stdout) == 0;
+    return output_flush();
 }
 
 static void move(struct watch *self, long lines)
@@ -252,7 +252,7 @@ int status_watch(const struct status_words *asked)
     bool written = true;
     while (written && (number == 0 || number == SIGWINCH || number == SIGTSTP)) {
         written = draw(&self);
-        number = wait_for_something(&self, signals);
+        number = written ? wait_for_something(&self, signals) : 0;
         if (number == SIGTSTP)
             suspend(&self);
     }
@@ -260,6 +260,6 @@ int status_watch(const struct status_words *asked)
         give_terminal(&self);
     close(signals);
     if (!written)
-        return usage_error("status", "cannot write");
+        return EXIT_USAGE; /* output_end() says why */
     return number < 0 || number == SIGINT ? 0 : 128 + number;
 }

@@ -82,5 +82,6 @@ int chart_write(const struct chart *chart, FILE *out)
              chart->x_name);
     svg_text(out, "name", "start", (struct point){LEFT - 60, TOP - 10}, chart->y_name);
     svg_end(out);
-    return fflush(out) != 0 || ferror(out) ? -EIO : 0;
+    errno = 0;
+    return fflush(out) != 0 || ferror(out) ? (errno ? -errno : -EIO) : 0;
 }

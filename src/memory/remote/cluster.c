@@ -29,8 +29,13 @@ enum {
     AGENT_DEAD_MS = 10000 /* an agent that is not there may be started again so long */
 };
 
-#define NO_AGENT_YET                                                                               \
-    "no agent of cluster '%s' has run on this machine (%s: %s); start one: afteryou agent --cluster"
+static int no_agent_yet(const char *name, const char *directory)
+{
+    return ay__fail(-ENOENT,
+                    "no agent of cluster '%s' has run on this machine (%s: %s); start one: "
+                    "afteryou agent --cluster %s",
+                    name, directory, strerror(ENOENT), name);
+}
 
 /* The descriptor of a file of the cluster, if only root or this user can have written it; or a
  * negative errno. */
@@ -43,15 +48,16 @@ static int open_trusted(const char *name, const char *file)
         return ay__fail(-ERANGE, "the path of cluster '%s' is too long", name);
     const int above = trusted_directory(&trust, directory);
     if (above == -ENOENT)
-        return ay__fail(-ENOENT, NO_AGENT_YET, name, directory, strerror(ENOENT));
+        return no_agent_yet(name, directory);
     if (above < 0)
         return ay__fail(above, "cluster '%s': %s", name, trouble);
     int fd = descriptor_above_standard(openat(above, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     int error = fd < 0 || fstat(fd, &status) != 0 ? -errno : 0;
-    if (error)
+    if (error == -ENOENT)
+        error = no_agent_yet(name, directory);
+    else if (error)
         error =
-            ay__fail(error, error == -ENOENT ? NO_AGENT_YET : "cluster '%s': cannot open %s: %s",
-                     name, directory, strerror(-error));
+            ay__fail(error, "cluster '%s': cannot open %s: %s", name, directory, strerror(-error));
     else if (!trusted_status(&trust, &status, file, false))
         error = ay__fail(-EACCES, "cluster '%s': in %s, %s", name, directory, trouble);
     close(above);
