@@ -158,6 +158,8 @@ typedef struct ay_region ay_region;
  *   -EISDIR           a directory
  *   -EACCES           the permissions of the file, or of its directory
  *   -ENOSPC           the file system is full
+ *   -EFBIG            it is to be made, and is larger than this process may make files
+ *                     (RLIMIT_FSIZE); most of it is holes
  *   -EMFILE           this process has no descriptor left
  *   -ENOMEM           no memory is left
  *   others            as open(2) and mmap(2) say */

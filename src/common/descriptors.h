@@ -10,13 +10,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A copy above stderr, or -1 and errno: EMFILE also if the limit allows none there at all. */
+static inline int descriptor_copy(int fd)
+{
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (copy < 0 && errno == EINVAL)
+        errno = EMFILE;
+    return copy;
+}
+
 /* Takes a descriptor as a system call returned it, or -1 and errno. Moves it above stderr if it is
  * not there yet. */
 static inline int descriptor_above_standard(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
-    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int moved = descriptor_copy(fd);
     const int error = errno;
     close(fd);
     errno = error;

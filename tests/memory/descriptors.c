@@ -2,6 +2,7 @@
 /* Descriptors: 0, 1 and 2 are the program's, open or not; and what it closes may be ours. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "harness.h"
@@ -211,6 +212,24 @@ static void test_closed_while_inside(void)
     ay_close(space);
 }
 
+/* The limit was lowered since the space was opened. */
+static void test_no_descriptor_allowed(void)
+{
+    unlink(test_space);
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        ay_region *region = open_region(open_space(NULL), (ay_spec){.name = "x"});
+        CHECK_EQUAL(ay_enter(region), 0);
+        for (rlim_t most = 0; most <= 3; most++) {
+            CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &(struct rlimit){most, 64}), 0);
+            CHECK_EQUAL(ay_share(region), -EMFILE);
+        }
+        CHECK_EQUAL(ay_leave(region), 0);
+        _exit(0);
+    }
+    expect_success(pid);
+}
+
 int main(void)
 {
     begin_test("descriptors");
@@ -219,5 +238,6 @@ int main(void)
     test_closed_and_reused(false);
     test_closed_and_reused(true);
     test_closed_while_inside();
+    test_no_descriptor_allowed();
     return 0;
 }

@@ -208,6 +208,37 @@ static void test_alone(void)
     ay_close(space);
 }
 
+/* A space is larger than files may be: it is not made, and nobody is killed. One that is there is
+ * used: it does not grow. */
+static void test_limited(void)
+{
+    enum { REGIONS = 100 };
+    unlink(test_space);
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        static const rlim_t limits[] = {0, 1, 65536};
+        ay_space *space;
+        for (size_t at = 0; at < sizeof limits / sizeof *limits; at++) {
+            CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &(struct rlimit){limits[at], RLIM_INFINITY}), 0);
+            CHECK_EQUAL(ay_open(test_space, NULL, &space), -EFBIG);
+            CHECK(strstr(ay_message(), "RLIMIT_FSIZE"));
+            CHECK_EQUAL(access(test_space, F_OK), -1);
+        }
+        CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}), 0);
+        ay_close(open_space(NULL));
+        CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, RLIM_INFINITY}), 0);
+        space = open_space(NULL);
+        for (int which = 0; which < REGIONS; which++) {
+            ay_region *region = open_region(space, (ay_spec){.name = "x"});
+            CHECK_EQUAL(ay_enter(region), 0);
+            CHECK_EQUAL(ay_leave(region), 0);
+        }
+        ay_close(space);
+        _exit(0);
+    }
+    expect_success(pid);
+}
+
 int main(void)
 {
     static const int errors[] = {ENOMEM, EMFILE, ENOSPC, EACCES};
@@ -218,5 +249,6 @@ int main(void)
     }
     test_alone();
     test_full();
+    test_limited();
     return 0;
 }

@@ -64,6 +64,71 @@ static void test_waiting(void)
     ay_close(space);
 }
 
+static bool count_and_refuse(void *asked)
+{
+    atomic_fetch_add((_Atomic int *)asked, 1);
+    return false;
+}
+
+/* No condition is asked for in a file that was removed. */
+static void test_condition(void)
+{
+    unlink(test_space);
+    _Atomic int asked = 0;
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_enter_when(region, count_and_refuse, &asked, 0), -ETIMEDOUT);
+    CHECK_EQUAL(asked, 1);
+    replace_space();
+    CHECK_EQUAL(ay_enter_when(region, count_and_refuse, &asked, 0), -ESTALE);
+    CHECK(strstr(ay_message(), "removed"));
+    CHECK_EQUAL(ay_enter_when(region, count_and_refuse, &asked, 10), -ESTALE);
+    CHECK_EQUAL(ay_enter_when(region, count_and_refuse, &asked, -1), -ESTALE);
+    CHECK_EQUAL(asked, 1);
+    CHECK_EQUAL(ay_leave(region), -EPERM);
+    ay_close(space);
+}
+
+/* Waits, for ever, for a condition that nobody will make true if `when`; otherwise for others. */
+static pid_t start_waiter(ay_spec spec, bool when, _Atomic int *waiting)
+{
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        ay_region *region = open_region(open_space(NULL), spec);
+        _Atomic int asked = 0;
+        atomic_fetch_add(waiting, 1);
+        CHECK_EQUAL(when ? ay_enter_when(region, count_and_refuse, &asked, -1) : ay_enter(region),
+                    -ESTALE);
+        _exit(0);
+    }
+    return pid;
+}
+
+/* Those who sleep learn of it by themselves, though nobody leaves and nobody wakes them. */
+static void test_sleepers(void)
+{
+    enum { ASIDE = 12, KINDS = 3, WAITERS = ASIDE + KINDS };
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    _Atomic int *waiting = shared_memory(sizeof *waiting);
+    const ay_spec held[KINDS] = {
+        {.name = "alone"}, {.name = "units", .take = 3, .of = 4}, {.name = "slots", .slots = 2}};
+    pid_t pid[WAITERS];
+    for (int which = 0; which < WAITERS; which++) {
+        const bool aside = which >= KINDS;
+        for (unsigned holder = 0; !aside && holder < (held[which].slots ? held[which].slots : 1);
+             holder++)
+            CHECK_EQUAL(ay_enter(open_region(space, held[which])), 0);
+        pid[which] = start_waiter(aside ? (ay_spec){.name = "when"} : held[which], aside, waiting);
+    }
+    AWAIT_TRUE(atomic_load(waiting) == WAITERS);
+    sleep_ms(50);
+    replace_space();
+    for (int which = 0; which < WAITERS; which++)
+        expect_success(pid[which]);
+    ay_close(space);
+}
+
 /* To have asked in one space says nothing of another; and each thread asks for itself. */
 static void test_two_spaces(void)
 {
@@ -117,6 +182,8 @@ int main(void)
         test_passages_before(passages, 1);
     }
     test_waiting();
+    test_condition();
+    test_sleepers();
     test_two_spaces();
     test_without_a_break();
     return 0;

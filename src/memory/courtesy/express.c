@@ -76,7 +76,7 @@ static __attribute__((noinline)) int ask_the_agent(ay_region *region, int timeou
 static __attribute__((noinline)) int check_name(ay_region *region)
 {
     AY__UNCANCELLED;
-    const int error = ay__named_ask(region);
+    const int error = ay__named_ask(&region->at);
     if (!error)
         return 0;
     if (lane_is_taken_again(&region->at.lane))
@@ -91,7 +91,7 @@ static __attribute__((noinline)) int check_name(ay_region *region)
  */
 __attribute__((noinline)) int ay__express_see_to(ay_region *region, int timeout_ms)
 {
-    const int error = named_disturbed(region) ? check_name(region) : 0;
+    const int error = named_disturbed(&region->at) ? check_name(region) : 0;
     if (error)
         return error;
     if (region->at.near.cluster && !lane_is_taken_again(&region->at.lane) &&

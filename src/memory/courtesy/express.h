@@ -40,7 +40,7 @@ __attribute__((always_inline)) static inline int express_enter_again(ay_region *
     const struct registers *at = &region->at;
     if (__builtin_expect(courtesy_is_half_used(at->mine.word), 0) || !express_again(region))
         return ay__express_recalled(region, timeout_ms);
-    if (__builtin_expect((named_disturbed(region) |
+    if (__builtin_expect((named_disturbed(&region->at) |
                           (atomic_load(at->near.claims) ^ at->rivals.gathered) | at->rivals.news |
                           at->rivals.company_count) == 0,
                          1))

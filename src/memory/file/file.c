@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,9 +118,28 @@ static int open_existing(const char *path, bool reading_only, int *fd, struct he
     return error;
 }
 
+/* To let a file grow beyond the limit would end the program (SIGXFSZ). Later it never grows: places
+ * and pulses are allocated within it. */
+static int check_limit(const char *path, size_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return ay__fail(-errno, "cannot ask how large a file may be: %s", strerror(errno));
+    if (size <= limit.rlim_cur)
+        return 0;
+    return ay__fail(-EFBIG,
+                    "cannot make %s: it has %zu bytes, mostly holes, and this process may make "
+                    "files of %llu at most (RLIMIT_FSIZE): raise that (ulimit -f), or let a "
+                    "process without this limit make the space",
+                    path, size, (unsigned long long)limit.rlim_cur);
+}
+
 /* Sizes and writes a file that has no name yet. */
 static int fill(const char *path, int fd, const struct header *header, unsigned mode)
 {
+    const int too_large = check_limit(path, file_size(header));
+    if (too_large)
+        return too_large;
     /* L3: the header; and a place, for without room for one it is of no use; or everything, if
      * everything will be read. */
     const bool all = ay__protocol(header->protocol)->features & FEATURE_EVERY_PLACE;

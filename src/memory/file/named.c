@@ -45,23 +45,23 @@ volatile uint64_t *ay__named_pointer(void)
 
 _Thread_local uint64_t ay__breaks = 1; /* 0 is for regions that have not asked */
 
-int ay__named_ask(ay_region *region)
+int ay__named_ask(struct registers *at)
 {
-    const ay_space *space = region->at.fixed.space;
+    const ay_space *space = at->fixed.space;
     struct stat status;
     /* First this: what happens while it asks counts as a break. */
-    if (region->at.passer.undisturbed != &no_pointer &&
-        *region->at.passer.undisturbed != (uintptr_t)&ay__undisturbed) {
+    if (at->passer.undisturbed != &no_pointer &&
+        *at->passer.undisturbed != (uintptr_t)&ay__undisturbed) {
         ay__breaks++;
-        *region->at.passer.undisturbed = (uintptr_t)&ay__undisturbed;
+        *at->passer.undisturbed = (uintptr_t)&ay__undisturbed;
     }
-    region->at.passer.breaks = ay__breaks;
+    at->passer.breaks = ay__breaks;
     if (fstat(space->fd, &status) != 0 || status.st_dev != space->file.device ||
         status.st_ino != space->file.inode)
         return 0; /* the program closed the descriptor: it cannot be told (ay__file_again) */
     if (status.st_nlink > 0)
         return 0;
-    region->at.passer.breaks = 0; /* the next one asks, too */
+    at->passer.breaks = 0; /* the next one asks, too */
     return ay__fail(
         -ESTALE,
         "the space %s was removed: who opens it now enters another file, and does not meet those "

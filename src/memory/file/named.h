@@ -3,7 +3,9 @@
  * there who came later.
  *
  * To ask is fstat(2), and too dear for every passage. So a passage asks once it is inside, unless
- * its thread has been on a processor without a break since it last asked. This the kernel tells: it
+ * its thread has been on a processor without a break since it last asked; likewise before its
+ * condition is asked for, and when a sleeper looks up by itself: those who would make the condition
+ * true, or wake it, may be in the new file. That a break was the kernel tells: it
  * clears a pointer in the thread's memory (rseq_cs, of rseq(2)) whenever it takes the thread off
  * its processor, or delivers a signal. The express lane asks now and then all the same, for a
  * thread that nothing ever disturbs. Without rseq(2) (an old glibc or kernel) every passage asks.
@@ -23,14 +25,14 @@ extern _Thread_local uint64_t ay__breaks
 volatile uint64_t *ay__named_pointer(void);
 
 /* -ESTALE, with a message, or 0. Asks the kernel. */
-int ay__named_ask(ay_region *region);
+int ay__named_ask(struct registers *at);
 
 /* 0: nothing has happened since this region's last passage asked. The passer is this
  * thread's. */
-__attribute__((always_inline)) static inline uint64_t named_disturbed(const ay_region *region)
+__attribute__((always_inline)) static inline uint64_t named_disturbed(const struct registers *at)
 {
-    return (*region->at.passer.undisturbed ^ (uintptr_t)&ay__undisturbed) |
-           (region->at.passer.breaks ^ ay__breaks);
+    return (*at->passer.undisturbed ^ (uintptr_t)&ay__undisturbed) |
+           (at->passer.breaks ^ ay__breaks);
 }
 
 #endif

@@ -164,7 +164,9 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     if (!at->fixed.protocol->enter(at) ||
         (__builtin_expect(at->near.cluster, 0) && !is_permitted(region)))
         return give_up(region);
-    at->passage.reason = named_disturbed(region) ? ay__named_ask(region) : 0;
+    at->passage.reason = at->passage.refused   ? at->passage.refused
+                         : named_disturbed(at) ? ay__named_ask(at)
+                                               : 0;
     return __builtin_expect(at->passage.reason, 0) ? give_up(region) : entered(region);
 }
 

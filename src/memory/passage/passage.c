@@ -18,7 +18,7 @@ __attribute__((always_inline)) static inline int enter(ay_region *region, int ti
     if (__builtin_expect(region_is_strange(region), 0))
         return refuse_stranger();
     if (__builtin_expect(lane == 0, 1))
-        return __builtin_expect(named_disturbed(region) == 0, 1)
+        return __builtin_expect(named_disturbed(&region->at) == 0, 1)
                    ? ay__express_enter(region, timeout_ms)
                    : ay__express_enter_and_ask(region, timeout_ms);
     return lane == LANE_RETAINED ? express_enter_again(region, timeout_ms)

@@ -8,9 +8,9 @@
  * whoever is last calls ay_repair() to tell at once.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
+#include "common/descriptors.h"
 #include "memory/passage/region.h"
 
 static int check_owner(const ay_region *region)
@@ -43,7 +43,7 @@ int ay_share(ay_region *region)
     pthread_mutex_unlock(&ay__process.mutex);
     if (lost)
         return lost;
-    const int fd = fcntl(region->at.fixed.space->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int fd = descriptor_copy(region->at.fixed.space->fd);
     if (fd < 0)
         return ay__fail(-errno, "cannot copy the descriptor of the space: %s", strerror(errno));
     const uint32_t tid = life_word(atomic_load(&region->at.near.own->life)) & FUTEX_TID_MASK;

@@ -130,6 +130,9 @@ struct this_passage {
     int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
     int reason;       /* why it was given up: a negative errno */
     int give_up;      /* -EBUSY, -ETIMEDOUT: what to say when time is over */
+    /* -ESTALE: the file was removed, and so its condition was not asked for; or 0. Set anew
+     * by each ay__condition(), which then lets it in so that enter() gives up */
+    int refused;
     bool conditional; /* has a `when`, or takes units. Set when it begins */
     /* on the long way, where it may watch others. Set when it begins; stop_waiting() clears it */
     bool queues;

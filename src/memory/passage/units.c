@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/assert.h"
+#include "memory/file/named.h"
 #include "memory/passage/region.h"
 
 enum { UNIT_WORDS = AY_UNITS_MOST / 64 };
@@ -49,6 +50,10 @@ static bool ask(struct registers *at)
 
 bool ay__condition(struct registers *at)
 {
+    /* In a removed file nobody may be left who could make it true. */
+    at->passage.refused = named_disturbed(at) ? ay__named_ask(at) : 0;
+    if (at->passage.refused)
+        return true;
     if (at->fixed.spec->take > 0) {
         uint64_t taken[UNIT_WORDS];
         unsigned held = 0;

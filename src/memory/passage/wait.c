@@ -20,7 +20,8 @@
  * the second witness is asked: a place that says it is alive, whose claim nobody holds, is buried
  * (claim.c). One is enough for this, so who has others before it in the queue, or asleep on the
  * same place, looks up the less often the more they are (patience); and all do so less often with
- * time. A thousand that wait look up a few times a second, all together.
+ * time. A thousand that wait look up a few times a second, all together. Whoever does also asks
+ * whether the file still has a name (named.h).
  */
 #include <errno.h>
 #include <sched.h>
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #include "common/assert.h"
+#include "memory/file/named.h"
 #include "memory/passage/region.h"
 
 enum {
@@ -116,6 +118,14 @@ static bool doubt(struct registers *at, unsigned place)
     const bool buried = ay__bury(at->fixed.space, place);
     pthread_mutex_unlock(&ay__process.mutex);
     return buried;
+}
+
+/* After a sleep: false if the file was removed meanwhile. Whoever removes it wakes nobody, and who
+ * opens it anew is in another file. */
+static bool is_named(struct registers *at)
+{
+    const int error = named_disturbed(at) ? ay__named_ask(at) : 0;
+    return !error || give_up(at, error);
 }
 
 /* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously
@@ -270,7 +280,9 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
         watch_word(words, &count, registers_word(at, place, index), low_half(raw));
         watch_word(words, &count, vital.futex, vital.value);
         again = sleep_once(at, words, count, at->fixed.protocol->hooks->longest_await(at), &woken);
-        look_after(at, place, &vital, grow_doubtful(at));
+        const bool doubts = grow_doubtful(at);
+        look_after(at, place, &vital, doubts);
+        again = again && (!doubts || is_named(at));
     } else {
         at->passage.spins = 0;
         at->waiting.nap_ns = 0;
@@ -386,6 +398,9 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
             again = sleep_once(at, words, count, longest_sleep(at, watch, aside), woken);
             doubts = grow_doubtful(at);
             changes = false;
+            /* aside each time: who gives up because of it rouses the others */
+            if (again && (doubts || aside))
+                again = is_named(at);
             for (unsigned which = 0; which < watch->count; which++)
                 changes |= look_after(at, watch->place[which], &vitals[which], doubts);
         } while (again && doubts && !changes && !*woken);
