@@ -96,6 +96,34 @@ class Signals(CommandTest):
         os.killpg(process.pid, signal.SIGTERM)
         self.assertEqual(process.wait(PATIENCE), 128 + signal.SIGTERM)
 
+    def start_job(self):
+        """As a shell does, in a group of its own: the wrapper and the pid of the command."""
+        process = self.start("-c", "echo $$ > inside; exec sleep 1000", process_group=0)
+        return process, self.number_in("inside")
+
+    def test_continued_before_the_wrapper_heard_of_the_stop(self):
+        """What was stopped and continued as a group goes on: it is not stopped once more when the deputy has waited enough."""
+        process, command = self.start_job()
+        process.send_signal(signal.SIGSTOP)  # so it cannot pass on what it gets
+        os.killpg(process.pid, signal.SIGTSTP)
+        wait_until(lambda: state_of(command) == "T", "the command's stop")
+        os.killpg(process.pid, signal.SIGCONT)
+        wait_until(lambda: state_of(command) != "T", "the command's going on")
+        time.sleep(1.5)  # longer than the deputy waits for the wrapper
+        self.assertEqual((state_of(command), state_of(process.pid)), ("S", "S"))
+
+    def test_stopped_again_at_once(self):
+        """Whoever continued the job finds it stopped again, and it stays so."""
+        process, command = self.start_job()
+        os.killpg(process.pid, signal.SIGTSTP)
+        for _ in range(20):
+            wait_until(lambda: state_of(process.pid) == "T", "the wrapper's stop")
+            os.killpg(process.pid, signal.SIGCONT)
+            os.kill(command, signal.SIGSTOP)
+        wait_until(lambda: state_of(process.pid) == "T", "the wrapper's stop")
+        time.sleep(1.5)  # longer than the deputy waits for the wrapper
+        self.assertEqual((state_of(command), state_of(process.pid)), ("T", "T"))
+
     @staticmethod
     def guardian_in_the_queue(wrapper):
         path = f"/proc/{wrapper}/task/{wrapper}/children"

@@ -4,7 +4,6 @@
 #include "cli/run/run.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,28 +41,30 @@ static int guardian_died(const struct wrapper *self, int number)
 }
 
 /* A guardian in the queue is stopped by Ctrl-Z, and we with it. When it goes on, it tells us. One
- * that was stopped with SIGSTOP was meant alone. */
+ * that was stopped with SIGSTOP was meant alone. Only the last that is heard counts: it may go on
+ * already. */
 static bool has_ended(const struct wrapper *self, int *code)
 {
+    bool stop = false;
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
-        if (pid == self->guardian && WIFSTOPPED(status)) {
-            if (WSTOPSIG(status) != SIGSTOP)
-                raise(SIGSTOP);
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
+        if (pid == self->guardian && (WIFSTOPPED(status) || WIFCONTINUED(status))) {
+            stop = WIFSTOPPED(status) && WSTOPSIG(status) != SIGSTOP;
         } else if (pid == self->guardian) {
             *code =
                 WIFSIGNALED(status) ? guardian_died(self, WTERMSIG(status)) : WEXITSTATUS(status);
             return true;
         }
+    if (stop)
+        raise(SIGSTOP);
     return false;
 }
 
-/* If it was sent to the whole group, the deputy must have it before it hears from us. Who sends to
- * a group keeps others from changing one: after a change, of no process, all have got it. */
+/* If it was sent to the whole group, the deputy must have it before it hears from us. */
 static void pass_on(const struct wrapper *self, int number)
 {
-    setpgid(INT_MAX, 0);
+    signals_await_group();
     kill(self->guardian, number);
 }
 

@@ -64,10 +64,11 @@ struct between {
     _Atomic uint32_t passed_on[SIGNALS];
     _Atomic uint32_t sent_to_guardian[SIGNALS]; /* others for the command, or for what it left */
     /* written by the deputy */
-    _Atomic int error;  /* why the command could not be run: an errno */
-    _Atomic int state;  /* enum command_state */
-    _Atomic int status; /* of the command, as waitpid has it, once it has ended */
-    _Atomic int left;   /* how many others there were then */
+    _Atomic int error;      /* why the command could not be run: an errno */
+    _Atomic uint32_t stops; /* how often the command was seen stopped; written before `state` */
+    _Atomic int state;      /* enum command_state */
+    _Atomic int status;     /* of the command, as waitpid has it, once it has ended */
+    _Atomic int left;       /* how many others there were then */
 };
 
 struct run_words {
@@ -130,6 +131,9 @@ void let_go_of_files(void);
 
 /* run_signals.c: blocks all signals, after remembering how they were. */
 void signals_take(struct inheritance *inherited);
+/* Who sends to a group keeps others from changing one: after this change, of no process, all of the
+ * group have got what one of them got. */
+void signals_await_group(void);
 /* Sent by this process to itself: as it is with SIGPIPE and SIGXFSZ. */
 bool signal_is_own(const siginfo_t *info);
 /* As sigwaitinfo(), until `deadline_ns` (text_now) at most: then 0. INT64_MAX: for ever. */

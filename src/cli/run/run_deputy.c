@@ -29,6 +29,7 @@ struct deputy {
     pid_t guardian;
     int share;
     pid_t command;      /* 0: it has ended */
+    bool stopped;       /* the command is, as last heard */
     struct child child; /* how the command was started */
     /* R5: what is there has been told to end */
     bool lost;
@@ -38,6 +39,10 @@ struct deputy {
     /* of these, what came before there was a command: so the command has not got it with the group.
      * Set when the command has looked; cleared when it is given */
     sigset_t missed;
+    /* of these, what the opposite has undone since, as the kernel does with what is pending: a stop
+     * by SIGCONT, SIGCONT by a stop. So the wrapper may not tell; if it does, it is late. Set by
+     * undo(); cleared with got_ns */
+    sigset_t undone;
     int64_t give_at; /* when to look whether that was too long ago; INT64_MAX: never */
 };
 
@@ -93,13 +98,42 @@ static void give_times(const struct deputy *self, int number, uint32_t times)
         give(self, number);
 }
 
+static void forget(struct deputy *self, int number)
+{
+    self->got_ns[number] = 0;
+    sigdelset(&self->missed, number);
+    sigdelset(&self->undone, number);
+}
+
+static bool is_stop(int number)
+{
+    return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/* The wrapper has some time from now on to tell of it. */
+static void undo(struct deputy *self, int number)
+{
+    if (self->got_ns[number] == 0)
+        return;
+    sigaddset(&self->undone, number);
+    self->got_ns[number] = text_now();
+    if (self->give_at == INT64_MAX)
+        self->give_at = self->got_ns[number] + GROUP_NS;
+}
+
+static void undo_stops(struct deputy *self)
+{
+    undo(self, SIGTSTP);
+    undo(self, SIGTTIN);
+    undo(self, SIGTTOU);
+}
+
 /* Whether the command got it with the group. */
 static bool was_for_the_group(struct deputy *self, int number)
 {
     const int64_t got_ns = self->got_ns[number];
     const bool missed = sigismember(&self->missed, number) == 1;
-    self->got_ns[number] = 0;
-    sigdelset(&self->missed, number);
+    forget(self, number);
     return got_ns && !missed && self->command > 0 && getpgid(self->command) == getpgrp();
 }
 
@@ -138,10 +172,23 @@ static void note_signal(struct deputy *self, int number)
     if (self->command == 0 || getppid() != self->guardian) {
         give(self, number);
     } else {
+        if (number == SIGCONT)
+            undo_stops(self);
+        else if (is_stop(number))
+            undo(self, SIGCONT);
+        sigdelset(&self->undone, number);
         self->got_ns[number] = text_now();
         if (self->give_at == INT64_MAX)
             self->give_at = self->got_ns[number] + GROUP_NS;
     }
+}
+
+/* A command that is stopped need not be stopped; and the wrapper, stopped with it, may tell when it
+ * goes on. */
+static int64_t when_to_give(const struct deputy *self, int number)
+{
+    const bool waits = is_stop(number) && self->stopped;
+    return self->got_ns[number] && !waits ? self->got_ns[number] + GROUP_NS : INT64_MAX;
 }
 
 static void give_what_was_not_for_the_group(struct deputy *self)
@@ -149,11 +196,12 @@ static void give_what_was_not_for_the_group(struct deputy *self)
     const int64_t now = text_now();
     self->give_at = INT64_MAX;
     for (int number = 1; number < SIGNALS; number++) {
-        const int64_t give_at = self->got_ns[number] ? self->got_ns[number] + GROUP_NS : INT64_MAX;
+        const int64_t give_at = when_to_give(self, number);
         if (give_at <= now) {
-            self->got_ns[number] = 0;
-            sigdelset(&self->missed, number);
-            give(self, number);
+            const bool undone = sigismember(&self->undone, number) == 1;
+            forget(self, number);
+            if (!undone)
+                give(self, number);
         } else if (give_at < self->give_at) {
             self->give_at = give_at;
         }
@@ -166,12 +214,17 @@ static noreturn void could_not_run(const struct deputy *self, int error)
     _exit(EXIT_FAILED);
 }
 
+/* Who has continued the whole group may have reached us first: then the command's going on is heard
+ * next. */
 static void note_command(struct deputy *self, int status)
 {
     if (WIFSTOPPED(status)) {
-        atomic_store(&self->between->state, COMMAND_STOPPED);
+        self->stopped = true;
+        undo(self, SIGCONT);
+        signals_await_group();
     } else if (WIFCONTINUED(status)) {
-        atomic_store(&self->between->state, COMMAND_RUNS);
+        self->stopped = false;
+        undo_stops(self);
     } else if (self->child.error) {
         could_not_run(self, self->child.error);
     } else {
@@ -180,15 +233,27 @@ static void note_command(struct deputy *self, int status)
     }
 }
 
+/* What was heard last: who stops the wrapper for a stop that is over stops a job that goes on. */
+static void tell_of_stop(const struct deputy *self, bool was_heard)
+{
+    if (was_heard && self->stopped)
+        atomic_fetch_add(&self->between->stops, 1);
+    if (was_heard)
+        atomic_store(&self->between->state, self->stopped ? COMMAND_STOPPED : COMMAND_RUNS);
+}
+
 /* SIGCHLD. Without -o it stays for the others that the command started. */
 static void reap(struct deputy *self)
 {
     const bool was_running = self->command > 0;
+    bool heard = false;
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
-        if (pid == self->command)
+        if (pid == self->command) {
             note_command(self, status);
+            heard = true;
+        }
     const bool over = (pid < 0 && errno == ECHILD) || (self->command == 0 && self->asked->close);
     const bool ended = was_running && self->command == 0;
     if (ended && !over) {
@@ -199,6 +264,8 @@ static void reap(struct deputy *self)
     }
     if (ended)
         atomic_store(&self->between->state, COMMAND_ENDED);
+    else
+        tell_of_stop(self, heard);
     if (over)
         _exit(0);
     if (was_running)

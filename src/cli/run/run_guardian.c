@@ -33,6 +33,7 @@ struct guardian {
     int64_t asked_ns, entered_ns;
     pid_t deputy;             /* 0: it has ended, and was reaped */
     enum command_state state; /* of the command, as last heard */
+    uint32_t stops;           /* of it, as last heard */
     int code;                 /* of the command, once it has ended */
     bool killed;              /* R4, or everything was */
     /* R5: what is still there then is killed; INT64_MAX: the region is not lost */
@@ -348,13 +349,16 @@ static void stay(const struct guardian *self)
         kill(self->wrapper, SIGNAL_BELL);
 }
 
-/* A job is stopped and continued as one. */
+/* A job is stopped and continued as one. Whoever continued the wrapper after a stop of the command
+ * must find it stopped again after the next, also if what was between was not heard of. */
 static void follow_command(struct guardian *self)
 {
     const enum command_state state = (enum command_state)atomic_load(&self->between->state);
-    if (state == self->state)
+    const uint32_t stops = atomic_load(&self->between->stops);
+    if (state == self->state && stops == self->stops)
         return;
     self->state = state;
+    self->stops = stops;
     if (state == COMMAND_ENDED) {
         const int status = atomic_load(&self->between->status);
         self->code = child_code(status);

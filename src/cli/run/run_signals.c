@@ -3,6 +3,7 @@
 #include "cli/run/run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "cli/text.h"
@@ -15,6 +16,11 @@ void signals_take(struct inheritance *inherited)
     /* Were it ignored, the kernel would reap our children for us. */
     const struct sigaction normal = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &normal, &inherited->child);
+}
+
+void signals_await_group(void)
+{
+    setpgid(INT_MAX, 0);
 }
 
 bool signal_is_own(const siginfo_t *info)
