@@ -363,8 +363,9 @@ typedef struct ay_view {
 } ay_view;
 
 /* Fills *view and calls `each` for every place that was ever used, ascending, until it returns
- * non-zero. `view` may be NULL, `each` too. Needs only the right to read the file. Errors as
- * ay_open(), and
+ * non-zero. `view` may be NULL, `each` too. Needs only the right to read the file. Who died inside
+ * is shown (AY_DEAD_INSIDE) until its place is used again; one is told of that death nevertheless.
+ * Errors as ay_open(), and
  *   0            all places were shown
  *   non-zero     what `each` returned
  *   -ENOENT      there is no such space */
@@ -374,8 +375,9 @@ AY_API int ay_look(const char *space, ay_view *view, int (*each)(const ay_place 
 /* Writes the path of the file that `space` names, as ay_open() would find it, to `path`, which has
  * `room` bytes.
  *   0        written
- *   -EINVAL  the name
- *   -ERANGE  the path is too long */
+ *   -EINVAL  the name, or AFTERYOU_DIR is not an absolute path
+ *   -ERANGE  the path is too long
+ *   others   ay_open() would refuse the directory of named spaces, or could not make it */
 AY_API int ay_path(const char *space, char *path, size_t room);
 
 /* Removes a space in which nobody has a place. Whoever has it open gets -ESTALE when it opens a

@@ -329,6 +329,20 @@ bool option_given(const struct option_table *table, const struct option_reading 
     return reading->given >> at & 1;
 }
 
+bool option_alone(const struct option_table *table, const struct option_reading *reading,
+                  const char *name)
+{
+    for (int at = 0; table->rows[at].help; at++)
+        if (reading->given >> at & 1 && strcmp(table->rows[at].names[0], name) != 0) {
+            usage_error(table->command, "--%s stands alone: leave out --%s", name,
+                        table->rows[at].names[0]);
+            return false;
+        }
+    if (reading->count > 0)
+        usage_error(table->command, "--%s stands alone: leave out '%s'", name, reading->words[0]);
+    return reading->count == 0;
+}
+
 const char *option_beyond(const struct option_table *table, const struct option_reading *reading,
                           unsigned purpose)
 {

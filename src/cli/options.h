@@ -120,6 +120,9 @@ int options_read(const struct option_table *table, int count, char **words, void
 /* Whether the option of that name was given. */
 bool option_given(const struct option_table *table, const struct option_reading *reading,
                   const char *name);
+/* Whether nothing else was given, no option and no word; false after a word about it. */
+bool option_alone(const struct option_table *table, const struct option_reading *reading,
+                  const char *name);
 /* The first option given that is not for this purpose, as in "--name"; NULL: all are. */
 const char *option_beyond(const struct option_table *table, const struct option_reading *reading,
                           unsigned purpose);

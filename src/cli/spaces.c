@@ -198,14 +198,15 @@ static int list(struct spaces_words *asked)
         json_number(json, "schema", STATUS_SCHEMA);
         json_list(json, "spaces");
     }
-    const int error = spaces_each(list_one, asked);
+    char trouble[512];
+    const int error = spaces_each(list_one, asked, trouble, sizeof trouble);
     if (asked->json) {
         json_close(json);
         json_close(json);
         json_end(json);
     }
     if (error)
-        return usage_error("spaces", "cannot list the spaces: %s", strerror(-error));
+        return usage_error("spaces", "%s", trouble);
     if (!asked->listed && !asked->json)
         say("spaces", "there is no space yet");
     return 0;

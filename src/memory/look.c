@@ -245,7 +245,7 @@ int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void 
     AY__UNCANCELLED;
     char path[PATH_MAX];
     struct header header;
-    int fd, error = ay__path(name, path, sizeof path);
+    int fd, error = ay__path_to_look(name, path, sizeof path);
     if (!error)
         error = ay__file_open(path, true, NULL, 0, &fd, &header);
     if (error)

@@ -164,6 +164,9 @@ void ay__recall_all(void); /* the keeper, under the mutex */
 
 /* path.c */
 int ay__path(const char *space, char *path, size_t room);
+/* the same, for who does not make a space: refuses the directory of named spaces as
+ * ay__private_directory() would, and makes none */
+int ay__path_to_look(const char *space, char *path, size_t room);
 /* makes the directory of named spaces, and refuses one that is not this user's alone */
 int ay__private_directory(const char *path);
 

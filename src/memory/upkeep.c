@@ -41,7 +41,7 @@ int ay_remove(const char *name)
     AY__UNCANCELLED;
     char path[PATH_MAX];
     struct header header;
-    int fd, error = ay__path(name, path, sizeof path);
+    int fd, error = ay__path_to_look(name, path, sizeof path);
     if (!error)
         error = ay__file_open(path, false, NULL, 0, &fd, &header);
     if (error)

@@ -99,6 +99,43 @@ class Words(CommandTest):
         self.file("foreign").write_bytes(b"no space at all" * 1000)
         self.complains("x", "-S", str(self.file("foreign")), "--", "true", about="foreign")
 
+        self.complains("x", "-S", "", "--", "true", about="-S: the name of a space is empty")
+
+    def test_directory_of_spaces(self):
+        """One that `run` refuses is refused in the same words by who only looks, and nobody makes it."""
+        shared, file, missing = self.file("shared"), self.file("file"), self.file("missing")
+        shared.mkdir()
+        shared.chmod(0o777)
+        file.write_text("")
+        for directory, why in (("relative", "AFTERYOU_DIR must be an absolute path, not 'relative'"),
+                               (shared, f"{shared} may be written to by others (mode 777)"),
+                               (file, f"{file} is not a directory"),
+                               (file / "below", f"cannot make {file}/below: Not a directory"),
+                               (missing / "below", f"cannot make {missing}/below: No such file or directory")):
+            self.environment["AFTERYOU_DIR"] = str(directory)
+            refusals = set()
+            for words in (["run", "x", "--", "true"], ["status"], ["status", "-S", "x"], ["spaces"], ["spaces", "--json"], ["spaces", "show", "x"],
+                          ["spaces", "remove", "x"], ["spaces", "create", "x"]):
+                result = self.afteryou(*words, cwd=self.directory)
+                self.assertEqual((result.returncode, result.stderr.count("\n")), (125, 1), (words, result))
+                refusals.add(result.stderr.partition(": ")[2])
+            self.assertEqual(len(refusals), 1, refusals)
+            self.assertIn(why, refusals.pop())
+        for end in ("", "/"):
+            self.environment["AFTERYOU_DIR"] = str(missing) + end
+            self.assertEqual(self.afteryou("status").returncode, 0)
+            self.assertEqual(self.afteryou("spaces").stderr, "afteryou spaces: there is no space yet\n")
+        self.assertFalse(missing.exists())
+
+    def test_no_proc(self):
+        """In a mount namespace of its own /proc is empty: a new space cannot be made, and that says why."""
+        line = f'mount -t tmpfs none /proc && exec "{AFTERYOU}" run -S "{self.space}" x -- true'
+        result = subprocess.run(["unshare", "-m", "sh", "-c", line], capture_output=True, text=True, check=False)
+        if "unshare" in result.stderr or "mount:" in result.stderr:
+            self.skipTest("needs the right to mount")
+        self.assertEqual(result.returncode, 125)
+        self.assertRegex(result.stderr, f"^afteryou run: cannot make {self.space}: .*: mount /proc\n$")
+
     def test_read_only_tmpfs(self):
         """In a mount namespace of its own /dev/shm is read-only."""
         line = f'mount -t tmpfs -o ro none /dev/shm && exec "{AFTERYOU}" run x -- true'
@@ -123,6 +160,15 @@ class Words(CommandTest):
         result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", *line], capture_output=True, text=True)
         self.assertEqual((result.returncode, result.stderr.count("\n")), (125, 1), result.stderr)
         self.assertIn("ermission denied", result.stderr)
+
+    def test_words_that_stand_alone(self):
+        for words, about in ((["check", "--list", "extra"], "--list stands alone: leave out 'extra'"), (["check", "--list", "--json"], "leave out --json"),
+                             (["check", "--json", "--list"], "leave out --json"), (["simulate", "--list", "lamport"], "leave out 'lamport'"),
+                             (["simulate", "--list", "--json"], "leave out --json"), (["check", "forks", "--late"], "--late only with --stopped"),
+                             (["check", "courtesy", "--late"], "--late only with --stopped"), (["status", "-S", ""], "-S: the name of a space is empty")):
+            result = self.afteryou(*words)
+            self.assertEqual((result.returncode, result.stdout, result.stderr.count("\n")), (125, "", 1), words)
+            self.assertIn(about, result.stderr)
 
     def test_help_and_version(self):
         for words in ([], ["run"], ["run", "x"], ["flock"], ["status"], ["spaces"], ["agent"], ["agent", "--cluster", "c"], ["cluster"],

@@ -25,7 +25,7 @@ struct check_words {
     struct search_limits limits;
     unsigned properties; /* those asked for; 0: those promised */
     const char *svg;
-    bool json;
+    bool json, list;
     /* a protocol of registers: .protocol is not NULL */
     struct register_model model;
     enum check_precedence precedence;

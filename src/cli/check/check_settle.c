@@ -27,6 +27,8 @@ static const char *contradiction(const struct check_words *asked)
                "and bakery-words";
     if (model->stopped && !protocol->stop)
         return "has no list of ways to stop; --stopped works with forks";
+    if (model->stopped_late && !model->stopped)
+        return "takes --late only with --stopped PLACE:HOW";
     if (model->stopped >> model->places)
         return "has fewer places than --stopped names; raise -n";
     for (unsigned place = 0; place < model->places; place++)

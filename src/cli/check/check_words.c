@@ -7,9 +7,8 @@
 #include "cli/commands.h"
 #include "cli/text.h"
 
-static int print_list(const struct option_word *given)
+static int print_list(void)
 {
-    (void)given;
     for (size_t at = 0; register_protocols[at]; at++) {
         const struct register_protocol *protocol = register_protocols[at];
         printf("%-28s %s%s%s\n", protocol->name, protocol->summary,
@@ -348,8 +347,8 @@ static const struct option_row rows[] = {
      OPTION_AT(struct check_words, json)},
     {.names = {"list"},
      .help = "name the protocols, and the broken ones",
-     .kind = OPTION_CALL,
-     .take = print_list},
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct check_words, list)},
     {0},
 };
 
@@ -382,6 +381,8 @@ int check_words_parse(int count, char **words, struct check_words *asked)
     const int status = options_read(&check_options, count, words, asked, &reading);
     if (status)
         return status;
+    if (asked->list)
+        return option_alone(&check_options, &reading, "list") ? print_list() : EXIT_USAGE;
     if (reading.count != 1)
         return usage_error("check",
                            reading.count == 0

@@ -283,6 +283,8 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
     if (!asked->command || !*asked->command)
         return usage_error("run", "no command is given for '%s'; 'afteryou run --help' tells more",
                            asked->spec.name);
+    if (asked->space && !*asked->space)
+        return usage_error("run", "-S: the name of a space is empty");
     if (no_wait && waits)
         return usage_error("run", "-n and -w exclude each other: do not wait, or wait so long");
     if (asked->cluster &&

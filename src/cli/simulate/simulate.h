@@ -9,7 +9,7 @@ enum { SWEEP_MOST = 128, SIMULATE_SCHEMA = 1 };
 
 struct simulate_request {
     struct simulation how;
-    bool order_given, passages_given, json, table, sweep;
+    bool order_given, passages_given, json, table, list, sweep;
     uint64_t seeds;
     uint32_t sizes[SWEEP_MOST]; /* --table, --sweep: the numbers of nodes */
     unsigned sizes_count;

@@ -78,9 +78,8 @@ static int take_sizes(const struct option_word *word)
     return text[-1] == '\0' ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
-static int list_variants(const struct option_word *word)
+static int list_variants(void)
 {
-    (void)word;
     for (unsigned i = 0; variant_at(i); i++) {
         const struct variant *variant = variant_at(i);
         printf("%-38s%s%s\n", variant->name,
@@ -174,8 +173,8 @@ static const struct option_row rows[] = {
      .takes = SIZES},
     {.names = {"list"},
      .help = "name the protocols, and the broken variants",
-     .kind = OPTION_CALL,
-     .take = list_variants},
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct simulate_request, list)},
     {.heading = "Network and load",
      .names = {"network"},
      .argument = "ORDER",
@@ -347,6 +346,8 @@ int simulate_parse(int count, char **words, struct simulate_request *request)
     const int status = options_read(&simulate_options, count, words, request, &reading);
     if (status)
         return status;
+    if (request->list)
+        return option_alone(&simulate_options, &reading, "list") ? list_variants() : EXIT_USAGE;
     request->order_given = option_given(&simulate_options, &reading, "network");
     request->passages_given = option_given(&simulate_options, &reading, "passages");
     request->sweep = option_given(&simulate_options, &reading, "sweep");

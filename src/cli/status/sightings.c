@@ -155,23 +155,29 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-int spaces_each(int (*each)(const char *space, void *arg), void *arg)
+int spaces_each(int (*each)(const char *space, void *arg), void *arg, char *trouble, size_t room)
 {
     char path[PATH_MAX];
     const int error = ay_path("default", path, sizeof path);
-    if (error)
+    if (error) {
+        snprintf(trouble, room, "%s", ay_message());
         return error;
+    }
     *strrchr(path, '/') = '\0';
     struct dirent **entries;
     const int count = scandir(path, &entries, is_visible, alphasort);
-    if (count < 0)
-        return errno == ENOENT ? 0 : -errno;
-    int result = 0;
+    int result = count < 0 && errno != ENOENT ? -errno : 0;
+    if (count < 0) {
+        snprintf(trouble, room, "cannot read %s: %s", path, strerror(-result));
+        return result;
+    }
     for (int at = 0; at < count; at++) {
         if (!result)
             result = each(entries[at]->d_name, arg);
         free(entries[at]);
     }
     free(entries);
+    if (result)
+        snprintf(trouble, room, "%s", strerror(-result));
     return result;
 }

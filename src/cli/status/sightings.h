@@ -34,8 +34,9 @@ int sightings_add(struct sightings *sightings, const ay_place *place);
 void sightings_sort(struct sightings *sightings);
 
 /* Calls `each` for the name of every space of this user's, in alphabetical order, until it returns
- * non-zero. -errno, if the directory cannot be read; none is no error. */
-int spaces_each(int (*each)(const char *space, void *arg), void *arg);
+ * non-zero. -errno, if the directory cannot be read, or is one that `run` would refuse; none is no
+ * error. With any error, `trouble` says which. */
+int spaces_each(int (*each)(const char *space, void *arg), void *arg, char *trouble, size_t room);
 
 /* A cycle of places that wait for each other: its length, and the places as indices into `item`; 0:
  * there is no further one. `*from` is 0 to begin with, and kept by the caller in between. */

@@ -164,9 +164,9 @@ int status_look(const struct status_words *asked, struct status_view *view, char
             status_drop(view);
         return failed;
     }
-    const int error =
-        asked->space ? look_at(asked->space, view) : spaces_each(look_at_one_of_many, view);
-    if (error)
+    const int error = asked->space ? look_at(asked->space, view)
+                                   : spaces_each(look_at_one_of_many, view, trouble, room);
+    if (error && asked->space)
         snprintf(trouble, room, "%s", *ay_message() ? ay_message() : strerror(-error));
     if (error)
         status_drop(view);
@@ -196,6 +196,8 @@ static int parse(int count, char **words, struct status_words *asked)
     if (asked->cluster && asked->space)
         return usage_error(
             "status", "-S and --cluster exclude each other: a space of one machine, or of many");
+    if (asked->space && !*asked->space)
+        return usage_error("status", "-S: the name of a space is empty");
     asked->names = reading.words;
     const char *no_colour = getenv("NO_COLOR");
     asked->colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour);

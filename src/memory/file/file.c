@@ -163,6 +163,17 @@ static int fill(const char *path, int fd, const struct header *header, unsigned 
     return 0;
 }
 
+static int cannot_name(const char *path, int error, const char *link)
+{
+    struct stat status;
+    if (lstat(link, &status) != 0)
+        return ay__fail(-error,
+                        "cannot make %s: a new space gets its name by /proc, and there is "
+                        "no %s: mount /proc",
+                        path, link);
+    return ay__fail(-error, "cannot name %s: %s", path, strerror(error));
+}
+
 static int create(const char *path, const struct header *header, unsigned mode)
 {
     const char *slash = strrchr(path, '/');
@@ -175,8 +186,7 @@ static int create(const char *path, const struct header *header, unsigned mode)
     int error = fill(path, fd, header, mode);
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     if (!error && linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0)
-        error = errno == EEXIST ? -EEXIST
-                                : ay__fail(-errno, "cannot name %s: %s", path, strerror(errno));
+        error = errno == EEXIST ? -EEXIST : cannot_name(path, errno, link);
     close(fd);
     return error;
 }

@@ -10,6 +10,8 @@
  * wants another one.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,11 +80,6 @@ int ay__path(const char *space, char *path, size_t room)
     return 0;
 }
 
-int ay_path(const char *space, char *path, size_t room)
-{
-    return ay__path(space, path, room);
-}
-
 /* It is not this user's alone: whose, and what to do. */
 static int refuse_directory(const char *directory, const struct stat *status)
 {
@@ -100,6 +97,53 @@ static int refuse_directory(const char *directory, const struct stat *status)
         directory, status->st_uid);
 }
 
+static int cannot_make(const char *directory, int error)
+{
+    return ay__fail(-error, "cannot make %s: %s", directory, strerror(error));
+}
+
+/* It is not there: could it be made? */
+static int check_missing(const char *directory)
+{
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", directory);
+    return faccessat(AT_FDCWD, dirname(copy), W_OK | X_OK, AT_EACCESS) == 0
+               ? 0
+               : cannot_make(directory, errno);
+}
+
+static int check_directory(const char *directory, bool make)
+{
+    if (directory[0] != '/')
+        return ay__fail(-EINVAL, ENVIRONMENT " must be an absolute path, not '%s'", directory);
+    if (make && mkdir(directory, 0700) != 0 && errno != EEXIST)
+        return cannot_make(directory, errno);
+    struct stat status;
+    if (lstat(directory, &status) != 0)
+        return make ? ay__fail(-errno, "cannot look at %s: %s", directory, strerror(errno))
+               : errno == ENOENT ? check_missing(directory)
+                                 : cannot_make(directory, errno);
+    if (!S_ISDIR(status.st_mode) && status.st_uid == geteuid())
+        return ay__fail(-ENOTDIR, "%s is not a directory", directory);
+    return is_private(&status) ? 0 : refuse_directory(directory, &status);
+}
+
+int ay__path_to_look(const char *space, char *path, size_t room)
+{
+    char directory[PATH_MAX];
+    const int error = ay__path(space, path, room);
+    const bool named = !space || (!strchr(space, '/') &&
+                                  strncmp(space, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) != 0);
+    if (error || !named || !find_directory(directory, sizeof directory))
+        return error;
+    return check_directory(directory, false);
+}
+
+int ay_path(const char *space, char *path, size_t room)
+{
+    return ay__path_to_look(space, path, room);
+}
+
 int ay__private_directory(const char *path)
 {
     char directory[PATH_MAX];
@@ -109,14 +153,5 @@ int ay__private_directory(const char *path)
     if (strncmp(path, directory, length) != 0 || path[length] != '/' ||
         strchr(path + length + 1, '/'))
         return 0;
-    if (directory[0] != '/')
-        return ay__fail(-EINVAL, ENVIRONMENT " must be an absolute path, not '%s'", directory);
-    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
-        return ay__fail(-errno, "cannot make %s: %s", directory, strerror(errno));
-    struct stat status;
-    if (lstat(directory, &status) != 0)
-        return ay__fail(-errno, "cannot look at %s: %s", directory, strerror(errno));
-    if (!S_ISDIR(status.st_mode) && status.st_uid == geteuid())
-        return ay__fail(-ENOTDIR, "%s is not a directory", directory);
-    return is_private(&status) ? 0 : refuse_directory(directory, &status);
+    return check_directory(directory, true);
 }
