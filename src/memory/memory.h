@@ -138,8 +138,9 @@ bool ay__is_running(const struct identity *who); /* there, though perhaps a zomb
 bool ay__is_gone(const struct identity *who);
 bool ay__thread_is_running(const struct identity *who, uint32_t tid);
 
-/* space.c: what `rouses` may be added to; NULL: it cannot be mapped */
-_Atomic uint32_t *ay__space_rouses(ay_space *space);
+/* space.c: what `rouses` may be added to; NULL: it cannot be mapped. Takes the mutex of the
+ * process, unless the caller has it */
+_Atomic uint32_t *ay__space_rouses(ay_space *space, bool mutex_held);
 
 /* pulse.c: all under the mutex */
 /* this thread's, if need be a new one */

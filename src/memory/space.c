@@ -131,16 +131,18 @@ static struct header *map_bell(const ay_space *space)
     return NULL;
 }
 
-_Atomic uint32_t *ay__space_rouses(ay_space *space)
+_Atomic uint32_t *ay__space_rouses(ay_space *space, bool mutex_held)
 {
     struct header *header = atomic_load(&space->bell);
     if (!header) {
-        pthread_mutex_lock(&ay__process.mutex);
+        if (!mutex_held)
+            pthread_mutex_lock(&ay__process.mutex);
         header = atomic_load(&space->bell);
         if (!header && ay__file_again(space) == 0)
             header = map_bell(space);
         atomic_store(&space->bell, header);
-        pthread_mutex_unlock(&ay__process.mutex);
+        if (!mutex_held)
+            pthread_mutex_unlock(&ay__process.mutex);
     }
     return header ? &header->rouses : NULL;
 }

@@ -264,6 +264,53 @@ static void test_other_ways(void)
     ay_close(space);
 }
 
+static bool is_never(void *unused)
+{
+    (void)unused;
+    return false;
+}
+
+static int count_aside(const ay_place *place, void *count)
+{
+    *(unsigned *)count += place->alive && place->state == AY_WAITING;
+    return 0;
+}
+
+/* Its permission was recalled by one that then stepped aside: whoever closes rouses that one, which
+ * it has never done before. */
+static void test_closes_beside_one_aside(void)
+{
+    unlink(test_space);
+    struct board *board = shared_memory(sizeof *board);
+    const pid_t owner = spawn();
+    if (owner == 0) {
+        ay_space *space;
+        ay_region *region = open_retaining(&space);
+        pass(region, 3);
+        atomic_store(&board->ready, 1);
+        AWAIT_TRUE(atomic_load(&board->go));
+        ay_region_close(region);
+        ay_close(space);
+        _exit(0);
+    }
+    AWAIT_TRUE(atomic_load(&board->ready));
+    const pid_t aside = spawn();
+    if (aside == 0) {
+        ay_space *space;
+        ay_region *region = open_retaining(&space);
+        ay_enter_when(region, is_never, NULL, -1);
+        _exit(1);
+    }
+    for (unsigned waiting = 0; waiting == 0;) {
+        sleep_ms(50);
+        ay_look(test_space, NULL, count_aside, &waiting);
+    }
+    sleep_ms(200);
+    atomic_store(&board->go, 1);
+    expect_success(owner);
+    kill_and_reap(aside);
+}
+
 int main(void)
 {
     begin_test("retain");
@@ -281,5 +328,6 @@ int main(void)
     test_exclusion();
     test_many();
     test_other_ways();
+    test_closes_beside_one_aside();
     return 0;
 }
