@@ -138,6 +138,7 @@ class Zsh(Shell, CommandTest):
     CAPTURE = r"""
         PROMPT='' PROMPT2='' RPROMPT=''
         unsetopt prompt_cr prompt_sp
+        LISTMAX=1000000 # else zsh asks before it lists so many, and takes the next key for the answer
         fpath=(%s $fpath)
         autoload -U compinit && compinit -u -D
         zstyle ':completion:*' list-grouped false
