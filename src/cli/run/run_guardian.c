@@ -103,10 +103,6 @@ static void open_region(struct guardian *self)
     int error = ay_open(self->asked->space, &self->asked->options, &self->space);
     if (error == 0)
         error = ay_region_open(self->space, &self->asked->spec, &self->region);
-    if (error == -EFBIG)
-        fail("%s: a space has some megabytes, most of which are never used; 'ulimit -f' must allow "
-             "it",
-             ay_message());
     if (error < 0)
         fail("%s", ay_message());
 }

@@ -128,10 +128,10 @@ static int check_limit(const char *path, size_t size)
     if (size <= limit.rlim_cur)
         return 0;
     return ay__fail(-EFBIG,
-                    "cannot make %s: it has %zu bytes, mostly holes, and this process may make "
+                    "cannot make %s: %s: it has %zu bytes, mostly holes, and this process may make "
                     "files of %llu at most (RLIMIT_FSIZE): raise that (ulimit -f), or let a "
                     "process without this limit make the space",
-                    path, size, (unsigned long long)limit.rlim_cur);
+                    path, strerror(EFBIG), size, (unsigned long long)limit.rlim_cur);
 }
 
 /* Sizes and writes a file that has no name yet. */
