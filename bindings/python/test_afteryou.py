@@ -316,6 +316,10 @@ class Binding(unittest.TestCase):
 
 
 def load_tests(loader, tests, _):
+    # The examples use the default space, which may be of another version on this machine.
+    directory = tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    os.environ["AFTERYOU_DIR"] = directory
     """Every docstring is a test, in a space of its own."""
     directory = tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
