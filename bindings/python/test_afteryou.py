@@ -316,19 +316,17 @@ class Binding(unittest.TestCase):
 
 
 def load_tests(loader, tests, _):
-    # The examples use the default space, which may be of another version on this machine.
-    directory = tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm")
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    os.environ["AFTERYOU_DIR"] = directory
     """Every docstring is a test, in a space of its own."""
     directory = tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
 
     def set_up(test):
+        os.environ["AFTERYOU_DIR"] = directory  # for those that use the default space
         test.globs["Space"] = lambda: afteryou.Space(directory + "/space")
         test.globs["afteryou"] = types.SimpleNamespace(**{**vars(afteryou), "Space": test.globs["Space"]})
 
-    tests.addTests(doctest.DocTestSuite(afteryou, setUp=set_up, optionflags=doctest.IGNORE_EXCEPTION_DETAIL))
+    tests.addTests(doctest.DocTestSuite(afteryou, setUp=set_up, tearDown=lambda _: os.environ.pop("AFTERYOU_DIR"),
+                                        optionflags=doctest.IGNORE_EXCEPTION_DETAIL))
     return tests
 
 
