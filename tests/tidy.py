@@ -62,7 +62,7 @@ UNBROKEN = re.compile(r'\s*"\S*"[;,)]*$')  # a string without a space, which is 
 STRUCT = re.compile(r"(?:static )?((?:struct|union|enum) \w+) \{")
 # A numbered invariant, where it is stated, and where it is asserted. Those of these letters are asserted.
 STATED = re.compile(r"\s*/?\*\s+([A-Z]\d+)  \S")
-ASSERTED = re.compile(r"\b(?:INVARIANT|HOLDS)\((\w+),")
+ASSERTED = re.compile(r"\b(?:assert_invariant|ASSERT)\((\w+),")
 ASSERTED_LETTERS = "ACKLNPRV"
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
 # Templates, each with the folder in which its document will lie.
@@ -186,7 +186,7 @@ def judge_invariants(stated, asserted):
     """stated: (path, number, name) of every invariant that a file of src/ states; asserted: their names."""
     for path, number, name in stated:
         if name[0] in ASSERTED_LETTERS and name not in asserted:
-            yield f"{path}:{number}: nothing asserts {name}: INVARIANT({name}, …), or HOLDS in a protocol"
+            yield f"{path}:{number}: nothing asserts {name}: assert_invariant({name}, …), or ASSERT in a protocol"
 
 
 def judge_head(_root, _path, lines):
@@ -311,7 +311,7 @@ SMALL_TREE = {
     "src/check/search/search.h": GOOD + "struct search {\n  int a;\n};\n",
     "src/memory/space.c": GOOD + '#include "afteryou.h"\n\n#include "protocols/registers/pair.h"\n',
     "src/memory/memory.h": GOOD + "/* L1  A place has one writer. */\n",
-    "src/memory/claim.c": GOOD + "int a = INVARIANT(L1, 1);\n",
+    "src/memory/claim.c": GOOD + "int a = assert_invariant(L1, 1);\n",
     "src/agent/core/agent.h": GOOD + '#include "common/assert.h"\n',
     "src/agent/host/service.c": GOOD + '#include "afteryou.h"\n#include "agent/core/agent.h"\n',
     "src/common/draw/svg.h": GOOD,
@@ -357,7 +357,7 @@ BREAKS = [
     ("src/novel/one.c", GOOD, "src/novel/ is not in the layering"),
     ("src/audit/judge.c", GOOD + "struct search {\n  int a;\n};\n", "a name means one thing in the whole tree"),
     ("src/memory/memory.h", GOOD + "/*\n *   L2  Whatever it is.\n */\n", "nothing asserts L2"),
-    ("src/memory/claim.c", GOOD + "int a = INVARIANT(L10, 1);\n", "nothing asserts L1"),
+    ("src/memory/claim.c", GOOD + "int a = assert_invariant(L10, 1);\n", "nothing asserts L1"),
     ("src/common/draw/svg.h", "/* No licence. */\n/* A file of a small tree. */\n", "must be the SPDX line"),
     ("src/common/draw/svg.h", "/* SPDX-License-Identifier: MIT */\n#include <stdio.h>\n", "must begin a sentence"),
     ("src/common/draw/svg.h", GOOD + "int a;\n" * LINES_MOST, f"more than {LINES_MOST} lines"),

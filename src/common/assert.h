@@ -25,14 +25,15 @@ assert_failed(const char *file, int line, const char *what, const char *conditio
     abort();
 }
 
-/* A numbered invariant, by the name under which it is stated: INVARIANT(L2, place < used). */
-#define INVARIANT(name, condition)                                                                 \
+/* A numbered invariant, by the name under which it is stated: assert_invariant(L2, place < used).
+ */
+#define assert_invariant(name, condition)                                                          \
     (__builtin_expect(!!(condition), 1)                                                            \
          ? (void)0                                                                                 \
          : assert_failed(__FILE__, __LINE__, "invariant " #name, #condition))
 
 /* What a function's caller must see to. */
-#define REQUIRES(condition)                                                                        \
+#define assert_required(condition)                                                                 \
     (__builtin_expect(!!(condition), 1)                                                            \
          ? (void)0                                                                                 \
          : assert_failed(__FILE__, __LINE__, "a precondition", #condition))

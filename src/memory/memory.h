@@ -35,7 +35,7 @@ struct ay_space {
     unsigned places;
     unsigned pages;            /* a place */
     size_t cold_at, pulses_at; /* offsets in the file */
-    /* the header, writable; NULL: not mapped yet. Set by ay__space_rouses(), for good */
+    /* the header, writable; NULL: not mapped yet. Set by ay__space_map_bell(), for good */
     struct header *_Atomic bell;
     unsigned pulses;
     unsigned precedence, overtake, retain;
@@ -138,9 +138,11 @@ bool ay__is_running(const struct identity *who); /* there, though perhaps a zomb
 bool ay__is_gone(const struct identity *who);
 bool ay__thread_is_running(const struct identity *who, uint32_t tid);
 
-/* space.c: what `rouses` may be added to; NULL: it cannot be mapped. Takes the mutex of the
- * process, unless the caller has it */
-_Atomic uint32_t *ay__space_rouses(ay_space *space, bool mutex_held);
+/* space.c */
+/* What `rouses` may be added to; NULL: it cannot be mapped. Takes the mutex of the process, unless
+ * the bell is mapped already. */
+_Atomic uint32_t *ay__space_rouses(ay_space *space);
+bool ay__space_map_bell(ay_space *space); /* under the mutex. False: it cannot be mapped */
 
 /* pulse.c: all under the mutex */
 /* this thread's, if need be a new one */
@@ -191,6 +193,8 @@ int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *cla
 /* says it is alive, but nobody holds its claim: marked dead */
 bool ay__bury(ay_space *space, unsigned place);
 /* Any place, writable for a moment: for those words that are only swapped (L1). */
+/* The header, writable. NULL: it cannot be mapped, and why has been said. */
+struct header *ay__map_header(const ay_space *space);
 int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
 void ay__unmap_place(const ay_space *space, struct claim *claim);
 

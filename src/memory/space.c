@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/assert.h"
 #include "memory/passage/protocol.h"
 #include "memory/passage/region.h"
 #include "memory/remote/cluster.h"
@@ -119,31 +120,28 @@ static int map_space(ay_space *space)
     return 0;
 }
 
-/* Under the mutex. */
-static struct header *map_bell(const ay_space *space)
+bool ay__space_map_bell(ay_space *space)
 {
-    struct header *header = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
-    if (header == MAP_FAILED)
-        return NULL;
-    if (madvise(header, PAGE, MADV_DONTFORK) == 0)
-        return header;
-    munmap(header, PAGE);
-    return NULL;
+    assert_required(ay__mutex_is_held());
+    if (atomic_load(&space->bell))
+        return true;
+    struct header *header = ay__file_again(space) == 0 ? ay__map_header(space) : NULL;
+    if (header && madvise(header, PAGE, MADV_DONTFORK) != 0) {
+        munmap(header, PAGE);
+        header = NULL;
+    }
+    atomic_store(&space->bell, header);
+    return header;
 }
 
-_Atomic uint32_t *ay__space_rouses(ay_space *space, bool mutex_held)
+_Atomic uint32_t *ay__space_rouses(ay_space *space)
 {
-    struct header *header = atomic_load(&space->bell);
-    if (!header) {
-        if (!mutex_held)
-            pthread_mutex_lock(&ay__process.mutex);
-        header = atomic_load(&space->bell);
-        if (!header && ay__file_again(space) == 0)
-            header = map_bell(space);
-        atomic_store(&space->bell, header);
-        if (!mutex_held)
-            pthread_mutex_unlock(&ay__process.mutex);
+    if (!atomic_load(&space->bell)) {
+        pthread_mutex_lock(&ay__process.mutex);
+        ay__space_map_bell(space);
+        pthread_mutex_unlock(&ay__process.mutex);
     }
+    struct header *header = atomic_load(&space->bell);
     return header ? &header->rouses : NULL;
 }
 

@@ -37,13 +37,13 @@ static void expect_complaint(void (*broken)(void), const char *what)
 static void break_invariant(void)
 {
     const unsigned place = 3;
-    INVARIANT(L2, place < 3);
+    assert_invariant(L2, place < 3);
 }
 
 static void break_precondition(void)
 {
     const unsigned place = 3;
-    REQUIRES(place < 3);
+    assert_required(place < 3);
 }
 
 static void open_twice(void)
@@ -92,8 +92,8 @@ static void test_lane(void)
 
 int main(void)
 {
-    INVARIANT(L2, 2 < 3);
-    REQUIRES(2 < 3);
+    assert_invariant(L2, 2 < 3);
+    assert_required(2 < 3);
     expect_complaint(break_invariant, "invariant L2 does not hold: place < 3");
     expect_complaint(break_invariant, "assertions.c:");
     expect_complaint(break_precondition, "a precondition does not hold: place < 3");

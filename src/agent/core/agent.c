@@ -24,7 +24,7 @@ size_t agent_room(const struct message_protocol *protocol)
 
 void agent_begin(struct agent *agent, const struct agent_options *options, void *memory)
 {
-    REQUIRES(options->lease > 0 && options->grace > options->lease);
+    assert_required(options->lease > 0 && options->grace > options->lease);
     *agent =
         (struct agent){.options = *options,
                        .self = NO_SLOT,
@@ -210,7 +210,7 @@ static bool knows_itself(const struct agent *agent)
 
 void agent_step(struct agent *agent, const struct agent_event *event, struct agent_effects *effects)
 {
-    REQUIRES(event->now >= agent->now && event->resource < PERMISSIONS_MOST);
+    assert_required(event->now >= agent->now && event->resource < PERMISSIONS_MOST);
     agent->now = event->now;
     agent->minute = event->minute;
     agent->effects = effects;
@@ -219,6 +219,6 @@ void agent_step(struct agent *agent, const struct agent_event *event, struct age
     take(agent, event);
     if (agent->out.overflown) /* what cannot be said would be missed */
         group_restart(agent, CUT_OVERWHELMED);
-    INVARIANT(A1, !agent_is_member(agent) || knows_itself(agent));
+    assert_invariant(A1, !agent_is_member(agent) || knows_itself(agent));
     flush(agent);
 }

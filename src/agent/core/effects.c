@@ -5,7 +5,7 @@
 struct agent_effect *effect_add(struct agent *agent, enum agent_effect_kind kind)
 {
     struct agent_effects *effects = agent->effects;
-    REQUIRES(effects->count < EFFECTS_A_STEP);
+    assert_required(effects->count < EFFECTS_A_STEP);
     struct agent_effect *effect = &effects->effect[effects->count++];
     *effect = (struct agent_effect){.kind = kind};
     return effect;

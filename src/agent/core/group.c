@@ -40,7 +40,7 @@ static bool is_in_order(struct agent *agent, struct address from, const struct p
         group_restart(agent, CUT_MISSED);
         return false;
     }
-    INVARIANT(A1, head->sequence == sender->sequence + 1 || is_without(agent, WITHOUT_GAPS));
+    assert_invariant(A1, head->sequence == sender->sequence + 1 || is_without(agent, WITHOUT_GAPS));
     sender->sequence = head->sequence;
     return true;
 }

@@ -11,7 +11,7 @@ static void owe(struct agent *agent, struct resource *resource, uint32_t slot, i
         agent->owed_next = until;
     if (until > agent->obliged)
         agent->obliged = until;
-    INVARIANT(A6, agent->owed_next <= until && agent->obliged >= until);
+    assert_invariant(A6, agent->owed_next <= until && agent->obliged >= until);
 }
 
 void holdings_lose(struct agent *agent, struct resource *resource)
@@ -51,7 +51,7 @@ void holdings_inherit(struct agent *agent, unsigned index, const struct inherite
 {
     const struct inherited_page page = believable(agent, *said);
     struct resource *resource = &agent->resource[index];
-    REQUIRES(index == agent->resources && index < PERMISSIONS_MOST);
+    assert_required(index == agent->resources && index < PERMISSIONS_MOST);
     agent->resources = index + 1;
     names_set(resource, page.name, page.length);
     resource->died_here = page.death;
@@ -137,7 +137,7 @@ static void release(struct agent *agent, struct resource *resource, const struct
 {
     const uint64_t number = event->taken_back.number;
     const bool death = event->taken_back.death;
-    INVARIANT(A5, event->kind == ON_TAKEN_BACK && event->taken_back.withdrawn);
+    assert_invariant(A5, event->kind == ON_TAKEN_BACK && event->taken_back.withdrawn);
     const uint64_t used =
         resource->base + (number > resource->first ? number - resource->first : 0);
     const int ghost = resource->ghost;

@@ -79,7 +79,7 @@ static void extend(struct agent *agent)
         return;
     if (agent->deadline == 0)
         holdings_settle_inheritance(agent); /* it may have run out meanwhile */
-    INVARIANT(A2, deadline <= agent->now + agent->options.lease);
+    assert_invariant(A2, deadline <= agent->now + agent->options.lease);
     agent->inherited_until = 0;
     agent->deadline = deadline;
     agent->obliged = deadline + agent->options.grace - agent->options.lease;
@@ -130,8 +130,8 @@ static void bury_the_silent(struct agent *agent)
         if (!member_is_alive(member) || slot == agent->self ||
             agent->now - member->heard <= patience)
             continue;
-        INVARIANT(A3, agent->now - member->heard > agent->options.lease ||
-                          is_without(agent, WITHOUT_GRACE));
+        assert_invariant(A3, agent->now - member->heard > agent->options.lease ||
+                                 is_without(agent, WITHOUT_GRACE));
         parcel_record(&agent->out, RECORD_BURIAL);
         parcel_u8(&agent->out, (uint8_t)slot);
         parcel_u64(&agent->out, member->incarnation);

@@ -62,7 +62,7 @@ static bool is_kept(struct reader list, uint32_t slot, const struct resource *re
 
 static void end_slot(struct agent *agent, uint32_t slot, const struct reader *kept, bool death)
 {
-    INVARIANT(A3, slot != agent->self);
+    assert_invariant(A3, slot != agent->self);
     members_next_view(agent);
     agent->member[slot].ghost = true;
     for (uint32_t at = 0; at < agent->group_count; at++)
@@ -75,8 +75,8 @@ void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct 
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (agent->member[slot].used && agent->member[slot].node == node) {
-            INVARIANT(A3,
-                      agent->member[slot].pages == pages || is_without(agent, WITHOUT_SAME_PAGES));
+            assert_invariant(A3, agent->member[slot].pages == pages ||
+                                     is_without(agent, WITHOUT_SAME_PAGES));
             end_slot(agent, slot, kept, true);
         }
     members_free_slots(agent);

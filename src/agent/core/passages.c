@@ -71,8 +71,8 @@ void passages_look_for_contest(struct agent *agent, struct resource *resource)
 
 static void publish(struct agent *agent, const struct resource *resource)
 {
-    INVARIANT(A2, lease_is_valid(agent));
-    INVARIANT(A4, resource->granted && resource->ghost == -1);
+    assert_invariant(A2, lease_is_valid(agent));
+    assert_invariant(A4, resource->granted && resource->ghost == -1);
     struct agent_effect *effect = effect_on(agent, DO_GRANT, resource);
     effect->grant.mode = resource->mode;
     effect->grant.slot = agent->self;

@@ -58,7 +58,7 @@ void inherit(struct service *service)
     const struct permissions *map = service->pages.map;
     const bool in_time = atomic_load(&map->deadline) > clock_ns(CLOCK_BOOTTIME);
     const uint32_t count = atomic_load(&map->count);
-    INVARIANT(P4, service->agent.options.pages == map->identity);
+    assert_invariant(P4, service->agent.options.pages == map->identity);
     unsigned inherited = 0;
     for (uint32_t at = 0; at < count && at < PERMISSIONS_MOST; at++)
         inherited += inherit_one(service, at);

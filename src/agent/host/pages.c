@@ -166,8 +166,8 @@ static void change(struct pages *pages)
 void pages_name(struct pages *pages, unsigned index, const char *name, size_t length)
 {
     struct permission *permission = &pages->map->permission[index];
-    INVARIANT(P3, permission_mode(atomic_load(&permission->granted)) == PERMISSION_NONE);
-    REQUIRES(index < PERMISSIONS_MOST && length <= PERMISSION_NAME_MOST);
+    assert_invariant(P3, permission_mode(atomic_load(&permission->granted)) == PERMISSION_NONE);
+    assert_required(index < PERMISSIONS_MOST && length <= PERMISSION_NAME_MOST);
     atomic_store(&permission->granted,
                  permission_next(atomic_load(&permission->granted), PERMISSION_NONE));
     atomic_store(&permission->length, 0);
@@ -189,8 +189,8 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
 {
     struct permission *permission = &pages->map->permission[index];
     const uint64_t was = atomic_load(&permission->granted);
-    INVARIANT(P2, permission_mode(was) == PERMISSION_NONE);
-    INVARIANT(P1, permission_next(was, mode) != was);
+    assert_invariant(P2, permission_mode(was) == PERMISSION_NONE);
+    assert_invariant(P1, permission_next(was, mode) != was);
     atomic_store(&permission->slot, slot);
     atomic_store(&permission->base, base);
     atomic_store(&permission->number, number);

@@ -36,7 +36,7 @@ static int guardian_died(const struct wrapper *self, int number)
         tree_end();
     else
         tree_end_guards();
-    INVARIANT(R2, !inside || self->had_children || tree_is_gone());
+    assert_invariant(R2, !inside || self->had_children || tree_is_gone());
     return EXIT_SIGNAL + number;
 }
 

@@ -39,7 +39,8 @@ static void prepare(struct child *child)
     else if (getppid() != child->parent)
         child->error = ESRCH;
     int at_death = 0;
-    INVARIANT(R3, child->error || (prctl(PR_GET_PDEATHSIG, &at_death) == 0 && at_death == SIGKILL));
+    assert_invariant(R3, child->error ||
+                             (prctl(PR_GET_PDEATHSIG, &at_death) == 0 && at_death == SIGKILL));
 }
 
 /* What the parent has and the child has not was sent before there was a child, or to the parent
@@ -70,7 +71,7 @@ static int become(void *arg)
 
 pid_t child_start(struct child *child)
 {
-    REQUIRES(child->words && child->words[0] && child->inherited);
+    assert_required(child->words && child->words[0] && child->inherited);
     size_t room = STACK_LEAST;
     for (char *const *word = child->words; *word; word++)
         room += sizeof *word;
@@ -100,7 +101,7 @@ bool child_has_looked(const struct child *child)
 
 bool child_missed(const struct child *child, int number)
 {
-    REQUIRES(child_has_looked(child));
+    assert_required(child_has_looked(child));
     return sigismember(&child->parent_got, number) == 1 && sigismember(&child->got, number) != 1;
 }
 

@@ -168,7 +168,7 @@ static void heed_bell(struct deputy *self)
  * tell. */
 static void note_signal(struct deputy *self, int number)
 {
-    REQUIRES(number > 0 && number < SIGNALS);
+    assert_required(number > 0 && number < SIGNALS);
     if (self->command == 0 || getppid() != self->guardian) {
         give(self, number);
     } else {

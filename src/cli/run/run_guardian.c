@@ -297,8 +297,8 @@ static void start(struct guardian *self)
 static noreturn void leave(const struct guardian *self)
 {
     const bool lost = self->kill_at != INT64_MAX, died = self->killed || lost;
-    INVARIANT(R4, died || !WIFSIGNALED(atomic_load(&self->between->status)));
-    INVARIANT(R5, !lost || atomic_load(&self->between->lost));
+    assert_invariant(R4, died || !WIFSIGNALED(atomic_load(&self->between->status)));
+    assert_invariant(R5, !lost || atomic_load(&self->between->lost));
     if (self->asked->verbose) {
         char held[32];
         text_duration(text_now() - self->entered_ns, held, sizeof held);
@@ -317,7 +317,7 @@ static noreturn void end_all(struct guardian *self)
 {
     atomic_store(&self->between->end, true);
     tree_end();
-    INVARIANT(R1, tree_is_gone());
+    assert_invariant(R1, tree_is_gone());
     self->killed = true;
     self->code = EXIT_SIGNAL + SIGKILL;
     leave(self);

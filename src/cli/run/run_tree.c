@@ -41,7 +41,7 @@ int guard_begin(pid_t parent)
         prctl(PR_SET_NAME, guard_name) != 0)
         return -errno;
     char name[16];
-    INVARIANT(R6, prctl(PR_GET_NAME, name) == 0 && strcmp(name, guard_name) == 0);
+    assert_invariant(R6, prctl(PR_GET_NAME, name) == 0 && strcmp(name, guard_name) == 0);
     return getppid() == parent ? 0 : -ESRCH;
 }
 

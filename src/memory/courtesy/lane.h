@@ -66,13 +66,13 @@ static inline void lane_close(struct lane *lane)
 
 static inline void lane_open(struct lane *lane, uint64_t thread)
 {
-    REQUIRES(lane->state == LANE_CLOSED && thread != 0 && thread < LANE_THREADS);
+    assert_required(lane->state == LANE_CLOSED && thread != 0 && thread < LANE_THREADS);
     lane->state = thread;
 }
 
 static inline void lane_open_retained(struct lane *lane, uint64_t thread)
 {
-    REQUIRES(lane->state == LANE_CLOSED && thread != 0 && thread < LANE_THREADS);
+    assert_required(lane->state == LANE_CLOSED && thread != 0 && thread < LANE_THREADS);
     lane->state = thread ^ LANE_RETAINED;
 }
 
@@ -83,7 +83,7 @@ static inline void lane_take(struct lane *lane)
 
 static inline void lane_take_last(struct lane *lane)
 {
-    REQUIRES(lane->state == LANE_TAKEN);
+    assert_required(lane->state == LANE_TAKEN);
     lane->state = LANE_LAST;
 }
 

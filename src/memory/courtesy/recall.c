@@ -100,7 +100,7 @@ static unsigned say_recalled(struct recall_of *recalls)
 static bool take_back(struct recall_of *recall)
 {
     struct hot *own = recall->at->near.own;
-    INVARIANT(L1, recall->at->retention.may); /* its owner looks for recalls */
+    assert_invariant(L1, recall->at->retention.may); /* its owner looks for recalls */
     if (atomic_load(&own->inside) != 0)
         return true; /* it will find the recall when it leaves */
     word expected = recall->seen;
@@ -128,7 +128,7 @@ unsigned ay__recall_words(struct ay__waitv *words)
 
 void ay__recall_all(void)
 {
-    REQUIRES(ay__mutex_is_held());
+    assert_required(ay__mutex_is_held());
     struct recall_of recalls[RETAINED_MOST];
     bool again = true;
     while (again) { /* a second time at most, unless a permission is given anew meanwhile */

@@ -6,10 +6,13 @@
 #include "memory/passage/words.h"
 #include "protocols/registers/courtesy/courtesy.h"
 
+/* The bell is mapped now: what is retained is given back under the mutex, should the region be
+ * closed, and that may have to rouse one aside. */
 void ay__retention_open(struct registers *at)
 {
-    if (!at->fixed.space->retain || !ay__futex_several() ||
-        atomic_load(&ay__process.retaining) >= RETAINED_MOST)
+    ay_space *space = at->fixed.space;
+    if (!space->retain || !ay__futex_several() ||
+        atomic_load(&ay__process.retaining) >= RETAINED_MOST || !ay__space_map_bell(space))
         return;
     at->retention.may = true;
     atomic_fetch_add(&ay__process.retaining, 1);
@@ -19,13 +22,11 @@ void ay__retention_open(struct registers *at)
 /* Rivals may be asleep on its word, until the permission that it retains is taken back. */
 void ay__retention_close(struct registers *at)
 {
-    REQUIRES(ay__mutex_is_held());
+    assert_required(ay__mutex_is_held());
     if (atomic_load(&at->retention.grant) != 0 && atomic_load(&at->near.own->inside) == 0) {
         at->retention.wanted = false;
         atomic_store(&at->retention.grant, 0);
-        at->retention.closing = true;
         at->fixed.protocol->leave(at);
-        at->retention.closing = false;
     }
     if (at->retention.may)
         atomic_fetch_sub(&ay__process.retaining, 1);
@@ -33,7 +34,7 @@ void ay__retention_close(struct registers *at)
 
 void ay__retention_decide(struct registers *at)
 {
-    REQUIRES(at->retention.may || registers_own(at, COURTESY_GRANT) == 0);
+    assert_required(at->retention.may || registers_own(at, COURTESY_GRANT) == 0);
     at->retention.wanted =
         registers_own(at, COURTESY_GRANT) != 0 ||
         (at->retention.may && at->near.plain && !at->rivals.news &&

@@ -134,7 +134,7 @@ void ay__unmap_place(const ay_space *space, struct claim *claim)
 /* It can store there no more. */
 static void unlock(const ay_space *space, struct claim *claim)
 {
-    INVARIANT(L7, claim->step <= CLAIM_LOCKED && !claim->pages);
+    assert_invariant(L7, claim->step <= CLAIM_LOCKED && !claim->pages);
     if (descriptor_is(space->fd, &space->file)) /* or the lock has gone with it */
         ay__file_unlock(space->fd, ay__claim_byte(space, claim->place));
     claim->step = CLAIM_NONE;
@@ -219,12 +219,12 @@ static int take_any(const ay_space *space, struct claim *claim)
 /* Step 4. The word keeps what its protocol keeps across death. */
 static void reset(const ay_space *space, struct claim *claim, const struct public_spec *spec)
 {
-    INVARIANT(L4, claim->step == CLAIM_OWNED);
+    assert_invariant(L4, claim->step == CLAIM_OWNED);
     const struct running_protocol *protocol = space->protocol;
     struct hot *hot = ay__claim_hot(claim);
     struct cold *cold = ay__claim_cold(claim);
     const uint64_t was = atomic_load(&hot->word), is = protocol->dead(0, was);
-    INVARIANT(L5, protocol_number(protocol, is) >= protocol_number(protocol, was));
+    assert_invariant(L5, protocol_number(protocol, is) >= protocol_number(protocol, was));
     atomic_store(&hot->word, is);
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->asleep, 0);
@@ -265,7 +265,7 @@ static char *node_of(const struct claim *claim)
 /* Step 6. */
 static int come_alive(struct claim *claim)
 {
-    INVARIANT(L2, claim->step == CLAIM_IN_USE);
+    assert_invariant(L2, claim->step == CLAIM_IN_USE);
     struct hot *hot = ay__claim_hot(claim);
     uint32_t tid;
     const int error = ay__keeper_add(node_of(claim), &tid);
@@ -280,7 +280,7 @@ static int come_alive(struct claim *claim)
 }
 
 /* The header, writable for a moment. */
-static struct header *map_header(const ay_space *space)
+struct header *ay__map_header(const ay_space *space)
 {
     void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
     if (page != MAP_FAILED)
@@ -292,7 +292,7 @@ static struct header *map_header(const ay_space *space)
 /* Step 5: all up to it are allocated. */
 static void raise_used(struct header *header, struct claim *claim)
 {
-    INVARIANT(L3, claim->step >= CLAIM_MAPPED);
+    assert_invariant(L3, claim->step >= CLAIM_MAPPED);
     const unsigned least = claim->place + 1;
     unsigned used = atomic_load(&header->used);
     while (used < least && !atomic_compare_exchange_weak(&header->used, &used, least))
@@ -303,7 +303,7 @@ static void raise_used(struct header *header, struct claim *claim)
 /* Step 8. */
 static void count(struct header *header, struct claim *claim)
 {
-    INVARIANT(L6, claim->step == CLAIM_ADMITTED);
+    assert_invariant(L6, claim->step == CLAIM_ADMITTED);
     access_point();
     atomic_fetch_add(&header->claims, 1);
     claim->step = CLAIM_COUNTED;
@@ -321,7 +321,7 @@ static int check_named(const ay_space *space)
  * the kernel may still write there, should this process be killed. */
 static void give_back(ay_space *space, struct claim *claim)
 {
-    INVARIANT(L1, claim->step >= CLAIM_OWNED);
+    assert_invariant(L1, claim->step >= CLAIM_OWNED);
     struct hot *hot = ay__claim_hot(claim);
     const uint32_t generation = life_generation(atomic_load(&hot->life));
     if (claim->step >= CLAIM_ALIVE) {
@@ -362,11 +362,11 @@ static int move_in(ay_space *space, struct header *header, const struct public_s
 
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim)
 {
-    REQUIRES(claim->step == CLAIM_NONE && ay__mutex_is_held());
+    assert_required(claim->step == CLAIM_NONE && ay__mutex_is_held());
     int error = ay__file_again(space);
     if (error)
         return error;
-    struct header *header = map_header(space);
+    struct header *header = ay__map_header(space);
     if (!header)
         return -ENOMEM;
     error = take_any(space, claim);
@@ -380,10 +380,10 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
  * Its node stays linked (K1), and the others agreed with its spec. */
 int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *claim)
 {
-    REQUIRES(claim->step == CLAIM_COUNTED && ay__mutex_is_held());
+    assert_required(claim->step == CLAIM_COUNTED && ay__mutex_is_held());
     struct hot *hot = ay__claim_hot(claim);
     const int error = ay__file_again(space);
-    struct header *header = error ? NULL : map_header(space);
+    struct header *header = error ? NULL : ay__map_header(space);
     if (!header)
         return error ? error : -ENOMEM;
     const uint64_t life = atomic_load(&hot->life);
@@ -404,13 +404,13 @@ int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *cla
 
 void ay__release(ay_space *space, struct claim *claim)
 {
-    REQUIRES(claim->step == CLAIM_COUNTED && ay__mutex_is_held());
+    assert_required(claim->step == CLAIM_COUNTED && ay__mutex_is_held());
     give_back(space, claim);
 }
 
 bool ay__bury(ay_space *space, unsigned place)
 {
-    REQUIRES(place < space->places && ay__mutex_is_held());
+    assert_required(place < space->places && ay__mutex_is_held());
     const struct vital vital = ay__vital(space, place);
     uint64_t life = vital.life, pulse = vital.pulse;
     if (!vital.alive || is_mine(space, place) || ay__file_again(space) != 0 ||

@@ -133,7 +133,7 @@ static bool holds(const struct registers *at)
 
 enum deadlock ay__deadlock(struct registers *at)
 {
-    REQUIRES(at->passage.asleep);
+    assert_required(at->passage.asleep);
     struct deadlock_walk found;
     const enum deadlock end = holds(at) ? walk(at, &found) : DEADLOCK_NONE;
     if (end != DEADLOCK_SEEN) {

@@ -96,7 +96,7 @@ struct inquest {
 
 static void tell(struct inquest *search, unsigned place, uint32_t generation, uint64_t pid)
 {
-    INVARIANT(N3, !search->told);
+    assert_invariant(N3, !search->told);
     search->told = true;
     if (ay__trace_file >= 0)
         ay__trace_death(search->region->at.fixed.space, (unsigned)pid, place, generation);
@@ -129,7 +129,7 @@ static void consider_dead(struct inquest *search, unsigned place)
         after = ay__vital(space, place);
     } while (!ay__same_vital(&vital, &after));
     const uint32_t generation = life_generation(vital.life);
-    INVARIANT(N1, life_generation(told) != generation);
+    assert_invariant(N1, life_generation(told) != generation);
     if (concerns_me && search->told)
         search->more = true;
     else if (concerns_me && swap(space, place, offsetof(struct cold, told), told,
@@ -177,7 +177,7 @@ static bool tell_of_one(ay_region *region)
 __attribute__((noinline)) int ay__deaths_attend(ay_region *region)
 {
     AY__UNCANCELLED;
-    INVARIANT(N2, region->at.passage.inside || lane_is_on(&region->at.lane));
+    assert_invariant(N2, region->at.passage.inside || lane_is_on(&region->at.lane));
     ay__look_at_company(&region->at);
     return region->at.rivals.news && tell_of_one(region) ? AY_AFTER_DEATH : 0;
 }

@@ -23,7 +23,7 @@ static inline void rouse_after_change(struct registers *at)
 
 static void stop_waiting(struct registers *at)
 {
-    REQUIRES(at->passage.queues && (at->passage.waited || !at->passage.asleep));
+    assert_required(at->passage.queues && (at->passage.waited || !at->passage.asleep));
     at->habits.calm = !at->passage.waited;
     at->passage.queues = false;
     if (at->rivals.burdened)
@@ -126,12 +126,6 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
         }
 }
 
-int ay__refuse_asked(void)
-{
-    return ay__fail(-EDEADLK,
-                    "this region is being entered: what is asked meanwhile cannot enter it");
-}
-
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
     struct registers *at = &region->at;
@@ -141,11 +135,12 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
         if (error)
             return error;
     }
-    INVARIANT(L8, at->passer.thread == ay__thread);
+    assert_invariant(L8, at->passer.thread == ay__thread);
     if (region_is_inside(region))
         return ay__fail(-EDEADLK, "this region is already entered");
     if (at->passage.asking)
-        return ay__refuse_asked();
+        return ay__fail(-EDEADLK,
+                        "this region is being entered: what is asked meanwhile cannot enter it");
     at->passage = (struct this_passage){.deadline = deadline,
                                         .reason = reason,
                                         .give_up = reason,

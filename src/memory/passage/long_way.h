@@ -9,6 +9,5 @@
 int ay__enter_within(ay_region *region, int timeout_ms);
 
 int ay__leave_by_long_way(ay_region *region);
-int ay__refuse_asked(void); /* -EDEADLK: passage.asking */
 
 #endif

@@ -53,12 +53,11 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
     if (!(at->fixed.protocol->features & FEATURE_WHEN))
         return ay__fail(-ENOTSUP, "the protocol '%s' of this space does not offer conditions",
                         at->fixed.protocol->name);
-    if (at->passage.asking)
-        return ay__refuse_asked();
+    const struct request before = at->request; /* of a passage whose `when` calls this */
     at->request.when = when;
     at->request.argument = arg;
     const int result = ay__enter_within(region, timeout_ms);
-    at->request = (struct request){0};
+    at->request = before;
     return result;
 }
 
@@ -68,12 +67,11 @@ int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)
     struct registers *at = &region->at;
     if (region_is_strange(region))
         return refuse_stranger();
-    if (at->passage.asking)
-        return ay__refuse_asked();
+    const struct request before = at->request;
     at->request = (struct request){.interrupted = interrupted, .argument = arg};
     const int result =
         when ? ay_enter_when(region, when, arg, timeout_ms) : enter(region, timeout_ms);
-    at->request = (struct request){0};
+    at->request = before;
     return result;
 }
 

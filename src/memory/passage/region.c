@@ -11,7 +11,7 @@
 
 static void begin_registers(ay_region *region, ay_space *space)
 {
-    INVARIANT(L6, region->claim.step == CLAIM_COUNTED); /* before its first step */
+    assert_invariant(L6, region->claim.step == CLAIM_COUNTED); /* before its first step */
     struct registers *at = &region->at;
     const struct header *header = (const struct header *)space->base;
     const struct running_protocol *protocol = space->protocol;

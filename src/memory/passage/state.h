@@ -82,7 +82,6 @@ struct retention {
      * cleared when the place is renewed, and when the permission is lost. Never set unless `may` */
     bool wanted;
     bool recalled; /* ever. Set when a recall is found; never cleared */
-    bool closing;  /* given back under the mutex. Set and cleared by ay__retention_close() */
 };
 
 /* Who the rivals are. */

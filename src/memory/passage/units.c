@@ -69,7 +69,7 @@ bool ay__condition(struct registers *at)
 void ay__units_choose(struct registers *at)
 {
     uint64_t taken[UNIT_WORDS];
-    REQUIRES(at->fixed.spec->take > 0 && at->fixed.spec->of <= AY_UNITS_MOST);
+    assert_required(at->fixed.spec->take > 0 && at->fixed.spec->of <= AY_UNITS_MOST);
     unsigned left = at->fixed.spec->take;
     collect(at, taken);
     for (unsigned unit = 0; unit < at->fixed.spec->of && left > 0; unit++)

@@ -350,7 +350,7 @@ static void watch_the_busy(const struct registers *at, struct watch *watch)
 
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
 {
-    REQUIRES(at->passage.queues && watch->count <= WATCH_MOST);
+    assert_required(at->passage.queues && watch->count <= WATCH_MOST);
     *woken = false;
     if (notice_ends(at, watch)) /* each once: even one that only tries may look again */
         return at->passage.deadline == INT64_MIN || registers_heed(at);

@@ -88,7 +88,7 @@ void ay__wake_one(struct registers *at, unsigned place)
  * sleep. Without memory for a mapping it may miss that, if it cannot watch me. */
 void ay__rouse_aside(struct registers *at, unsigned place)
 {
-    _Atomic uint32_t *rouses = ay__space_rouses(at->fixed.space, at->retention.closing);
+    _Atomic uint32_t *rouses = ay__space_rouses(at->fixed.space);
     access_point();
     if (rouses)
         atomic_fetch_add(rouses, 1);

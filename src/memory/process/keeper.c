@@ -234,7 +234,7 @@ static void link_after(struct robust_list *before, struct robust_list *next)
 
 int ay__keeper_add(char *node, uint32_t *tid)
 {
-    REQUIRES(ay__mutex_is_held());
+    assert_required(ay__mutex_is_held());
     if (ay__process.places >= LIST_MOST)
         return ay__fail(-EMFILE, "this process has %d regions open, the most it can", LIST_MOST);
     if (atomic_load(&keeper_tid) == 0) {
@@ -255,7 +255,7 @@ void ay__keeper_remove(char *node)
     struct robust_list *entry = (struct robust_list *)node, *before = &head.list;
     while (before->next != entry) {
         before = before->next;
-        INVARIANT(K1, before != &head.list); /* it is linked */
+        assert_invariant(K1, before != &head.list); /* it is linked */
     }
     link_after(before, entry->next);
     ay__process.places--;

@@ -155,7 +155,7 @@ static int lock(struct pulse *pulse, unsigned index, uint64_t generation, int ki
     atomic_fetch_or(lock_of(pulse), FUTEX_WAITERS); /* so that the kernel wakes who sleeps on it */
     access_point();
     pulse->name = pulse_name(index, atomic_fetch_add(generation_of(pulse), 1) + 1);
-    INVARIANT(V1, pulse_index(pulse->name) == index);
+    assert_invariant(V1, pulse_index(pulse->name) == index);
     return 0;
 }
 
@@ -227,7 +227,7 @@ static unsigned count_own(void)
 
 int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name)
 {
-    REQUIRES(place < space->places && ay__mutex_is_held());
+    assert_required(place < space->places && ay__mutex_is_held());
     ay__thread_begin();
     for (const struct pulse *pulse = pulses; pulse; pulse = pulse->next)
         if (pulse->space == space && pulse->thread == ay__thread) {

@@ -383,7 +383,7 @@ struct cluster_wait ay__cluster_begin_waiting(ay_region *region)
 
 enum cluster_answer ay__cluster_await(ay_region *region, struct cluster_wait *wait)
 {
-    REQUIRES(region->at.near.cluster && region->at.passage.queues);
+    assert_required(region->at.near.cluster && region->at.passage.queues);
     struct registers *at = &region->at;
     if (region->remote.needed == PERMISSION_NONE)
         return CLUSTER_PERMITS;

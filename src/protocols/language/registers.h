@@ -60,7 +60,7 @@
  *                                have the keeper of that place, seen to RETAIN as w, take its
  *                                permission back: courtesy_retain.h
  *   READ_OWN(label, into, R)     into := own R, which a thread of my own process may write
- *   HOLDS(name, condition)       the numbered invariant of that name, of what is mine: no access.
+ *   ASSERT(name, condition)      the numbered invariant of that name, of what is mine: no access.
  *                                An engine that runs ends the process, one that searches reports
  *                                it
  *   ASK(label, into, place)      into := register 0 of that place, as it is when its owner answers:
@@ -125,7 +125,7 @@
  *   bool     registers_retains(at)                        whether it leaves with its permission
  *   void     registers_recall(at, place, w)               (engines that run) what RECALL says
  *   word     registers_read_own(at, index)                (engines that run) what READ_OWN says
- *   void     registers_broken(at, invariant, condition, file, line)   what HOLDS says
+ *   void     registers_broken(at, invariant, condition, file, line)   what ASSERT says
  *   uint64_t registers_missed(at)                         how many rivals may have come and gone
  *     since it last looked
  *   bool     registers_calm(at)                           a guess: nobody is about
@@ -147,7 +147,7 @@ enum passage_result { PASSED, STOPPED, ABANDONED };
 #include "protocols/language/running.h"
 #endif
 
-#define HOLDS(name, condition)                                                                     \
+#define ASSERT(name, condition)                                                                    \
     do {                                                                                           \
         if (__builtin_expect(!(condition), 0))                                                     \
             registers_broken(at, "invariant " #name, #condition, __FILE__, __LINE__);              \

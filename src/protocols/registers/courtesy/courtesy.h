@@ -245,7 +245,7 @@ static inline enum passage_result courtesy_run_alone(struct courtesy_passage *my
     }
     watch_clear(&my->watch);
     sights_clear(&my->sights, 0);
-    HOLDS(C1, courtesy_state(registers_own(at, 0)) == COURTESY_CLAIMS);
+    ASSERT(C1, courtesy_state(registers_own(at, 0)) == COURTESY_CLAIMS);
     WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, my->claim.look.most, without));
     memset(&my->claim.look, 0, sizeof my->claim.look);
 inside:;

@@ -57,7 +57,7 @@ static OFTEN enum passage_result courtesy_doorway(struct courtesy_doorway *my, s
     }
     my->j = 0;
     my->most = registers_draw(at, my->most, COURTESY_NUMBER_BITS);
-    HOLDS(C2, my->most > courtesy_number(own));
+    ASSERT(C2, my->most > courtesy_number(own));
     WRITE(queued, W(registers_self(at)),
           courtesy_word(COURTESY_QUEUED, courtesy_incarnation(own), my->most));
     my->most = 0;
