@@ -104,7 +104,7 @@ static ay_state state_of(const struct viewer *viewer, unsigned place)
     const struct sight *sight = &viewer->sights[place];
     if (sight->vital.alive)
         return sight->inside || asks(sight) ? AY_INSIDE : waits(sight) ? AY_WAITING : AY_IDLE;
-    if (sight->inside && !ay__deaths_is_told(&sight->cold, life_generation(sight->vital.life)))
+    if (sight->inside && !ay__inherited_is_told(&sight->cold, life_generation(sight->vital.life)))
         return AY_DEAD_INSIDE;
     return AY_IDLE;
 }

@@ -221,12 +221,16 @@ void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsign
 /* deaths.c */
 /* It is inside: AY_AFTER_DEATH if it is told of one, or 0. */
 int ay__deaths_attend(ay_region *region);
-bool ay__deaths_is_told(const struct cold *cold, uint32_t generation);
-bool ay__deaths_concern(const struct public_spec *spec, const struct vital *vital,
-                        const struct hot *hot, const struct cold *cold);
-void ay__deaths_inherit(struct hot *hot, struct cold *cold); /* the claimer */
+
+/* inherited.c */
+bool ay__inherited_is_told(const struct cold *cold, uint32_t generation);
+bool ay__inherited_is_untold(const struct cold *cold, uint64_t state);
+bool ay__inherited_meets(const struct inherited_death *death, const struct public_spec *spec);
+bool ay__inherited_concern(const struct public_spec *spec, const struct vital *vital,
+                           const struct hot *hot, const struct cold *cold);
+void ay__inherit(struct hot *hot, struct cold *cold); /* the claimer */
 /* one more, and the oldest is forgotten */
-bool ay__deaths_full(const struct hot *hot, const struct cold *cold);
+bool ay__inherited_full(const struct hot *hot, const struct cold *cold);
 
 static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
 {

@@ -177,7 +177,8 @@ static int take(const ay_space *space, unsigned place, bool last_resort, struct 
         return TAKEN;
     if (is_mine(space, place)) /* who may write the file has closed it for me */
         return TAKEN;
-    if (ever_used && !last_resort && ay__deaths_full(ay__hot(space, place), ay__cold(space, place)))
+    if (ever_used && !last_resort &&
+        ay__inherited_full(ay__hot(space, place), ay__cold(space, place)))
         return TAKEN;
     access_point();
     int error = ay__file_lock(space->fd, F_RDLCK, ay__claim_byte(space, place), 1);
@@ -343,7 +344,7 @@ static int move_in(ay_space *space, struct header *header, const struct public_s
 {
     int error = check_named(space);
     if (!error) {
-        ay__deaths_inherit(ay__claim_hot(claim), ay__claim_cold(claim));
+        ay__inherit(ay__claim_hot(claim), ay__claim_cold(claim));
         reset(space, claim, spec);
         access_point();
         raise_used(header, claim);
@@ -390,7 +391,7 @@ int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *cla
     access_point();
     atomic_store(&hot->life, claimed_after(life_make(life_generation(life), 0)));
     claim->step = CLAIM_OWNED;
-    ay__deaths_inherit(hot, ay__claim_cold(claim));
+    ay__inherit(hot, ay__claim_cold(claim));
     reset(space, claim, spec);
     const uint32_t generation = next_generation(life);
     atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_GIVEN));

@@ -42,7 +42,7 @@
  *   Cold page [owner; before it is alive, its claimer]: spec, identity, units. The claim of the
  *   place is a lock on its first byte
  *     admission  [owner; who disagrees, by compare-and-swap] whether others agree (spec.c)
- *     told, inherited[].state  [claimer; who is told, by compare-and-swap] deaths (deaths.c)
+ *     told, inherited[].state  [claimer; who is told, by compare-and-swap] inherited.c, deaths.c
  *   Page of registers: registers 1 … [owner], then safe bits [owner]
  *
  *   One pulse (pulse.c): the end of its page.

@@ -74,7 +74,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
             if (number > at->rivals.floor)
                 at->rivals.floor = number;
         }
-        if (ay__deaths_concern(at->fixed.spec, &vital, hot, ay__cold(at->fixed.space, place)))
+        if (ay__inherited_concern(at->fixed.spec, &vital, hot, ay__cold(at->fixed.space, place)))
             at->rivals.news = true;
         ay__order_loads();
         struct vital after = ay__vital_unfelt(at->fixed.space, place);
