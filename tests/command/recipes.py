@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs every shell block of docs/recipes.md, and compares with what the document says it prints."""
+"""Runs every shell block of docs/recipes.md, and the README's lines in each language, and compares with what the document says
+they print."""
 import os
 import pathlib
 import re
@@ -10,30 +11,45 @@ import unittest
 
 from support import AFTERYOU, PATIENCE, ROOT
 
-BLOCK = re.compile(r"^## (?P<title>.*?)$|^```sh\n(?P<script>.*?)^```\n(?:prints\n```\n(?P<output>.*?)^```\n)?", re.S | re.M)
+BLOCK = re.compile(r"^## (?P<title>.*?)$|^```(?P<language>sh|python|c)\n(?P<script>.*?)^```\n(?:prints\n```\n(?P<output>.*?)^```\n)?",
+                   re.S | re.M)
+BUILD = pathlib.Path(AFTERYOU).parent
+# What a block is given to, as the arguments of a shell that has them as its first.
+COMMANDS = {
+    "sh": 'exec sh -e -c "$1"',
+    "python": 'exec python3 -c "$1"',
+    "c": f'printf %s "$1" | cc -x c -I "{ROOT}/include" - -o program -L "{BUILD}" -lafteryou -Wl,-rpath,"{BUILD}" && exec ./program',
+}
 
 
-def blocks():
+def blocks(document):
     title = ""
-    for match in BLOCK.finditer((ROOT / "docs/recipes.md").read_text()):
+    for match in BLOCK.finditer((ROOT / document).read_text()):
         if match["title"]:
             title = match["title"]
         else:
-            yield title, match["script"], match["output"]
+            yield title, match["language"], match["script"], match["output"]
 
 
-class Recipes(unittest.TestCase):
-    def test_all(self):
-        found = list(blocks())
+class Documents(unittest.TestCase):
+    def test_recipes(self):
+        found = list(blocks("docs/recipes.md"))
         self.assertGreaterEqual(len(found), 10)
-        for title, script, output in found:
+        for title, language, script, output in found:
             with self.subTest(title):
-                self.run_block(script, output)
+                self.run_block(language, script, output)
 
-    def run_block(self, script, output):
+    def test_readme(self):
+        found = list(blocks("README.md"))
+        self.assertEqual([language for _, language, _, _ in found], ["sh", "python", "c"])
+        for _, language, script, output in found:
+            with self.subTest(language):
+                self.run_block(language, script, output)
+
+    def run_block(self, language, script, output):
         if "sqlite3" in script and not shutil.which("sqlite3"):
             self.skipTest("needs sqlite3")
-        self.assertIsNotNone(output, "a recipe says what it prints")
+        self.assertIsNotNone(output, "a block says what it prints")
         # In a mount namespace of its own, where /dev/shm is empty.
         with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory(dir="/dev/shm") as spaces:
             bin_directory = pathlib.Path(directory) / "bin"
@@ -41,12 +57,13 @@ class Recipes(unittest.TestCase):
             bin_directory.mkdir()
             work.mkdir()
             (bin_directory / "afteryou").symlink_to(AFTERYOU)
-            environment = {**os.environ, "PATH": f"{bin_directory}:{os.environ['PATH']}", "SHELL": "/bin/sh"}
-            command = ["unshare", "-m", "sh", "-c", f'mount --bind {spaces} /dev/shm && exec sh -e "$@"', "sh"]
-            if subprocess.run(command + ["-c", "true"], capture_output=True, check=False).returncode != 0:
-                command = ["sh", "-e"]  # without the right to mount: in the user's own default space
-            result = subprocess.run(command + ["-c", script], cwd=work, env=environment, text=True, check=False,
-                                    capture_output=True, timeout=PATIENCE)
+            environment = {**os.environ, "PATH": f"{bin_directory}:{os.environ['PATH']}", "SHELL": "/bin/sh",
+                           "PYTHONPATH": str(ROOT / "bindings/python"), "LIBAFTERYOU": str(BUILD / "libafteryou.so")}
+            command = ["unshare", "-m", "sh", "-c", f'mount --bind {spaces} /dev/shm && exec "$@"', "sh"]
+            if subprocess.run(command + ["true"], capture_output=True, check=False).returncode != 0:
+                command = []  # without the right to mount: in the user's own default space
+            result = subprocess.run(command + ["sh", "-c", COMMANDS[language], "sh", script], cwd=work, env=environment, text=True,
+                                    check=False, capture_output=True, timeout=PATIENCE)
             self.assertEqual(result.stdout, output, result.stderr)
             self.assertEqual(result.returncode, 0, result.stderr)
 
