@@ -83,6 +83,7 @@ ROWS = [
             note="the bound, without I2"),
         Row("bakery-without-choosing -n 2", "exclusion"),
         Row("bakery-without-incarnation -n 2", "reliability", note="as the paper has it"),
+        Row("bakery-without-sharing -n 2", "reached", note="readers are never inside together"),
     ]),
     ("Lamport 1976, the general algorithm", [
         Row("region"),
@@ -176,6 +177,7 @@ ROWS = [
         Row("courtesy-without-recount -n 3 -l 2 --units 1 --no-deaths --property exclusion", "exclusion", quick=SLOW),
         Row("courtesy-without-renewal -n 3 -l 2 --property reliability", "reliability", quick=SLOW),
         Row("courtesy-without-rouse -n 2 -l 2 --units 1 --passages 2", "progress"),
+        Row("courtesy-without-slots -n 2 -l 2", "reached", note="the second slot is never used"),
         Row("courtesy-retain -n 2 --aborts --tso"),
         Row("courtesy-retain -n 2 --fences"),
         Row("courtesy-retain -n 2 --fences --overtake 2"),
@@ -228,6 +230,8 @@ ROWS = [
         Row("ricart-agrawala-waits-for-the-dead -n 2 --requests 1 --crashes 1", "deadlock"),
         Row("ricart-agrawala-no-incarnations -n 3 --crashes 1 --joins 1", "fairness", quick=SLOW),
         Row("ricart-agrawala-fence-without-view -n 2 --requests 1 --crashes 1", "fence"),
+        Row("ricart-agrawala-deaf -n 3", "reached", note="nobody ever asks, so nothing else can break"),
+        Row("ricart-agrawala-alone -n 2 --modes exclusive,shared", "reached", note="readers are never inside together"),
         Row("carvalho-roucairol-no-ask-again -n 3", "deadlock"),
         Row("carvalho-roucairol-never-defers -n 3", "exclusion"),
         Row("carvalho-roucairol-divisible -n 2", "exclusion"),
@@ -259,7 +263,7 @@ def run(afteryou, row):
 
 def of_messages(answer):
     """The answer on a message protocol, in the words of one on registers."""
-    judged = {name: {"answer": "holds"} for name in ("safety", "progress", "lockout")}
+    judged = {name: {"answer": "holds"} for name in ("safety", "progress", "lockout", "reached")}
     if "broken" in answer:
         judged = {answer["broken"].partition(":")[0]: {"answer": "broken", "run": [None] * answer["steps"]}}
     elif "fewest_messages" in answer:
@@ -285,8 +289,10 @@ def complaint(row, answer):
     return None
 
 
-def steps(row, answer):
-    return len(answer["properties"][row.found]["run"]) if row.found != HOLDS else ""
+def refuted(row, answer):
+    """What was never reached has no run that shows it."""
+    run = answer["properties"][row.found].get("run")
+    return f"refuted: {row.found}" + (f", in {len(run)} steps" if run else "")
 
 
 def table(out, groups):
@@ -297,8 +303,7 @@ def table(out, groups):
     for title, rows in groups:
         out.write(f"\n## {title}\n\n| `afteryou check` … | verdict | states | depth | s | MB | |\n|---|---|---:|---:|---:|---:|---|\n")
         for row, answer in rows:
-            verdict = "holds: " + ", ".join(answer["properties"]) if row.found == HOLDS else \
-                f"refuted: {row.found}, in {steps(row, answer)} steps"
+            verdict = "holds: " + ", ".join(answer["properties"]) if row.found == HOLDS else refuted(row, answer)
             note = row.note
             if "overtaken" in answer:
                 bounds = ["no bound" if bound is None else str(bound) for bound in answer["overtaken"].values()]

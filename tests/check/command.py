@@ -51,6 +51,24 @@ class Answers(unittest.TestCase):
         self.assertIsNone(answer["overtaken"]["from_active"])
         self.assertLess(answer["properties"]["overtaking"]["repeats_from"], len(answer["properties"]["overtaking"]["run"]))
 
+    def test_what_is_never_reached_exits_1_whatever_else_is_asked(self):
+        done = check("bakery-without-sharing", "-n", "2", "--property", "exclusion")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("exclusion    holds", done.stdout)
+        self.assertIn("reached      BROKEN: never: two share\n", done.stdout)
+        done = check("ricart-agrawala-deaf", "--json")
+        self.assertEqual(done.returncode, 1)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["broken"], answer["steps"], answer["exhausted"]), ("reached", 0, True))
+        self.assertEqual({goal for goal, seen in answer["reached"].items() if not seen},
+                         {"node 0 enters (exclusive)", "node 1 enters (exclusive)"})
+        self.assertEqual(answer["properties"]["progress"]["answer"], "holds")
+
+    def test_what_was_reached_is_listed(self):
+        self.assertIn("reached      holds: P0 enters, P0 enters (shared), P1 enters, P1 enters (shared), two share\n",
+                      check("bakery", "-n", "2").stdout)
+        self.assertIn("shared beside concurrent-read", check("ricart-agrawala", "--requests", "1", "--modes", "shared,concurrent-read").stdout)
+
     def test_a_counterexample_is_drawn(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.svg")
@@ -101,7 +119,7 @@ class BadInput(unittest.TestCase):
         self.refuses("has no conditions", "pair", "--units", "1")
         self.refuses("has one slot", "bakery", "-l", "2")
         self.refuses("--memory takes a size of 16M or more", "pair", "--memory", "1M")
-        self.refuses("--property takes exclusion, progress, lockout, reliability, order, overtaking, quiet, giving-up, fence, ", "pair", "--property", "nonsense")
+        self.refuses("--property takes exclusion, progress, lockout, reliability, order, overtaking, quiet, giving-up, reached, fence, ", "pair", "--property", "nonsense")
         self.refuses("pair takes --pct only with --random RUNS", "pair", "--pct", "2")
 
     def test_what_is_for_the_other_kind_of_protocol(self):

@@ -280,6 +280,29 @@ static void overtaking_without_bound(void **unused)
     close_judged(&judged);
 }
 
+/* State 3 is on the list of moves, but nothing leads there. */
+static void what_is_never_reached_is_told(void **unused)
+{
+    (void)unused;
+    static const struct toy_move moves[] = {
+        {0, 1, P0, MOVE_START, false}, {1, 2, P0, MOVE_STEP, true}, {3, 2, P1, MOVE_STEP, true}};
+    struct toy toy = {.bad = 0};
+    struct judged judged;
+    TOY_OPEN(&toy, 2, moves);
+    toy.system.goals = 1u << 1 | 1u << 2;
+    judge(&judged, &toy, 1u << PROPERTY_REACHED);
+    assert_int_equal(judged.verdict.finding[PROPERTY_REACHED].answer, ANSWER_HOLDS);
+    assert_string_equal(judged.verdict.finding[PROPERTY_REACHED].detail, "state 1, state 2");
+    assert_int_equal(judged.search.graph.labels.used, 0); /* it needs no graph */
+    close_judged(&judged);
+    toy.system.goals |= 1u << 3;
+    judge(&judged, &toy, 1u << PROPERTY_REACHED);
+    assert_int_equal(judged.verdict.finding[PROPERTY_REACHED].answer, ANSWER_BROKEN);
+    assert_string_equal(judged.verdict.finding[PROPERTY_REACHED].detail, "never: state 3");
+    assert_int_equal(judged.verdict.finding[PROPERTY_REACHED].run.count, 0);
+    close_judged(&judged);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +317,7 @@ int main(void)
         cmocka_unit_test(order),
         cmocka_unit_test(overtaking_is_exact),
         cmocka_unit_test(overtaking_without_bound),
+        cmocka_unit_test(what_is_never_reached_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

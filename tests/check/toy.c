@@ -64,6 +64,18 @@ static bool conflict(const struct system *system, const unsigned char *state, un
     return i != j;
 }
 
+/* The goal of a state is to be reached. */
+static uint64_t reaches(const struct system *system, const unsigned char *state)
+{
+    return UINT64_C(1) << state_of(state) & system->goals;
+}
+
+static void name_goal(const struct system *system, unsigned goal, char *text, size_t room)
+{
+    (void)system;
+    snprintf(text, room, "state %u", goal);
+}
+
 static void narrate(const struct system *system, unsigned char *state, struct move move, char *line,
                     size_t room)
 {
@@ -91,6 +103,8 @@ void toy_open(struct toy *toy, unsigned processes, const struct toy_move *moves,
         .judge = judge,
         .status = status,
         .conflict = conflict,
+        .reaches = reaches,
+        .name_goal = name_goal,
         .narrate = narrate,
     };
 }

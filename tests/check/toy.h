@@ -25,7 +25,8 @@ struct toy {
     unsigned bad;                      /* a state that breaks exclusion; 0: none */
 };
 
-/* The toy begins in state 0. Fills in the system; set the statuses before or after. */
+/* The toy begins in state 0. Fills in the system; set the statuses before or after, and its goals,
+ * a bit for each state that is to be reached, after. */
 void toy_open(struct toy *toy, unsigned processes, const struct toy_move *moves, size_t count);
 
 /* The state after so many moves of a run, by the toy's own list; fails the test if a move is not

@@ -42,7 +42,7 @@ static void search_judging(const struct setting *setting, unsigned judged,
     assert_null(messages_model_open(model, &options));
     *search = (struct search){.system = &model->system, .limits = {.memory = (size_t)2 << 30}};
     *verdict = (struct verdict){.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS |
-                                              1u << PROPERTY_LOCKOUT};
+                                              1u << PROPERTY_LOCKOUT | 1u << PROPERTY_REACHED};
     assert_int_equal(verdict_reach(search, verdict), 0);
 }
 
@@ -105,6 +105,7 @@ static void the_shipped_protocols_hold(void **unused)
         assert_int_equal(found.end, SEARCH_EXHAUSTED);
         assert_int_equal(verdict.finding[PROPERTY_PROGRESS].answer, ANSWER_HOLDS);
         assert_int_equal(verdict.finding[PROPERTY_LOCKOUT].answer, ANSWER_HOLDS);
+        assert_int_equal(verdict.finding[PROPERTY_REACHED].answer, ANSWER_HOLDS);
         if (cases[i].fewest <= cases[i].greatest) {
             assert_int_equal(model.fewest, cases[i].fewest);
             assert_int_equal(model.greatest, cases[i].greatest);

@@ -241,6 +241,9 @@ const char *messages_model_open(struct messages_model *model,
         .judge = model_judge,
         .status = model_status,
         .conflict = model_conflict,
+        .goals = messages_goals(model),
+        .reaches = messages_reach,
+        .name_goal = messages_name_goal,
         .narrate = model_narrate,
     };
     messages_layout(model);

@@ -63,6 +63,11 @@ const char *garg_judge_request(const struct messages_model *model, struct model_
 const char *garg_judge_entry(const struct messages_model *model, struct model_state *state,
                              unsigned process);
 
+/* messages_goals.c: what must be reached, for struct system. */
+uint64_t messages_goals(const struct messages_model *model);
+uint64_t messages_reach(const struct system *system, const unsigned char *bytes);
+void messages_name_goal(const struct system *system, unsigned goal, char *text, size_t room);
+
 static inline bool messages_judges(const struct messages_model *model,
                                    enum messages_property property)
 {

@@ -439,7 +439,10 @@ int register_model_open(struct register_model *model)
         .judge = model_judge,
         .status = model_status,
         .conflict = model_conflict,
+        .reaches = register_model_reaches,
+        .name_goal = register_model_name_goal,
         .narrate = register_model_narrate,
     };
+    model->system.goals = register_model_goals(model);
     return 0;
 }

@@ -205,6 +205,11 @@ static inline struct model_process *model_fence(const struct register_model *mod
 bool register_model_make(const struct register_model *model, unsigned char *state, struct move move,
                          struct registers *at);
 
+/* goals.c: what must be reached, for struct system. */
+uint64_t register_model_goals(const struct register_model *model);
+uint64_t register_model_reaches(const struct system *system, const unsigned char *state);
+void register_model_name_goal(const struct system *system, unsigned goal, char *text, size_t room);
+
 /* registers.c: what is done to registers from outside a passage. */
 void registers_kill(struct registers *at);
 void registers_drain(struct registers *at);

@@ -30,6 +30,8 @@ static bool put(struct search *search, const unsigned char *state, const struct 
         search->end = SEARCH_MEMORY;
         return false;
     case STORE_NEW:
+        if (search->reached != search->system->goals)
+            search->reached |= search->system->reaches(search->system, state);
         search->violated = search->system->judge(search->system, state);
         if (search->violated) {
             search->end = SEARCH_VIOLATED;

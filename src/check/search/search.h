@@ -34,6 +34,7 @@ struct search {
     uint32_t expanded; /* states whose successors were taken */
     uint32_t depth;    /* of the state last expanded */
     uint64_t moves;    /* moves made */
+    uint64_t reached;  /* of the system's goals, a bit each */
     size_t peak;       /* the most memory that was used, in bytes */
     double started, ended;
     enum search_end end;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROCESSES_MOST = 8, SUCCESSORS_MOST = 512, STATE_SIZE_MOST = 2048 };
+enum { PROCESSES_MOST = 8, SUCCESSORS_MOST = 512, STATE_SIZE_MOST = 2048, GOAL_NAME = 64 };
 
 /* Where a process is in its passage. */
 enum status {
@@ -73,6 +73,9 @@ struct system {
     unsigned processes;
     bool all_conflict; /* every two passages conflict: no need to ask */
     void *context;
+    /* What must be seen to happen somewhere, a bit each: without that, whatever else holds says
+     * nothing. 0: nothing is asked. */
+    uint64_t goals;
 
     void (*begin)(const struct system *system, unsigned char *state);
     /* Fills `out`; states it adds are complete. */
@@ -85,6 +88,10 @@ struct system {
     /* Whether the passages that two processes are making conflict. */
     bool (*conflict)(const struct system *system, const unsigned char *state, unsigned i,
                      unsigned j);
+    /* The goals that this state shows to be reached; and one of them, in words. */
+    uint64_t (*reaches)(const struct system *system, const unsigned char *state);
+    /* GOAL_NAME letters suffice */
+    void (*name_goal)(const struct system *system, unsigned goal, char *text, size_t room);
     /* Makes the move in `state` without the search's reductions, and says in words what was done.
      */
     void (*narrate)(const struct system *system, unsigned char *state, struct move move, char *line,

@@ -140,6 +140,28 @@ static int judge_overtaking(struct search *search, const struct statuses *status
     return error;
 }
 
+/* Needs no graph, and has no run: what was never reached is at the end of none. */
+static void judge_reached(const struct search *search, struct finding *finding)
+{
+    const struct system *system = search->system;
+    const uint64_t missing = system->goals & ~search->reached;
+    char *end = finding->detail;
+    finding->answer = missing ? ANSWER_BROKEN : ANSWER_HOLDS;
+    for (uint64_t left = missing ? missing : system->goals; left; left &= left - 1) {
+        char name[GOAL_NAME];
+        const size_t room = sizeof finding->detail - (size_t)(end - finding->detail);
+        system->name_goal(system, (unsigned)__builtin_ctzll(left), name, sizeof name);
+        const int length = snprintf(end, room, "%s%s",
+                                    end > finding->detail ? ", "
+                                    : missing             ? "never: "
+                                                          : "",
+                                    name);
+        if (length < 0 || (size_t)length >= room)
+            return;
+        end += length;
+    }
+}
+
 static int judge_graph(struct search *search, struct verdict *verdict)
 {
     struct statuses statuses;
@@ -177,7 +199,8 @@ int verdict_reach(struct search *search, struct verdict *verdict)
     for (unsigned property = 0; property < PROPERTY_COUNT; property++)
         verdict->finding[property].answer =
             wanted(verdict, property) ? ANSWER_UNKNOWN : ANSWER_SKIPPED;
-    search->keep_graph = (verdict->properties & ~(1u << PROPERTY_SAFETY)) != 0;
+    search->keep_graph =
+        (verdict->properties & ~(1u << PROPERTY_SAFETY | 1u << PROPERTY_REACHED)) != 0;
     int error = search_run(search);
     if (error)
         return error;
@@ -195,6 +218,8 @@ int verdict_reach(struct search *search, struct verdict *verdict)
     if (search->end != SEARCH_EXHAUSTED)
         return 0;
     safety->answer = ANSWER_HOLDS;
+    if (wanted(verdict, PROPERTY_REACHED))
+        judge_reached(search, &verdict->finding[PROPERTY_REACHED]);
     store_forget_table(&search->store);
     error = search->keep_graph ? judge_graph(search, verdict) : 0;
     if (error) { /* the analyses did not fit: a limit, like the search's own */

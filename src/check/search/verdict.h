@@ -17,7 +17,8 @@
     property(ORDER, "order", "who was queued before a rival began is inside before it")         \
     property(OVERTAKING, "overtaking", "the times another enters while one waits are bounded")  \
     property(QUIET, "quiet", "if others stand still, one is inside or asleep after some steps") \
-    property(GIVING_UP, "giving-up", "who gives up is outside after some steps of its own")
+    property(GIVING_UP, "giving-up", "who gives up is outside after some steps of its own")     \
+    property(REACHED, "reached", "each enters, as it may ask to; as many together as may be")
 /* clang-format on */
 
 enum property {
@@ -30,12 +31,13 @@ enum property {
 const char *property_name(enum property property);
 const char *property_meaning(enum property property);
 
+enum { FINDING_DETAIL = 1024 };
 enum answer { ANSWER_UNKNOWN, ANSWER_HOLDS, ANSWER_BROKEN, ANSWER_SKIPPED };
 
 struct finding {
     enum answer answer;
     const char *broken; /* which safety property, if one is broken */
-    char detail[96];
+    char detail[FINDING_DETAIL];
     struct check_run run; /* how it is broken */
 };
 

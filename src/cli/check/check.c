@@ -9,17 +9,18 @@
 
 #include "cli/commands.h"
 
-/* What is asked of every protocol that sleeps. */
+/* What is asked of every protocol; and of every one that sleeps. */
+#define PROMISES_ALWAYS  (1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_REACHED)
 #define PROMISES_PATIENT (1u << PROPERTY_QUIET | 1u << PROPERTY_GIVING_UP)
 
 unsigned check_promises(const struct register_model *model)
 {
-    unsigned promised = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | model->protocol->promises;
+    unsigned promised = PROMISES_ALWAYS | model->protocol->promises;
     if (model->protocol->sleeps || model->protocol->alarms)
         promised |= PROMISES_PATIENT;
     /* Who should precede decides, not who came first; and who never should may wait for ever. */
     if (model->writers_first || model->by_priority || model->problem == PROBLEM_ALLOCATION)
-        promised &= 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | PROMISES_PATIENT;
+        promised &= PROMISES_ALWAYS | PROMISES_PATIENT;
     /* Two that may both be inside enter in either order. */
     if (model->slots > 1)
         promised &= ~(1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING);
@@ -45,7 +46,10 @@ static void show_progress(const struct search *search)
 static int check_all(struct check_words *asked)
 {
     const unsigned promised = check_promises(&asked->model);
-    struct verdict verdict = {.properties = asked->properties ? asked->properties : promised,
+    /* Whatever else is asked: it says nothing of a protocol in which nobody ever enters. */
+    const unsigned judged =
+        asked->properties ? asked->properties | 1u << PROPERTY_REACHED : promised;
+    struct verdict verdict = {.properties = judged,
                               .newcomers = asked->model.problem == PROBLEM_ALLOCATION};
     const bool terminal = isatty(STDERR_FILENO) && !asked->json;
     struct search search = {.system = &asked->model.system,
@@ -66,8 +70,7 @@ static int check_all(struct check_words *asked)
             search.store.count, search.peak >> 20);
     } else {
         for (unsigned property = 0; property < PROPERTY_COUNT; property++)
-            if (verdict.finding[property].answer == ANSWER_BROKEN &&
-                ((asked->properties ? asked->properties : promised) >> property & 1))
+            if (verdict.finding[property].answer == ANSWER_BROKEN && judged >> property & 1)
                 status = EXIT_VIOLATED;
         if (status == EXIT_HOLDS && search.end != SEARCH_EXHAUSTED)
             status = EXIT_LIMIT;

@@ -75,11 +75,14 @@ void check_print_run(FILE *out, const struct check_run *run, const struct regist
 /* check_messages.c: the same of a message protocol. An exit status. */
 int check_messages(const struct check_words *asked);
 #define CHECK_MESSAGES_PROMISES                                                                    \
-    (1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT)
+    (1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT |                    \
+     1u << PROPERTY_REACHED)
 /* Whether the search saw what a passage costs: nobody crashed, and all passages came to an end. */
 bool check_counts_messages(const struct check_words *asked, const struct messages_model *model);
 /* NULL: nothing is broken. */
 const struct finding *check_first_broken(const struct verdict *verdict);
+/* What it breaks: "fence: …", "progress". */
+const char *check_broken(const struct verdict *verdict, const struct finding *finding);
 /* "reordered", "fifo", "agreed". */
 const char *check_network(enum channels channels);
 /* check_messages_draw.c: the run that breaks it, as a space-time diagram. 0 or a negative errno. */

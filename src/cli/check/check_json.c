@@ -36,9 +36,24 @@ static void print_properties(struct json *json, const struct verdict *verdict, u
         json_flag(json, "promised", promised >> property & 1);
         if (finding->broken)
             json_text(json, "broken", finding->broken);
-        if (finding->answer == ANSWER_BROKEN)
+        if (finding->answer == ANSWER_BROKEN && property != PROPERTY_REACHED)
             print_run(json, &finding->run, place_of);
         json_close(json);
+    }
+    json_close(json);
+}
+
+/* What must happen somewhere, and whether it was seen to; of a search that has seen all states. */
+static void print_goals(struct json *json, const struct search *search)
+{
+    if (search->end != SEARCH_EXHAUSTED)
+        return;
+    json_object(json, "reached");
+    for (uint64_t left = search->system->goals; left; left &= left - 1) {
+        char name[GOAL_NAME];
+        const unsigned goal = (unsigned)__builtin_ctzll(left);
+        search->system->name_goal(search->system, goal, name, sizeof name);
+        json_flag(json, name, search->reached >> goal & 1);
     }
     json_close(json);
 }
@@ -54,6 +69,7 @@ static void print_bound(struct json *json, const char *name, int bound)
 
 static void print_search(struct json *json, const struct search *search)
 {
+    print_goals(json, search);
     json_number(json, "states", search->store.count);
     json_number(json, "moves", search->moves);
     json_number(json, "depth", search->depth);
@@ -134,7 +150,7 @@ void check_report_messages_json(FILE *out, const struct check_words *asked,
     }
     const struct finding *broken = check_first_broken(verdict);
     if (broken) {
-        json_text(&json, "broken", broken->broken ? broken->broken : "progress");
+        json_text(&json, "broken", check_broken(verdict, broken));
         json_number(&json, "steps", broken->run.count);
     }
     print_search(&json, search);

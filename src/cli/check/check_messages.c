@@ -22,6 +22,12 @@ const struct finding *check_first_broken(const struct verdict *verdict)
     return NULL;
 }
 
+const char *check_broken(const struct verdict *verdict, const struct finding *finding)
+{
+    return finding->broken ? finding->broken
+                           : property_name((enum property)(finding - verdict->finding));
+}
+
 bool check_counts_messages(const struct check_words *asked, const struct messages_model *model)
 {
     return model->fewest <= model->greatest && !asked->messages.crashes && asked->messages.requests;
@@ -58,14 +64,15 @@ static void report_text(FILE *out, const struct check_words *asked, const struct
     if (asked->properties >> PROPERTY_LOCKOUT & 1)
         fprintf(out, "  lockout%s: %s\n", options->requests ? " (within so many requests)" : "",
                 answer_word(verdict, PROPERTY_LOCKOUT));
+    fprintf(out, "  reached: %s%s%s\n", answer_word(verdict, PROPERTY_REACHED),
+            *verdict->finding[PROPERTY_REACHED].detail ? ": " : "",
+            verdict->finding[PROPERTY_REACHED].detail);
     if (check_counts_messages(asked, model))
         fprintf(out, "  messages per passage: from %u to %u\n", model->fewest, model->greatest);
     const struct finding *broken = check_first_broken(verdict);
-    if (!broken)
+    if (!broken || broken == &verdict->finding[PROPERTY_REACHED])
         return;
-    fprintf(out, "  %s, in %zu steps:\n",
-            broken->broken ? broken->broken : "progress: nobody can enter any more",
-            broken->run.count);
+    fprintf(out, "  %s, in %zu steps:\n", check_broken(verdict, broken), broken->run.count);
     for (size_t i = 0; i < broken->run.count; i++)
         fprintf(out, "  %3zu  node %u %s\n", i + 1, broken->run.steps[i].move.process,
                 broken->run.steps[i].line);
@@ -89,7 +96,8 @@ int check_messages(const struct check_words *asked)
         const struct finding *broken = check_first_broken(&verdict);
         (asked->json ? check_report_messages_json : report_text)(stdout, asked, &search, &model,
                                                                  &verdict);
-        const int drawn = broken && asked->svg
+        const bool has_run = broken && broken != &verdict.finding[PROPERTY_REACHED];
+        const int drawn = has_run && asked->svg
                               ? check_messages_draw(asked->svg, asked->messages.variant->name,
                                                     asked->messages.nodes, broken)
                               : 0;

@@ -153,7 +153,7 @@ void check_report_text(FILE *out, const struct check_words *asked, const struct 
         if (*finding->detail)
             fprintf(out, ": %s", finding->detail);
         fputc('\n', out);
-        if (finding->answer == ANSWER_BROKEN)
+        if (finding->answer == ANSWER_BROKEN && property != PROPERTY_REACHED)
             check_print_run(out, &finding->run, &asked->model);
     }
     print_overtaking(out, verdict);
@@ -251,7 +251,7 @@ int check_report_svg(const char *path, const struct check_words *asked,
 {
     for (unsigned property = 0; property < PROPERTY_COUNT; property++) {
         const struct finding *finding = &verdict->finding[property];
-        if (finding->answer == ANSWER_BROKEN)
+        if (finding->answer == ANSWER_BROKEN && property != PROPERTY_REACHED)
             return check_report_svg_run(path, asked, &finding->run,
                                         finding->broken ? finding->broken
                                                         : property_name(property));

@@ -101,17 +101,18 @@ int check_settle_registers(struct check_words *asked)
 static bool set_properties(struct check_words *asked)
 {
     const unsigned graph = 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT,
-                   both = 1u << PROPERTY_SAFETY | graph, of_registers = (1u << PROPERTY_COUNT) - 1;
+                   always = 1u << PROPERTY_SAFETY | 1u << PROPERTY_REACHED,
+                   of_registers = (1u << PROPERTY_COUNT) - 1;
     if (!asked->properties) {
-        asked->properties = both;
+        asked->properties = CHECK_MESSAGES_PROMISES;
         return true;
     }
-    if (asked->properties & of_registers & ~both)
+    if (asked->properties & of_registers & ~(graph | always))
         return false;
     asked->messages.judged = asked->properties >> PROPERTY_COUNT << 1;
     if (asked->properties & 1u << PROPERTY_SAFETY || !asked->messages.judged)
         asked->messages.judged |= 1u << MESSAGES_EXCLUSION;
-    asked->properties = (asked->properties & graph) | 1u << PROPERTY_SAFETY;
+    asked->properties = (asked->properties & graph) | always;
     return true;
 }
 
@@ -126,7 +127,7 @@ int check_settle_messages(struct check_words *asked)
     if (!set_properties(asked))
         return usage_error("check",
                            "%s is a protocol of messages: of the properties of registers it has "
-                           "exclusion, progress and lockout",
+                           "exclusion, progress, lockout and reached",
                            variant->name);
     options->modes =
         asked->modes >> CHECK_BOTH & 1 ? 1u << AY_EXCLUSIVE | 1u << AY_SHARED : asked->modes;

@@ -159,6 +159,8 @@ enum without {
     WITHOUT_TURN = 1 << 17, /* Lamport: q[j] is not looked at */
     /* Lamport: the clock ticks at every event, as Garg's DDClock, not only where it is compared */
     WITHOUT_THRIFT = 1 << 18,
+    WITHOUT_ASKING = 1 << 19,  /* Ricart–Agrawala: does not hear its user */
+    WITHOUT_SHARING = 1 << 20, /* Ricart–Agrawala: whoever is inside defers, whatever the modes */
 };
 
 /* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change

@@ -88,7 +88,8 @@ static void ricart_agrawala_ask(struct ricart_agrawala my, struct effects *out)
 /* Defer_it: I am inside, or I ask as well and come first. */
 static bool ricart_agrawala_defers(struct ricart_agrawala my, const struct message *request)
 {
-    if (my.node->status == NODE_OUTSIDE || !modes_conflict(my.node->mode, request->mode))
+    const bool shares = !modes_conflict(my.node->mode, request->mode);
+    if (my.node->status == NODE_OUTSIDE || (shares && !(my.node->without & WITHOUT_SHARING)))
         return false;
     if (my.node->status == NODE_INSIDE && !(my.node->without & WITHOUT_INSIDE_TEST))
         return true;
@@ -161,6 +162,8 @@ static void ricart_agrawala_step(uint64_t *state, const struct event *event, str
     struct ricart_agrawala my = ricart_agrawala_of(state);
     switch (event->kind) {
     case EVENT_REQUEST:
+        if (my.node->without & WITHOUT_ASKING)
+            break;
         my.node->status = NODE_WAITING;
         my.node->mode = event->mode;
         ricart_agrawala_ask(my, out);

@@ -11,6 +11,8 @@ MODEL_PASSAGE(enter_without_choosing, bakery,
               bakery_run(my, at, (struct bakery_without){.choosing = true}))
 MODEL_PASSAGE(enter_without_incarnation, bakery,
               bakery_run(my, at, (struct bakery_without){.incarnation = true}))
+MODEL_PASSAGE(enter_without_sharing, bakery,
+              (at->request = REQUEST_EXCLUSIVE, bakery_enter(my, at)))
 MODEL_PASSAGE(leave, bakery, bakery_leave(my, at))
 
 static word dead(unsigned index, word value)
@@ -167,3 +169,5 @@ BAKERY_MODEL(model_bakery_without_choosing, "bakery-without-choosing",
 BAKERY_MODEL(model_bakery_without_incarnation, "bakery-without-incarnation",
              "as the paper has it: a process that dies again and again locks others out",
              enter_without_incarnation, "reliability")
+BAKERY_MODEL(model_bakery_without_sharing, "bakery-without-sharing",
+             "takes every request for an exclusive one", enter_without_sharing, "reached")

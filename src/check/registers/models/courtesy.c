@@ -28,7 +28,10 @@ MODEL_PASSAGE(enter_without_patience, courtesy, WITHOUT(patience))
 MODEL_PASSAGE(enter_without_rouse, courtesy, WITHOUT(rouse))
 MODEL_PASSAGE(enter_without_listening, courtesy, WITHOUT(listening))
 MODEL_PASSAGE(enter_without_sights, courtesy, WITHOUT(sights))
+MODEL_PASSAGE(enter_without_slots, courtesy,
+              courtesy_run_alone(my, at, (struct courtesy_without){0}))
 MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
+MODEL_PASSAGE(leave_alone, courtesy, courtesy_depart(&my->departure, at))
 MODEL_PASSAGE(hold, courtesy, courtesy_hold(my, at))
 MODEL_PASSAGE(give_back, courtesy, courtesy_give_back(my, at))
 
@@ -305,6 +308,9 @@ COURTESY_MODEL(model_courtesy_without_patience, "courtesy-without-patience",
                enter_without_patience, "quiet")
 COURTESY_MODEL(model_courtesy_without_rouse, "courtesy-without-rouse",
                "slots: aside, does not see that somebody has left", enter_without_rouse, "progress")
+COURTESY_LEAVING(model_courtesy_without_slots, "courtesy-without-slots",
+                 "slots: one is inside at a time, however many there are", enter_without_slots,
+                 leave_alone, NULL, "reached")
 COURTESY_LEAVING(model_courtesy_units_without_listening, "courtesy-units-without-listening",
                  "aside, listens only after it has looked", enter_without_listening, give_back,
                  hold, "progress")

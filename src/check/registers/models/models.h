@@ -47,6 +47,7 @@
     MODEL(clock_without_maximum)                                                                   \
     MODEL(bakery_without_choosing)                                                                 \
     MODEL(bakery_without_incarnation)                                                              \
+    MODEL(bakery_without_sharing)                                                                  \
     MODEL(bakery_torn_read)                                                                        \
     MODEL(bakery_torn_write)                                                                       \
     MODEL(bakery_torn_forgotten)                                                                   \
@@ -82,6 +83,7 @@
     MODEL(courtesy_without_renewal)                                                                \
     MODEL(courtesy_without_patience)                                                               \
     MODEL(courtesy_without_rouse)                                                                  \
+    MODEL(courtesy_without_slots)                                                                  \
     MODEL(courtesy_units_without_listening)                                                        \
     MODEL(courtesy_retain)                                                                         \
     MODEL(courtesy_retain_without_recall)                                                          \

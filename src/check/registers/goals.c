@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* What must happen somewhere in a search of a register protocol, or the rest of its answer says
+ * nothing: each process enters with each request that it may make, and those who may be inside
+ * together are. */
+#include <stdio.h>
+
+#include "check/registers/register_model.h"
+
+/* The entries first, by process and request; then what happens together. */
+enum { REQUEST_KINDS = REQUEST_URGENT + 1 };
+enum goal {
+    GOAL_READERS = REQUEST_KINDS * PROCESSES_MOST, /* two that share */
+    GOAL_SLOTS,                                    /* as many as there are slots */
+    GOAL_UNITS,                                    /* no unit is left */
+    GOAL_REFUSED,                                  /* somebody waits for a unit */
+    GOAL_STRANGER,                                 /* one who is no rival, and another */
+    GOALS
+};
+_Static_assert(GOALS <= 64, "a bit each");
+
+static unsigned entry_goal(unsigned process, unsigned request)
+{
+    return process * REQUEST_KINDS + request;
+}
+
+static bool is_stopped(const struct register_model *model, unsigned process)
+{
+    return model->stopped >> model->place_of[process] & 1;
+}
+
+/* How many can be inside at once: whoever stopped for ever counts as inside. */
+static unsigned company(const struct register_model *model)
+{
+    const unsigned stopped = (unsigned)__builtin_popcount(model->stopped);
+    const unsigned moving = model->system.processes - stopped;
+    const unsigned slots = model->slots > stopped ? model->slots - stopped : 0;
+    return slots < moving ? slots : moving;
+}
+
+static unsigned units_held(const struct register_model *model, const unsigned char *state)
+{
+    unsigned held = 0;
+    for (unsigned process = 0; process < model->system.processes; process++)
+        held += model_process(model, state, process)->held;
+    return held;
+}
+
+uint64_t register_model_goals(const struct register_model *model)
+{
+    const unsigned moving = model->system.processes - (unsigned)__builtin_popcount(model->stopped);
+    uint64_t goals = 0;
+    for (unsigned process = 0; process < model->system.processes; process++)
+        for (unsigned request = 0; request < REQUEST_KINDS; request++)
+            if (model->requests >> request & 1 && !is_stopped(model, process))
+                goals |= UINT64_C(1) << entry_goal(process, request);
+    if (model->requests >> REQUEST_SHARED & 1 && model->slots == 1 && moving > 1)
+        goals |= UINT64_C(1) << GOAL_READERS;
+    if (model->requests >> REQUEST_STRANGER & 1 && moving > 1)
+        goals |= UINT64_C(1) << GOAL_STRANGER;
+    if (model->slots > 1 && company(model) > 1)
+        goals |= UINT64_C(1) << GOAL_SLOTS;
+    if (model->problem == PROBLEM_ALLOCATION && moving > model->units)
+        goals |= UINT64_C(1) << GOAL_UNITS | UINT64_C(1) << GOAL_REFUSED;
+    return goals;
+}
+
+uint64_t register_model_reaches(const struct system *system, const unsigned char *state)
+{
+    const struct register_model *model = system->context;
+    unsigned inside = 0, with[REQUEST_KINDS] = {0};
+    uint64_t reached = 0;
+    for (unsigned process = 0; process < system->processes; process++) {
+        const struct model_process *record = model_process(model, state, process);
+        if (record->part == PART_ENTERING && !model_condition(model, state, process))
+            reached |= UINT64_C(1) << GOAL_REFUSED;
+        if (record->part != PART_INSIDE || record->request >= REQUEST_KINDS)
+            continue;
+        inside++;
+        with[record->request]++;
+        reached |= UINT64_C(1) << entry_goal(process, record->request);
+    }
+    if (with[REQUEST_SHARED] > 1)
+        reached |= UINT64_C(1) << GOAL_READERS;
+    if (with[REQUEST_STRANGER] && inside > with[REQUEST_STRANGER])
+        reached |= UINT64_C(1) << GOAL_STRANGER;
+    if (inside >= company(model))
+        reached |= UINT64_C(1) << GOAL_SLOTS;
+    if (units_held(model, state) >= model->units)
+        reached |= UINT64_C(1) << GOAL_UNITS;
+    return reached & system->goals;
+}
+
+void register_model_name_goal(const struct system *system, unsigned goal, char *text, size_t room)
+{
+    static const char *const asked[] = {[REQUEST_SHARED] = " (shared)",
+                                        [REQUEST_RELEASE] = " (release)",
+                                        [REQUEST_STRANGER] = " (a stranger)",
+                                        [REQUEST_URGENT] = " (urgent)"};
+    const struct register_model *model = system->context;
+    const char *how = goal < GOAL_READERS ? asked[goal % REQUEST_KINDS] : NULL;
+    switch (goal) {
+    case GOAL_READERS:
+        snprintf(text, room, "two share");
+        break;
+    case GOAL_SLOTS:
+        snprintf(text, room, "%u are inside at once", company(model));
+        break;
+    case GOAL_UNITS:
+        snprintf(text, room, "all units are held");
+        break;
+    case GOAL_REFUSED:
+        snprintf(text, room, "one waits for units");
+        break;
+    case GOAL_STRANGER:
+        snprintf(text, room, "a stranger is inside beside another");
+        break;
+    default:
+        snprintf(text, room, "P%u enters%s", model->place_of[goal / REQUEST_KINDS], how ? how : "");
+    }
+}
