@@ -278,6 +278,7 @@ static bool shows_stuck(const struct session *session, size_t index, char *why, 
     rest.system.begin = rest_begin;
     rest.system.successors = rest_successors;
     rest.system.judge = rest_judge;
+    rest.system.goals = 0;
     /* Numbers as they are, if that comes to an end; a newcomer may make them grow for ever. */
     enum search_end end = rest_search(&rest);
     if (end != SEARCH_EXHAUSTED && end != SEARCH_VIOLATED) {

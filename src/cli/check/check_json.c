@@ -43,17 +43,14 @@ static void print_properties(struct json *json, const struct verdict *verdict, u
     json_close(json);
 }
 
-/* What must happen somewhere, and whether it was seen to; of a search that has seen all states. */
-static void print_goals(struct json *json, const struct search *search)
+static void print_goals(struct json *json, const char *list, const struct system *system,
+                        uint64_t goals)
 {
-    if (search->end != SEARCH_EXHAUSTED)
-        return;
-    json_object(json, "reached");
-    for (uint64_t left = search->system->goals; left; left &= left - 1) {
+    json_list(json, list);
+    for (uint64_t left = goals; left; left &= left - 1) {
         char name[GOAL_NAME];
-        const unsigned goal = (unsigned)__builtin_ctzll(left);
-        search->system->name_goal(search->system, goal, name, sizeof name);
-        json_flag(json, name, search->reached >> goal & 1);
+        system->name_goal(system, (unsigned)__builtin_ctzll(left), name, sizeof name);
+        json_text(json, NULL, name);
     }
     json_close(json);
 }
@@ -69,7 +66,11 @@ static void print_bound(struct json *json, const char *name, int bound)
 
 static void print_search(struct json *json, const struct search *search)
 {
-    print_goals(json, search);
+    if (search->end == SEARCH_EXHAUSTED) {
+        const struct system *system = search->system;
+        print_goals(json, "reached", system, search->reached);
+        print_goals(json, "never_reached", system, system->goals & ~search->reached);
+    }
     json_number(json, "states", search->store.count);
     json_number(json, "moves", search->moves);
     json_number(json, "depth", search->depth);
