@@ -8,6 +8,8 @@
 A row fails if the verdict is not the one stated, in either direction: a shipped protocol that breaks, or a broken one that passes.
 """
 import argparse
+import concurrent.futures
+import functools
 import json
 import subprocess
 import sys
@@ -325,19 +327,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--afteryou", default="build/afteryou")
     parser.add_argument("--quick", action="store_true", help="only the rows that take seconds")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many searches at once; a slow one may take 6 GB")
     parser.add_argument("--write", metavar="FILE")
     words = parser.parse_args()
     groups = []
+    jobs = concurrent.futures.ThreadPoolExecutor(words.jobs)
     missing = without_a_row(words.afteryou)
     failed = len(missing)
     for name in missing:
         print(f"FAIL  {name}: afteryou check --list names it, and no row checks it")
     for title, rows in ROWS:
-        done = []
-        for row in rows:
-            if words.quick and not row.quick:
-                continue
-            answer = run(words.afteryou, row)
+        done, asked = [], [row for row in rows if row.quick or not words.quick]
+        for row, answer in zip(asked, jobs.map(functools.partial(run, words.afteryou), asked)):
             wrong = complaint(row, answer)
             failed += wrong is not None
             print(f"{'FAIL' if wrong else 'ok'}  {' '.join(row.words)}: {wrong or row.found}, {answer['states']} states,"
