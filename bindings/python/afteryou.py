@@ -190,9 +190,18 @@ def _bytes(text: Optional[str]) -> Optional[bytes]:
 def _milliseconds(timeout: Optional[float]) -> int:
     if timeout is None:
         return -1
-    if timeout < 0:
-        raise ValueError("a timeout is not negative")
+    if not timeout >= 0:
+        raise ValueError("a timeout is a number, and not negative")
+    if timeout == float("inf"):
+        return -1
     return min(2**31 - 1, max(int(timeout * 1000), 1 if timeout > 0 else 0))
+
+
+def _within(**numbers: int) -> None:
+    """C would cut what does not fit into 32 bits, and take another number."""
+    for name, number in numbers.items():
+        if not -2**31 <= number < 2**31:
+            raise Disagreement(errno.EINVAL, f"{name}={number}: that is more than any space has")
 
 
 class Place(NamedTuple):
@@ -421,6 +430,7 @@ class Space:
 
     def __init__(self, name: Optional[str] = None, *, places: int = 0, protocol: Optional[str] = None,
                  precedence: Precedence = Precedence.IN_ORDER, overtake: int = 0, mode: int = 0, retain: bool = False) -> None:
+        _within(places=places, overtake=overtake, mode=mode)
         options = _Options(places=places, protocol=_bytes(protocol), precedence=int(precedence), overtake=overtake, retain=int(retain),
                            mode=mode)
         handle = ctypes.c_void_p()
@@ -445,6 +455,7 @@ class Space:
         """
         if self._handle.value is None:
             raise ValueError("the space is closed")
+        _within(slots=slots, take=take, of=of, priority=priority)
         further = [_bytes(other) for other in also]
         names = (ctypes.c_char_p * (len(further) + 1))(*further, None)
         spec = _Spec(name=_bytes(name), also=names if further else None, mode=int(mode), slots=slots, take=take, of=of,

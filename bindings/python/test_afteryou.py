@@ -181,6 +181,20 @@ class Binding(unittest.TestCase):
         self.assertEqual((place.pid, place.state, place.names), (pid, afteryou.State.INSIDE, ("x", "y")))
         self.assertEqual(afteryou.path("abc"), f"/dev/shm/afteryou-{os.geteuid()}/abc")
 
+    def test_numbers_that_do_not_fit(self):
+        with self.assertRaises(afteryou.Disagreement):
+            afteryou.Space(self.name, places=2**32 + 2)
+        with afteryou.Space(self.name) as space:
+            for words in ({"slots": 2**32 + 1}, {"take": 1, "of": 2**40}, {"priority": 2**33}):
+                with self.subTest(words), self.assertRaises(afteryou.Disagreement):
+                    space.region("x", **words)
+            region = space.region("x")
+            self.assertFalse(region.enter(timeout=float("inf")))
+            region.leave()
+            for timeout in (-1, float("nan"), -float("inf")):
+                with self.subTest(timeout), self.assertRaises(ValueError):
+                    region.enter(timeout=timeout)
+
     def test_options_repair_close(self):
         with self.assertRaises(afteryou.Disagreement):
             afteryou.Space(self.name, protocol="bakery")

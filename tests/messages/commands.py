@@ -194,6 +194,7 @@ class Check(unittest.TestCase):
                                  (["lamport", "--property", "fairness,request-order"], "one at a time"),
                                  (["lamport", "--requests", "0", "--property", "fence"], "not judged"),
                                  (["token-elected", "--crashes", "1"], "nobody comes or goes"),
+                                 (["token", "--joins", "1"], "1 cannot come back if 0 crash"),
                                  (["token", "--property", "order"], "exclusion, progress and lockout"),
                                  (["pair", "--property", "fairness"], "judged of message protocols"),
                                  (["token", "--property", "bogus"], "--property takes")]:

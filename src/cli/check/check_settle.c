@@ -129,6 +129,11 @@ int check_settle_messages(struct check_words *asked)
                            "%s is a protocol of messages: of the properties of registers it has "
                            "exclusion, progress, lockout and reached",
                            variant->name);
+    if (options->joinings > options->crashes)
+        return usage_error("check",
+                           "%u cannot come back if %u crash: --crashes says how many do, at least "
+                           "as many as --joins",
+                           options->joinings, options->crashes);
     options->modes =
         asked->modes >> CHECK_BOTH & 1 ? 1u << AY_EXCLUSIVE | 1u << AY_SHARED : asked->modes;
     if (!asked->network_given)
