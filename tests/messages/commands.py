@@ -195,7 +195,7 @@ class Check(unittest.TestCase):
                                  (["lamport", "--requests", "0", "--property", "fence"], "not judged"),
                                  (["token-elected", "--crashes", "1"], "nobody comes or goes"),
                                  (["token", "--joins", "1"], "1 cannot come back if 0 crash"),
-                                 (["token", "--property", "order"], "exclusion, progress and lockout"),
+                                 (["token", "--property", "order"], "exclusion, progress, lockout and reached"),
                                  (["pair", "--property", "fairness"], "judged of message protocols"),
                                  (["token", "--property", "bogus"], "--property takes")]:
             answer = afteryou("check", *words)
