@@ -98,7 +98,7 @@ def test_searches_all_of_bakery_and_stops_when_told(browser):
     browser.click("#start-check")
     browser.wait("return document.querySelector('.verdict')")
     assert browser.text(".progress").startswith("287,784 states"), browser.text(".progress")
-    assert browser.count(".verdict .holds") == browser.count(".verdict tbody tr") == 6
+    assert browser.count(".verdict .holds") == browser.count(".verdict tbody tr") == 7
     browser.open("#view=check&check=bakery+-n+4")
     browser.click("#start-check")
     browser.wait("return /to go, depth/.test(document.querySelector('.progress').textContent)", "progress is told")
@@ -136,6 +136,17 @@ def test_hints_lead_to_the_end(browser):
     for _ in words_of("bakery-without-choosing -n 2"):
         browser.click("#next")
     assert "the checker’s way" in browser.text("#level-end"), "watching is not solving"
+
+
+def test_a_hint_for_a_round_tells_where_the_known_way_was_left(browser):
+    browser.open("#view=play&level=bakery-without-incarnation+-n+2")
+    browser.moves(["Ab", "As", "Bb"])
+    browser.click("#hint")
+    browser.click("#hint")
+    assert "goes with yours for 2 moves" in browser.text(".hint"), browser.text(".hint")
+    browser.click("#back")
+    browser.click("#hint")
+    assert "From here 9 moves will do" in browser.text(".hint"), browser.text(".hint")
 
 
 def test_a_message_is_delivered_by_a_click_on_its_arrow(browser):

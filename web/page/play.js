@@ -89,7 +89,8 @@ class PlayPage {
         const how = this.helped
             ? 'That was the checker’s way.'
             : over <= 0
-              ? `You broke it in ${plural(used, 'move')}: nobody can do it in fewer.`
+              ? `You broke it in ${plural(used, 'move')}: ` +
+                (level.shortest ? 'nobody can do it in fewer.' : 'the checker’s way has no fewer.')
               : `You broke it in ${plural(used, 'move')}: ${over} more than ` +
                 `the ${level.shortest ? 'shortest' : 'checker’s'} way.`;
         replace(this.hint);
@@ -133,7 +134,10 @@ class PlayPage {
                 make(
                     'p',
                     {},
-                    'From here the checker found no way: go back a few moves, or begin anew.',
+                    found
+                        ? 'The checker’s way goes with yours for ' +
+                              `${plural(found.common, 'move')}: go back to there, and ask again.`
+                        : 'From here the checker found no way: go back a few moves, or begin anew.',
                 ),
             );
         const about = session
@@ -151,14 +155,14 @@ class PlayPage {
         );
     }
 
+    // Where a round must be closed, the way that is kept is all that is known.
     fromSolution(moves) {
-        const {level} = this;
-        const along =
-            moves.every((move, at) => level.moves[at] === move) &&
-            moves.length < level.moves.length;
-        return along
-            ? {left: level.moves.length - moves.length, move: level.moves[moves.length]}
-            : null;
+        const way = this.level.moves,
+            apart = moves.findIndex((move, at) => way[at] !== move),
+            common = apart < 0 ? moves.length : apart;
+        return common === moves.length && common < way.length
+            ? {left: way.length - common, move: way[common]}
+            : {common: Math.min(common, way.length - 1)};
     }
 
     solve() {
