@@ -49,7 +49,7 @@ MAY_INCLUDE_MORE = {
 
 C_FILES = (".c", ".h")
 PAGE_FILES = (".js", ".css")
-TEXT_FILES = C_FILES + PAGE_FILES + (".py", ".md", ".build", ".sh", ".1", ".3", ".7", ".pml", ".yml", ".txt")
+TEXT_FILES = C_FILES + PAGE_FILES + (".py", ".md", ".build", ".sh", ".1", ".3", ".7", ".pml", ".proof", ".yml", ".txt")
 WITHOUT_EXTENSION = ("dev", "run", "README", "LICENSE")
 STOPS = "REGISTERS_" + "STOP_AT_ACCESS"
 # The register protocols' surroundings: once for each engine.
