@@ -151,7 +151,7 @@ typedef struct ay_region ay_region;
  * `options` may be NULL: the defaults.
  *   0                 *out is the space
  *   -EINVAL           the name, the options, or a file that is no space (the message says which)
- *   -EPROTONOSUPPORT  a space of another layout version
+ *   -EPROTONOSUPPORT  a space of another layout version, or made by a machine with smaller pages
  *   -ENOTSUP          options that the protocol hasn't got
  *   -ERANGE           the path is too long
  *   -ELOOP            a symbolic link

@@ -50,7 +50,9 @@ bool doorway_passed(const struct member *self, unsigned other)
     const unsigned place = atomic_load_explicit(&shown->place[other], memory_order_relaxed);
     if (place == 0)
         return false;
-    const struct hot *hot = (const struct hot *)(mapped + hot_offset(place - 1));
+    const struct hot *hot =
+        (const struct hot *)(mapped +
+                             hot_offset(((const struct header *)mapped)->granule, place - 1));
     switch (courtesy_state(atomic_load(&hot->word))) {
     case COURTESY_QUEUED:
     case COURTESY_ASLEEP:

@@ -250,20 +250,22 @@ int ay_look(const char *name, ay_view *view, int (*each)(const ay_place *, void 
         error = ay__file_open(path, true, NULL, 0, &fd, &header);
     if (error)
         return error;
-    const size_t size = space_size(header.places, header.pages);
+    const size_t size = space_size(header.granule, header.places, header.granules);
     void *base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
         error = ay__fail(-errno, "cannot map %s: %s", path, strerror(errno));
     } else {
-        struct viewer viewer = {.space = {.fd = fd,
-                                          .base = base,
-                                          .size = size,
-                                          .places = header.places,
-                                          .pages = header.pages,
-                                          .cold_at = cold_offset(header.places, 0),
-                                          .pulses_at = pulse_offset(header.places, header.pages, 0),
-                                          .pulses = header.places + PULSES_SPARE,
-                                          .protocol = ay__protocol(header.protocol)}};
+        struct viewer viewer = {
+            .space = {.fd = fd,
+                      .base = base,
+                      .size = size,
+                      .places = header.places,
+                      .granules = header.granules,
+                      .granule = header.granule,
+                      .cold_at = cold_offset(header.granule, header.places, 0),
+                      .pulses_at = pulse_border(header.granule, header.places, header.granules, 0),
+                      .pulses = header.places + PULSES_SPARE,
+                      .protocol = ay__protocol(header.protocol)}};
         if (view)
             describe(view, fd, &header);
         error = look(&viewer, view, each, arg);

@@ -33,8 +33,10 @@ struct ay_space {
     const char *base;                /* the whole file, read-only */
     size_t size;
     unsigned places;
-    unsigned pages;            /* a place */
-    size_t cold_at, pulses_at; /* offsets in the file */
+    unsigned granules; /* a place */
+    size_t granule;    /* its size */
+    /* offsets in the file: of the first cold granule, and of the border of the first pulse */
+    size_t cold_at, pulses_at;
     /* the header, writable; NULL: not mapped yet. Set by ay__space_map_bell(), for good */
     struct header *_Atomic bell;
     unsigned pulses;
@@ -44,11 +46,13 @@ struct ay_space {
     char path[];
 };
 
-/* The private side of a claimed place: a page of this process alone, then the place's pages, hot,
- * cold, and perhaps registers, writable. The node stands in its page where the hot line stands in
- * its own, so one distance leads from every node to its life (the kernel's futex_offset). */
+/* The private side of a claimed place: a page of this process alone, then those of the place in
+ * which its hot lines, its cold data and perhaps its registers lie, writable. The node stands in
+ * its page where the hot lines stand in theirs, so one distance leads from every node to its life
+ * (the kernel's futex_offset), whatever the granules of its space. */
 struct claim {
     char *pages;
+    char *node;
     unsigned place;
     /* How far the claim has come: the steps of claim.c, by number. A place that is only mapped for
      * a moment, to swap a word of it, is at none. */
@@ -67,7 +71,7 @@ struct claim {
 
 /* In pages of its own, whatever their size, which fork wipes: what a parent opened, its child can
  * tell. */
-enum { MARK_ROOM = 64 * 1024 };
+enum { MARK_ROOM = GRANULE_MOST };
 union mark {
     uint64_t value;
     char pages[MARK_ROOM];
@@ -79,6 +83,7 @@ struct this_process {
     pthread_mutex_t mutex;
     ay_space *spaces;
     unsigned places; /* claimed now, all spaces */
+    size_t page;     /* of this machine: set before anything is opened, for good */
     unsigned processors;
     uint64_t threads;           /* how many have ever opened or entered a region */
     _Atomic unsigned retaining; /* of these places: those that may retain their permissions */
@@ -176,8 +181,9 @@ int ay__private_directory(const char *path);
 /* file.c */
 int ay__file_open(const char *path, bool reading_only, const struct header *wanted, unsigned mode,
                   int *fd, struct header *found);
-/* L3: the pages of the places from `first` to before `end`; an errno */
-int ay__file_allocate(int fd, unsigned places, unsigned pages, unsigned first, unsigned end);
+/* L3: the granules of the places from `first` to before `end`; an errno */
+int ay__file_allocate(int fd, size_t granule, unsigned places, unsigned granules, unsigned first,
+                      unsigned end);
 /* never waits: -EAGAIN; length 0: to the end */
 int ay__file_lock(int fd, short type, off_t from, off_t length);
 void ay__file_unlock(int fd, off_t byte);
@@ -234,40 +240,41 @@ bool ay__inherited_full(const struct hot *hot, const struct cold *cold);
 
 static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
 {
-    return (const struct hot *)(space->base + hot_offset(place));
+    return (const struct hot *)(space->base + hot_offset(space->granule, place));
 }
 
 static inline const struct cold *ay__cold(const ay_space *space, unsigned place)
 {
-    return (const struct cold *)(space->base + space->cold_at + (size_t)place * PAGE);
+    return (const struct cold *)(space->base + space->cold_at + (size_t)place * space->granule);
 }
 
 /* Whose lock is the witness that somebody has the place (L7). */
 static inline off_t ay__claim_byte(const ay_space *space, unsigned place)
 {
-    return (off_t)(space->cold_at + (size_t)place * PAGE);
+    return (off_t)(space->cold_at + (size_t)place * space->granule);
 }
 
-static inline size_t ay__pulse_offset(const ay_space *space, unsigned index)
+/* In the file. */
+static inline size_t ay__pulse_border(const ay_space *space, unsigned index)
 {
-    return space->pulses_at + (size_t)index * PAGE;
+    return space->pulses_at + (size_t)index * space->granule;
 }
 
-static inline const char *ay__pulse_page(const ay_space *space, uint64_t name)
+static inline const char *ay__pulse(const ay_space *space, uint64_t name)
 {
-    return space->base + ay__pulse_offset(space, pulse_index(name));
+    return space->base + ay__pulse_border(space, pulse_index(name));
 }
 
 /* Whether a place is alive (layout.h), and by what that is told. */
 struct vital {
     uint64_t life, pulse;
-    const char *page;  /* of the pulse, if it decides, and beats or was not felt */
-    const void *futex; /* changes when this ends: the lock of the pulse, or the life */
-    uint32_t value;    /* of that; 0: not fetched */
+    const char *border; /* of the pulse, if it decides, and beats or was not felt */
+    const void *futex;  /* changes when this ends: the lock of the pulse, or the life */
+    uint32_t value;     /* of that; 0: not fetched */
     bool alive;
 };
 
-/* Without a look at the page of its pulse: alive, if that beats. */
+/* Without a look at its pulse: alive, if that beats. */
 static inline struct vital ay__vital_unfelt(const ay_space *space, unsigned place)
 {
     const struct hot *hot = ay__hot(space, place);
@@ -283,21 +290,21 @@ static inline struct vital ay__vital_unfelt(const ay_space *space, unsigned plac
         vital.alive = life_alive(vital.life);
         return vital;
     }
-    vital.page = ay__pulse_page(space, vital.pulse);
-    vital.futex = pulse_lock(vital.page);
+    vital.border = ay__pulse(space, vital.pulse);
+    vital.futex = pulse_lock(vital.border);
     vital.alive = true;
     return vital;
 }
 
 static inline void ay__vital_feel(struct vital *vital)
 {
-    if (!vital->page)
+    if (!vital->border)
         return;
     access_point();
-    vital->value = atomic_load(pulse_lock(vital->page));
-    vital->alive = life_alive(vital->value) && pulse_beats(vital->page, vital->pulse);
+    vital->value = atomic_load(pulse_lock(vital->border));
+    vital->alive = life_alive(vital->value) && pulse_beats(vital->border, vital->pulse);
     if (!vital->alive)
-        vital->page = NULL;
+        vital->border = NULL;
 }
 
 /* The pulse is fetched before it is felt. Should another thread have come to the place meanwhile,
@@ -316,17 +323,17 @@ static inline bool ay__same_vital(const struct vital *a, const struct vital *b)
 
 static inline struct hot *ay__claim_hot(const struct claim *claim)
 {
-    return (struct hot *)(claim->pages + PAGE + hot_offset(claim->place) % PAGE);
+    return (struct hot *)(claim->node + ay__process.page);
 }
 
 static inline struct cold *ay__claim_cold(const struct claim *claim)
 {
-    return (struct cold *)(claim->pages + 2 * PAGE);
+    return (struct cold *)(claim->pages + 2 * ay__process.page);
 }
 
 static inline struct registers_page *ay__claim_registers(const struct claim *claim)
 {
-    return (struct registers_page *)(claim->pages + 3 * PAGE);
+    return (struct registers_page *)(claim->pages + 3 * ay__process.page);
 }
 
 /* rivals.c: the fence of the passage that is or was inside there. Under a protocol whose number

@@ -67,8 +67,8 @@ static void make_header(const ay_options *options, struct header *header)
         ay__protocol(options->protocol ? options->protocol : DEFAULT_PROTOCOL);
     *header = (struct header){
         .version = LAYOUT_VERSION,
-        .header_size = PAGE,
-        .pages = protocol->pages,
+        .granule = (uint32_t)ay__process.page,
+        .granules = protocol->granules,
         .places = options->places ? options->places : protocol->places_default,
         .precedence = options->precedence,
         .overtake = options->overtake,
@@ -77,6 +77,18 @@ static void make_header(const ay_options *options, struct header *header)
     };
     memcpy(header->magic, LAYOUT_MAGIC, sizeof header->magic);
     snprintf(header->protocol, PROTOCOL_ROOM, "%s", protocol->name);
+}
+
+/* Its granules must be whole pages here, or what they keep apart could not be. */
+static int check_granule(const char *path, const struct header *found)
+{
+    if (found->granule % ay__process.page == 0)
+        return 0;
+    return ay__fail(
+        -EPROTONOSUPPORT,
+        "%s was made by a machine with pages of %u bytes, and this one's have %zu; once "
+        "nobody uses it, remove the file",
+        path, found->granule, ay__process.page);
 }
 
 /* What is asked for explicitly must be so. */
@@ -126,8 +138,8 @@ bool ay__space_map_bell(ay_space *space)
     if (atomic_load(&space->bell))
         return true;
     struct header *header = ay__file_again(space) == 0 ? ay__map_header(space) : NULL;
-    if (header && madvise(header, PAGE, MADV_DONTFORK) != 0) {
-        munmap(header, PAGE);
+    if (header && madvise(header, ay__process.page, MADV_DONTFORK) != 0) {
+        munmap(header, ay__process.page);
         header = NULL;
     }
     atomic_store(&space->bell, header);
@@ -154,10 +166,11 @@ static ay_space *make_space(const char *path, int fd, const struct header *heade
     space->fd = fd;
     space->mark = ay__process_mark();
     space->places = header->places;
-    space->pages = header->pages;
-    space->size = space_size(header->places, header->pages);
-    space->cold_at = cold_offset(header->places, 0);
-    space->pulses_at = pulse_offset(header->places, header->pages, 0);
+    space->granules = header->granules;
+    space->granule = header->granule;
+    space->size = space_size(header->granule, header->places, header->granules);
+    space->cold_at = cold_offset(header->granule, header->places, 0);
+    space->pulses_at = pulse_border(header->granule, header->places, header->granules, 0);
     space->pulses = header->places + PULSES_SPARE;
     space->precedence = header->precedence;
     space->overtake = header->overtake;
@@ -182,6 +195,8 @@ static int open_locked(const char *path, const ay_options *options, struct clust
     if (error)
         return error;
     error = cluster ? ay__cluster_check_space(cluster, fd) : 0;
+    if (!error)
+        error = check_granule(path, &found);
     if (!error)
         error = compare(path, options, &found);
     if (!error && found.retain)
@@ -262,7 +277,7 @@ void ay_close(ay_space *space)
         ay__pulse_close(space);
         munmap((void *)(uintptr_t)space->base, space->size);
         if (atomic_load(&space->bell))
-            munmap(atomic_load(&space->bell), PAGE);
+            munmap(atomic_load(&space->bell), ay__process.page);
         if (descriptor_is(space->fd, &space->file))
             close(space->fd);
         if (!ay__process.spaces)

@@ -13,10 +13,11 @@
 static int tell_user(int fd, const char *path, const struct header *header)
 {
     for (unsigned place = 0; place < header->places; place++) {
-        const off_t at = (off_t)cold_offset(header->places, place);
+        const off_t at = (off_t)cold_offset(header->granule, header->places, place);
         struct hot hot;
         struct identity owner;
-        if (pread(fd, &hot, sizeof hot, (off_t)hot_offset(place)) != (ssize_t)sizeof hot ||
+        if (pread(fd, &hot, sizeof hot, (off_t)hot_offset(header->granule, place)) !=
+                (ssize_t)sizeof hot ||
             pread(fd, &owner, sizeof owner, at) != (ssize_t)sizeof owner)
             return ay__fail(-EIO, "cannot read %s", path);
         if (life_alive(atomic_load(&hot.life)) && ay__file_locked(fd, at))
@@ -48,7 +49,7 @@ int ay_remove(const char *name)
         return error;
     /* Whoever has a place, or is about to, holds a lock on its byte (L7). While I hold them all,
      * nobody claims one. */
-    error = ay__file_lock(fd, F_WRLCK, PAGE, 0);
+    error = ay__file_lock(fd, F_WRLCK, (off_t)header.granule, 0);
     if (error == -EAGAIN)
         error = tell_user(fd, path, &header);
     if (!error && !is_same_file(fd, path))

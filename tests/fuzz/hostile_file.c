@@ -15,10 +15,11 @@
 
 #include "afteryou.h"
 
-enum { HEADER = 160, PAGE = 4096 };
+enum { HEADER = 160, USED = 4096, GRANULES = 5, GRANULE_MOST = 64 * 1024 };
 
-static char path[64], good[5 * PAGE];
-static off_t good_size; /* with the pulses */
+static char path[64], good[GRANULES * GRANULE_MOST];
+static size_t granule, front; /* of a space that is made here; of the header and the places */
+static off_t good_size;       /* with the pulses */
 
 int LLVMFuzzerInitialize(int *count, char ***words);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -33,6 +34,8 @@ int LLVMFuzzerInitialize(int *count, char ***words)
     (void)count;
     (void)words;
     ay_space *space;
+    granule = (size_t)sysconf(_SC_PAGESIZE);
+    front = GRANULES * granule;
     snprintf(path, sizeof path, "/dev/shm/afteryou-fuzz-%d", (int)getpid());
     atexit(remove_file);
     if (ay_open(path, &(ay_options){.places = 2}, &space) != 0)
@@ -40,7 +43,7 @@ int LLVMFuzzerInitialize(int *count, char ***words)
     ay_close(space);
     struct stat status;
     const int fd = open(path, O_RDONLY);
-    if (fd < 0 || fstat(fd, &status) != 0 || read(fd, good, sizeof good) != (ssize_t)sizeof good)
+    if (fd < 0 || fstat(fd, &status) != 0 || read(fd, good, front) != (ssize_t)front)
         abort();
     good_size = status.st_size;
     close(fd);
@@ -65,15 +68,15 @@ static void overlay(char *to, size_t room, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char bytes[sizeof good];
-    memcpy(bytes, good, sizeof bytes);
+    memcpy(bytes, good, front);
     const size_t header = size < HEADER ? size : HEADER;
     overlay(bytes, HEADER, data, header);
     size_t left = size - header;
     data += header;
-    /* The hot lines and cold pages of the two places. */
-    static const struct {
+    /* The hot lines and the cold granules of the two places. */
+    const struct {
         size_t at, room;
-    } parts[] = {{PAGE, 64}, {3 * PAGE + 64, 64}, {2 * PAGE, PAGE}, {4 * PAGE, PAGE}};
+    } parts[] = {{granule, 128}, {2 * granule + 64, 128}, {3 * granule, USED}, {4 * granule, USED}};
     for (size_t which = 0; which < sizeof parts / sizeof *parts; which++) {
         const size_t part = left < parts[which].room ? left : parts[which].room;
         overlay(bytes + parts[which].at, parts[which].room, data, part);
@@ -81,8 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         left -= part;
     }
     const int fd = open(path, O_RDWR);
-    if (fd < 0 || pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes ||
-        ftruncate(fd, good_size) != 0)
+    if (fd < 0 || pwrite(fd, bytes, front, 0) != (ssize_t)front || ftruncate(fd, good_size) != 0)
         abort();
     close(fd);
     ay_view view;

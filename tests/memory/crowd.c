@@ -217,7 +217,7 @@ static unsigned count_pages(pid_t pid)
         if (strchr(line, '-') && strchr(line, ' ') > strchr(line, '-'))
             ours = strstr(line, test_space) != NULL;
         if (ours && sscanf(line, "Rss: %lu kB", &kilobytes) == 1)
-            pages += kilobytes / 4;
+            pages += kilobytes * 1024 / granule();
     }
     fclose(file);
     return (unsigned)pages;

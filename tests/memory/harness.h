@@ -75,6 +75,12 @@ static inline ay_region *open_region(ay_space *space, ay_spec spec)
     return region;
 }
 
+/* Of a space that is made here: a page of this machine. */
+static inline size_t granule(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static inline int64_t now_ms(void)
 {
     struct timespec now;

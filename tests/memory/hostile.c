@@ -16,12 +16,21 @@ static void expect(int error, const char *what)
     CHECK_EQUAL(ay_look(test_space, NULL, NULL, NULL), error);
 }
 
-/* A good space, as bytes. */
+/* What is used of a granule: its beginning, or of a pulse the end. */
+enum { PLACES = 8, GRANULES = 1 + 2 * PLACES, USED_MOST = 4096, PULSE = 64 };
+
+/* The header and all places; behind them are the pulses, which nobody has. */
+static size_t front(void)
+{
+    return GRANULES * granule();
+}
+
+/* A good space: its front as bytes, and its size. */
 static size_t make_bytes(char **bytes)
 {
     unlink(test_space);
     ay_space *space;
-    CHECK_EQUAL(ay_open(test_space, &(ay_options){.places = 8}, &space), 0);
+    CHECK_EQUAL(ay_open(test_space, &(ay_options){.places = PLACES}, &space), 0);
     ay_region *region = open_region(space, (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_enter(region), 0);
     ay_close(space);
@@ -29,19 +38,33 @@ static size_t make_bytes(char **bytes)
     const int fd = open(test_space, O_RDONLY);
     CHECK(fd >= 0);
     CHECK_EQUAL(fstat(fd, &status), 0);
-    const size_t size = (size_t)status.st_size;
-    *bytes = malloc(size);
-    CHECK_EQUAL(read(fd, *bytes, size), (ssize_t)size);
+    *bytes = malloc(front());
+    CHECK_EQUAL(read(fd, *bytes, front()), (ssize_t)front());
     close(fd);
-    return size;
+    return (size_t)status.st_size;
 }
 
 static void write_file(const char *bytes, size_t size)
 {
+    const size_t length = size < front() ? size : front();
     unlink(test_space);
     const int fd = open(test_space, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     CHECK(fd >= 0);
-    CHECK_EQUAL(write(fd, bytes, size), (ssize_t)size);
+    CHECK_EQUAL(write(fd, bytes, length), (ssize_t)length);
+    CHECK_EQUAL(ftruncate(fd, (off_t)size), 0);
+    close(fd);
+}
+
+static void write_random_pulses(size_t size)
+{
+    const int fd = open(test_space, O_WRONLY);
+    CHECK(fd >= 0);
+    for (size_t border = front() + granule(); border <= size; border += granule()) {
+        char bytes[PULSE];
+        for (size_t at = 0; at < sizeof bytes; at++)
+            bytes[at] = (char)rand();
+        CHECK_EQUAL(pwrite(fd, bytes, sizeof bytes, (off_t)(border - sizeof bytes)), PULSE);
+    }
     close(fd);
 }
 
@@ -111,9 +134,10 @@ static void test_random_places(unsigned seed)
     char *bytes;
     const size_t size = make_bytes(&bytes);
     srand(seed);
-    for (size_t at = 4096; at < size; at++)
+    for (size_t at = granule(); at < front(); at++)
         bytes[at] = (char)rand();
     write_file(bytes, size);
+    write_random_pulses(size);
     free(bytes);
     const pid_t pid = spawn();
     if (pid == 0) {
@@ -131,20 +155,19 @@ static void test_random_places(unsigned seed)
     expect_success(pid);
 }
 
-/* Writes junk into the pages of the places, until it is killed. */
-static _Noreturn void keep_spoiling(unsigned places, unsigned seed)
+/* Writes junk into the granules of the places, until it is killed. */
+static _Noreturn void keep_spoiling(unsigned seed)
 {
-    enum { PAGES = 2, PAGE_SIZE = 4096, AT_ONCE = 100 };
-    const size_t size = (1 + PAGES * places) * (size_t)PAGE_SIZE;
+    enum { AT_ONCE = 100 };
     const int fd = open(test_space, O_RDWR);
     CHECK(fd >= 0);
-    CHECK_EQUAL(posix_fallocate(fd, 0, (off_t)size), 0);
-    unsigned char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHECK_EQUAL(posix_fallocate(fd, 0, (off_t)front()), 0);
+    unsigned char *bytes = mmap(NULL, front(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     CHECK(bytes != MAP_FAILED);
     srand(seed);
     for (;;) {
         for (unsigned times = 0; times < AT_ONCE; times++)
-            bytes[PAGE_SIZE + (size_t)rand() % (size - PAGE_SIZE)] =
+            bytes[(1 + (size_t)rand() % (GRANULES - 1)) * granule() + (size_t)rand() % USED_MOST] =
                 (unsigned char)(rand() % 2 ? rand() : 0);
         usleep(20);
     }
@@ -154,14 +177,14 @@ static _Noreturn void keep_spoiling(unsigned places, unsigned seed)
  * crash, no failed assertion and no hang: every call comes back. */
 static void test_junk_meanwhile(unsigned seed, unsigned retain)
 {
-    enum { PLACES = 8, SPACES = 60, PASSAGES = 30, REGIONS = 3 };
+    enum { SPACES = 60, PASSAGES = 30, REGIONS = 3 };
     unlink(test_space);
     ay_space *space;
     CHECK_EQUAL(ay_open(test_space, &(ay_options){.places = PLACES, .retain = retain}, &space), 0);
     ay_close(space);
     const pid_t spoiler = spawn();
     if (spoiler == 0)
-        keep_spoiling(PLACES, seed);
+        keep_spoiling(seed);
     const pid_t victim = spawn();
     if (victim == 0) {
         alarm(60);

@@ -6,7 +6,7 @@
 
 #include "harness.h"
 
-enum { PLACE_0 = 4096, NUMBER_SHIFT = 13, NUMBER_BITS = 50, GATHERS = 1024 };
+enum { NUMBER_SHIFT = 13, NUMBER_BITS = 50, GATHERS = 1024 };
 #define SPARED (UINT64_C(1) << 30)
 #define LAST   ((UINT64_C(1) << NUMBER_BITS) - SPARED)
 #define HALF   (UINT64_C(1) << (NUMBER_BITS - 1))
@@ -30,7 +30,7 @@ static void begin_at(uint64_t number, unsigned retain)
     const int file = open(test_space, O_RDWR | O_CLOEXEC);
     const uint64_t word = number << NUMBER_SHIFT;
     CHECK(file >= 0);
-    CHECK_EQUAL(pwrite(file, &word, sizeof word, PLACE_0), sizeof word);
+    CHECK_EQUAL(pwrite(file, &word, sizeof word, (off_t)granule()), sizeof word);
     close(file);
 }
 

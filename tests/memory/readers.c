@@ -22,7 +22,7 @@ static pid_t start_reader(off_t length, bool each_page)
             FAIL("cannot read the space: %s", strerror(errno));
         CHECK(geteuid() == 0 || open(test_space, O_RDWR | O_CLOEXEC) < 0 ||
               status.st_uid == geteuid());
-        for (off_t at = 0; at < (each_page ? status.st_size : 1); at += 4096) {
+        for (off_t at = 0; at < (each_page ? status.st_size : 1); at += (off_t)granule()) {
             struct flock lock = {.l_type = F_RDLCK, .l_start = at, .l_len = length};
             CHECK_EQUAL(fcntl(fd, F_OFD_SETLK, &lock), 0);
         }

@@ -115,7 +115,7 @@ const struct running_protocol ay__courtesy = {
     .name = "courtesy",
     .places_most = AY_PLACES_MOST,
     .places_default = AY_PLACES_MOST,
-    .pages = 2,
+    .granules = 2,
     .features = FEATURE_NAMES | FEATURE_MODES | FEATURE_SLOTS | FEATURE_UNITS | FEATURE_WHEN |
                 FEATURE_PRECEDENCE | FEATURE_OVERTAKE,
     .enter = enter,

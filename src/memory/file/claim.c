@@ -4,7 +4,7 @@
  * Nobody waits for anybody here. A claimer may be stopped or killed after any of its steps, and all
  * others go on:
  *   1  read-lock the place's byte, the witness that somebody is there (L7)
- *   2  allocate the pages up to it (L3), and map its own
+ *   2  allocate the granules up to it (L3), and map its own
  *   3  swap its life from one that is over to CLAIMED: now its one writer (L1)
  *   4  keep an untold death of the last owner; rewrite registers, spec and identity (L4)
  *   5  raise `used` above it (L2)
@@ -65,8 +65,8 @@ static bool lives_without_lock(const ay_space *space, unsigned place)
     if (!vital.alive || life_shared(vital.life) || header->device != space->file.device ||
         header->inode != space->file.inode)
         return false;
-    return vital.page ? ay__thread_is_running(&cold->owner, atomic_load(&cold->tid))
-                      : ay__is_running(&cold->owner);
+    return vital.border ? ay__thread_is_running(&cold->owner, atomic_load(&cold->tid))
+                        : ay__is_running(&cold->owner);
 }
 
 /* Whether the last owner of a place, or a claimer, has made its last store there. A lock may be a
@@ -82,51 +82,54 @@ static bool is_over(const ay_space *space, unsigned place, uint64_t life)
     return !is_claimed(life) && ay__is_gone(&ay__cold(space, place)->owner);
 }
 
-/* L3: all pages from `used` up to those of `place`. Some of them are being claimed by others; that
- * does not matter. */
+/* L3: all granules from `used` up to those of `place`. Some of them are being claimed by others;
+ * that does not matter. */
 static int allocate(const ay_space *space, unsigned place)
 {
     const unsigned used = ay__used(space);
     if (place < used)
         return 0;
-    const int error = ay__file_allocate(space->fd, space->places, space->pages, used, place + 1);
+    const int error = ay__file_allocate(space->fd, space->granule, space->places, space->granules,
+                                        used, place + 1);
     return error ? ay__fail(-error, "cannot allocate a place: %s", strerror(error)) : 0;
 }
 
 static size_t claim_size(const ay_space *space)
 {
-    return (1 + (size_t)space->pages) * PAGE;
+    return (1 + (size_t)space->granules) * ay__process.page;
 }
 
+/* The machine's page in which that offset of the file lies; the smallest granule fits into it. */
 static bool map_page(const ay_space *space, char *at, size_t offset)
 {
-    return mmap(at, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, space->fd,
-                (off_t)offset) != MAP_FAILED;
+    return mmap(at, ay__process.page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, space->fd,
+                (off_t)begin_of(ay__process.page, offset)) != MAP_FAILED;
 }
 
 int ay__map_place(const ay_space *space, unsigned place, struct claim *claim)
 {
-    const size_t size = claim_size(space);
+    const size_t size = claim_size(space), page = ay__process.page, granule = space->granule,
+                 hot = hot_offset(granule, place);
     char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return ay__fail(-errno, "cannot map a place: %s", strerror(errno));
-    if (!map_page(space, pages + PAGE, hot_page(place)) ||
-        !map_page(space, pages + 2 * PAGE, cold_offset(space->places, place)) ||
-        (space->pages > 2 &&
-         !map_page(space, pages + 3 * PAGE, registers_offset(space->places, place))) ||
+    if (!map_page(space, pages + page, hot) ||
+        !map_page(space, pages + 2 * page, cold_offset(granule, space->places, place)) ||
+        (space->granules > 2 &&
+         !map_page(space, pages + 3 * page, registers_offset(granule, space->places, place))) ||
         madvise(pages, size, MADV_DONTFORK) != 0) {
         const int error = errno;
         munmap(pages, size);
         return ay__fail(-error, "cannot map a place: %s", strerror(error));
     }
-    *claim = (struct claim){.pages = pages, .place = place};
+    *claim = (struct claim){.pages = pages, .node = pages + hot % page, .place = place};
     return 0;
 }
 
 void ay__unmap_place(const ay_space *space, struct claim *claim)
 {
     munmap(claim->pages, claim_size(space));
-    claim->pages = NULL;
+    claim->pages = claim->node = NULL;
     if (claim->step > CLAIM_LOCKED)
         claim->step = CLAIM_LOCKED;
 }
@@ -229,7 +232,7 @@ static void reset(const ay_space *space, struct claim *claim, const struct publi
     atomic_store(&hot->word, is);
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->asleep, 0);
-    if (space->pages > 2) {
+    if (space->granules > 2) {
         struct registers_page *page = ay__claim_registers(claim);
         for (unsigned index = 0; index < WORDS_MOST; index++)
             atomic_store(&page->word[index],
@@ -258,18 +261,13 @@ static uint32_t next_generation(uint64_t life)
     return generation ? generation : 1; /* 0 is for places never used */
 }
 
-static char *node_of(const struct claim *claim)
-{
-    return claim->pages + hot_offset(claim->place) % PAGE;
-}
-
 /* Step 6. */
 static int come_alive(struct claim *claim)
 {
     assert_invariant(L2, claim->step == CLAIM_IN_USE);
     struct hot *hot = ay__claim_hot(claim);
     uint32_t tid;
-    const int error = ay__keeper_add(node_of(claim), &tid);
+    const int error = ay__keeper_add(claim->node, &tid);
     if (error)
         return error;
     const uint32_t generation = next_generation(atomic_load(&hot->life));
@@ -283,7 +281,7 @@ static int come_alive(struct claim *claim)
 /* The header, writable for a moment. */
 struct header *ay__map_header(const ay_space *space)
 {
-    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
+    void *page = mmap(NULL, ay__process.page, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
     if (page != MAP_FAILED)
         return page;
     ay__fail(-errno, "cannot map the header: %s", strerror(errno));
@@ -329,7 +327,7 @@ static void give_back(ay_space *space, struct claim *claim)
         access_point();
         atomic_store(&hot->life, claimed_after(life_make(generation, 0)));
         ay__futex_wake(&hot->life);
-        ay__keeper_remove(node_of(claim));
+        ay__keeper_remove(claim->node);
     }
     access_point();
     atomic_store(&hot->pulse, 0);
@@ -373,7 +371,7 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
     error = take_any(space, claim);
     if (!error)
         error = move_in(space, header, spec, claim);
-    munmap(header, PAGE);
+    munmap(header, ay__process.page);
     return error;
 }
 
@@ -399,7 +397,7 @@ int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *cla
     atomic_store(&hot->life, life_make(generation, life_word(life)));
     claim->step = CLAIM_ADMITTED;
     count(header, claim);
-    munmap(header, PAGE);
+    munmap(header, ay__process.page);
     return 0;
 }
 

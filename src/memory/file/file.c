@@ -43,19 +43,26 @@ bool ay__file_locked(int fd, off_t byte)
 
 static size_t file_size(const struct header *header)
 {
-    return space_size(header->places, header->pages);
+    return space_size(header->granule, header->places, header->granules);
 }
 
-int ay__file_allocate(int fd, unsigned places, unsigned pages, unsigned first, unsigned end)
+int ay__file_allocate(int fd, size_t granule, unsigned places, unsigned granules, unsigned first,
+                      unsigned end)
 {
-    const size_t hot = hot_page(first), hot_end = hot_page(end - 1) + PAGE,
-                 size = (size_t)(end - first) * PAGE;
+    const size_t hot = begin_of(granule, hot_offset(granule, first)),
+                 hot_end = begin_of(granule, hot_offset(granule, end - 1)) + granule,
+                 size = (end - first) * granule;
     int error = posix_fallocate(fd, (off_t)hot, (off_t)(hot_end - hot));
     if (!error)
-        error = posix_fallocate(fd, (off_t)cold_offset(places, first), (off_t)size);
-    if (!error && pages > 2)
-        error = posix_fallocate(fd, (off_t)registers_offset(places, first), (off_t)size);
+        error = posix_fallocate(fd, (off_t)cold_offset(granule, places, first), (off_t)size);
+    if (!error && granules > 2)
+        error = posix_fallocate(fd, (off_t)registers_offset(granule, places, first), (off_t)size);
     return error;
+}
+
+static bool is_granule(size_t size)
+{
+    return size >= GRANULE_LEAST && size <= GRANULE_MOST && (size & (size - 1)) == 0;
 }
 
 /* Nothing in the file is believed before it has passed here. */
@@ -74,9 +81,9 @@ static int check(const char *path, const struct stat *status, const struct heade
         return ay__fail(-EINVAL, "%s is for a protocol that this library does not have: '%.*s'",
                         path, PROTOCOL_ROOM, header->protocol);
     const struct running_protocol *protocol = ay__protocol(header->protocol);
-    if (header->header_size != PAGE || header->pages != protocol->pages || header->places < 1 ||
-        header->places > protocol->places_most || header->precedence > AY_BY_PRIORITY ||
-        header->retain > 1)
+    if (!is_granule(header->granule) || header->granules != protocol->granules ||
+        header->places < 1 || header->places > protocol->places_most ||
+        header->precedence > AY_BY_PRIORITY || header->retain > 1)
         return ay__fail(-EINVAL, "%s is damaged: its header does not make sense", path);
     if (status->st_size < 0 || (size_t)status->st_size != file_size(header))
         return ay__fail(-EINVAL, "%s is damaged: it has %lld bytes, not %zu", path,
@@ -143,9 +150,12 @@ static int fill(const char *path, int fd, const struct header *header, unsigned 
     /* L3: the header; and a place, for without room for one it is of no use; or everything, if
      * everything will be read. */
     const bool all = ay__protocol(header->protocol)->features & FEATURE_EVERY_PLACE;
-    int error = ftruncate(fd, (off_t)file_size(header)) != 0 ? errno : posix_fallocate(fd, 0, PAGE);
+    int error = ftruncate(fd, (off_t)file_size(header)) != 0
+                    ? errno
+                    : posix_fallocate(fd, 0, header->granule);
     if (!error)
-        error = ay__file_allocate(fd, header->places, header->pages, 0, all ? header->places : 1);
+        error = ay__file_allocate(fd, header->granule, header->places, header->granules, 0,
+                                  all ? header->places : 1);
     if (error)
         return ay__fail(-error, "cannot make %s: %s", path, strerror(error));
     struct header named = *header;

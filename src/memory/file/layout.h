@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of a space: what lies where, who writes it, and when.
  *
- *   0        header page. Written once, by the creator, before the file has a name; but for
+ * The file is a row of granules, all of one size: a page of the machine that made it, 4096 bytes or
+ * more. What different processes write lies in different granules, so that each can be mapped,
+ * and kept from the others, by itself. A machine maps in its own pages: it uses a file whose
+ * granules are one page or several (ay_open() refuses another; who only looks, or removes it, maps
+ * no granule by itself).
+ *
+ *   0        header. Written once, by the creator, before the file has a name; but for
  *            `claims` and `used`, which only grow, by atomic steps of whoever claims a place; and
  *            `rouses`, by those of whoever leaves while somebody is aside
- *   4096     hot pages. Places 0 to 63 have one each, of which two cache lines are used, at
- *            (place mod 60)·64: lines a page apart would otherwise fall into the same sets of the
- *            cache. From place 64 on, 32 places share one: see below
- *   …        cold pages, one a place
- *   …        pages of registers, one a place, if the protocol has more than one register
- *   …        pulses: a page each, as many as there are places, and PULSES_SPARE
+ *   1        hot granules. Places 0 to 63 have one each, of which two cache lines are used, at
+ *            (place mod 60)·64: lines a granule apart would otherwise fall into the same sets of
+ *            the cache. From place 64 on, they lie side by side: see below
+ *   …        cold granules, one a place
+ *   …        granules of registers, one a place, if the protocol has more than one register
+ *   …        pulses: a granule each, as many as there are places, and PULSES_SPARE
  *
  *   What is looked at of every place lies in its two hot lines. Whoever scans a crowd reads nothing
  *   else of those who idle or wait: its process would have to map a page, or three, for each.
  *
  *   Isolation: a process can store to the hot pages of its own places only. So a stray store of a
- *   faulty program hits nobody else, if its place is one of the first 64; beyond, it may hit the 31
- *   that share the page. To map a page for each rival costs a microsecond; with 4000 that is
- *   more than everything else that a passage costs.
+ *   faulty program hits nobody else, if its place is one of the first 64; beyond, it may hit the
+ *   others that share the page: 31 of them, or 127 or 511 where pages have 16 or 64 KB. To map a
+ *   page for each rival costs a microsecond; with 4000 that is more than everything else that a
+ *   passage costs.
  *
  *   One place. Each word has a writer, in brackets; others only read it.
  *   Hot lines. The second is seldom written: to look at it costs little, however often its owner
@@ -39,15 +46,15 @@
  *     +72      pulse [owner; who buries it, by compare-and-swap]: of the thread that enters, or
  *              entered last; 0: none did yet
  *     +80      name, mode, slots, units, priority [claimer]: its spec in short (spec.c)
- *   Cold page [owner; before it is alive, its claimer]: spec, identity, units. The claim of the
+ *   Cold granule [owner; before it is alive, its claimer]: spec, identity, units. The claim of the
  *   place is a lock on its first byte
  *     admission  [owner; who disagrees, by compare-and-swap] whether others agree (spec.c)
  *     told, inherited[].state  [claimer; who is told, by compare-and-swap] inherited.c, deaths.c
- *   Page of registers: registers 1 … [owner], then safe bits [owner]
+ *   Granule of registers: registers 1 … [owner], then safe bits [owner]
  *
- *   One pulse (pulse.c): the end of its page.
- *   +4064    generation [by compare-and-swap]: how often it was taken, twice
- *   +4072    a robust mutex [its thread; the kernel at that thread's end]. Its lock is
+ *   One pulse (pulse.c): the end of its granule. It is found by where that ends, its border.
+ *   −32      generation [by compare-and-swap]: how often it was taken, twice
+ *   −24      a robust mutex [its thread; the kernel at that thread's end]. Its lock is
  *            the TID of its thread | FUTEX_WAITERS; FUTEX_OWNER_DIED once that has ended; 0: free
  *
  * Who is dead. A place that is closed (life 0) is dead; one that is shared is alive. Else, if a
@@ -57,7 +64,7 @@
  *
  * A place's one writer is its owner while it lives; before that its claimer, who took it by a
  * compare-and-swap of its life. Both hold a *read* lock (open file description) on the first byte
- * of its cold page, the claimer from before that swap. It keeps nobody out: it is the witness
+ * of its cold granule, the claimer from before that swap. It keeps nobody out: it is the witness
  * that somebody is still there. So a lock of somebody who may only read the file stops nobody, but
  * makes a place look as if its last owner were still dying. Who removes the space write-locks all
  * these bytes, without waiting.
@@ -70,7 +77,7 @@
  *       swaps it (recall.c), and its owner then finds the recall before it stores there.
  *   L2  Every place that was ever alive lies below `used`, which is raised before the place comes
  *       alive. So a scan may end there.
- *   L3  All pages of the places below `used` are allocated, and the header: no access ends in
+ *   L3  All granules of the places below `used` are allocated, and the header: no access ends in
  *       SIGBUS on a full file system.
  *   L4  Registers, spec and identity are rewritten only while life is 0 or dead, and the generation
  *       changes in the same store that makes the place alive. So what was read between two equal
@@ -101,11 +108,12 @@
 
 enum {
     LAYOUT_VERSION = 6,
-    PAGE = 4096,
+    GRANULE_LEAST = 4096, /* what anything that has a granule fits into */
+    GRANULE_MOST = 64 * 1024,
     LINE = 64,
-    LINES_APART = 60, /* of the 64 in a page, with room for two; looks go by fours */
+    LINES_APART = 60, /* of the 64 in 4096 bytes, with room for two; looks go by fours */
     HOT_SIZE = 2 * LINE,
-    HOT_ALONE = 64, /* places with a hot page of their own */
+    HOT_ALONE = 64, /* places with a hot granule of their own */
     NAMES_MOST = 1 + AY_ALSO_MOST,
     COMMAND_ROOM = 64,
     PROTOCOL_ROOM = 16,
@@ -132,8 +140,8 @@ struct identity {
 struct header {
     char magic[8];
     uint32_t version;
-    uint32_t header_size;
-    uint32_t pages; /* a place: hot, cold, and perhaps registers */
+    uint32_t granule;  /* in bytes: a power of two */
+    uint32_t granules; /* a place: hot, cold, and perhaps registers */
     uint32_t places;
     uint32_t precedence;
     uint32_t overtake;
@@ -217,13 +225,14 @@ struct registers_page {
 };
 
 _Static_assert(offsetof(struct hot, life) == LINE && sizeof(struct hot) == HOT_SIZE, "two lines");
-_Static_assert(sizeof(struct header) <= PAGE && sizeof(struct cold) <= PAGE &&
-                   sizeof(struct registers_page) <= PAGE,
-               "a page each");
+_Static_assert(sizeof(struct header) <= GRANULE_LEAST && sizeof(struct cold) <= GRANULE_LEAST &&
+                   sizeof(struct registers_page) <= GRANULE_LEAST &&
+                   LINES_APART * LINE + LINE <= GRANULE_LEAST,
+               "each fits into the smallest granule");
 _Static_assert(AY_PLACES_MOST + PULSES_SPARE < 1 << PULSE_INDEX_BITS, "every pulse has a name");
 _Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
                    PULSE_SHARED % _Alignof(pthread_mutex_t) == 0,
-               "the mutex lies across the end of a page, its list behind it");
+               "the mutex lies across the border of its granule, its list behind it");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "life is the low half, at the word's own address");
 
@@ -232,47 +241,52 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define LIFE_SHARED ((uint32_t)FUTEX_TID_MASK)
 
 /* Offsets in the file. */
-static inline size_t hot_offset(unsigned place)
+static inline size_t hot_offset(size_t granule, unsigned place)
 {
-    return PAGE + (place < HOT_ALONE
-                       ? (size_t)place * PAGE + (size_t)(place % LINES_APART) * LINE
-                       : (size_t)HOT_ALONE * PAGE + (size_t)(place - HOT_ALONE) * HOT_SIZE);
+    return place < HOT_ALONE
+               ? (1 + (size_t)place) * granule + (size_t)(place % LINES_APART) * LINE
+               : (1 + (size_t)HOT_ALONE) * granule + (size_t)(place - HOT_ALONE) * HOT_SIZE;
 }
 
 /* How far apart the lines of a place and the next one lie: where they do at all (hot_follows). */
-static inline size_t hot_stride(unsigned place)
+static inline size_t hot_stride(size_t granule, unsigned place)
 {
-    return place < HOT_ALONE ? PAGE + LINE : HOT_SIZE;
+    return place < HOT_ALONE ? granule + LINE : HOT_SIZE;
 }
 
-static inline bool hot_follows(unsigned place)
+static inline bool hot_follows(size_t granule, unsigned place)
 {
-    return place > 0 && hot_offset(place) == hot_offset(place - 1) + hot_stride(place - 1);
+    return place > 0 && hot_offset(granule, place) ==
+                            hot_offset(granule, place - 1) + hot_stride(granule, place - 1);
 }
 
-static inline size_t hot_page(unsigned place)
+/* Where the unit, a page or a granule, begins in which something lies. */
+static inline size_t begin_of(size_t unit, size_t offset)
 {
-    return hot_offset(place) / PAGE * PAGE;
+    return offset / unit * unit;
 }
 
-static inline size_t cold_offset(unsigned places, unsigned place)
+static inline size_t cold_offset(size_t granule, unsigned places, unsigned place)
 {
-    return hot_page(places - 1) + PAGE + (size_t)place * PAGE;
+    return begin_of(granule, hot_offset(granule, places - 1)) + (1 + (size_t)place) * granule;
 }
 
-static inline size_t registers_offset(unsigned places, unsigned place)
+static inline size_t registers_offset(size_t granule, unsigned places, unsigned place)
 {
-    return cold_offset(places, places) + (size_t)place * PAGE;
+    return cold_offset(granule, places, places) + (size_t)place * granule;
 }
 
-static inline size_t pulse_offset(unsigned places, unsigned pages, unsigned index)
+/* Where its granule ends. */
+static inline size_t pulse_border(size_t granule, unsigned places, unsigned granules,
+                                  unsigned index)
 {
-    return cold_offset(places, places) + ((size_t)places * (pages - 2) + index) * PAGE;
+    return cold_offset(granule, places, places) +
+           ((size_t)places * (granules - 2) + index + 1) * granule;
 }
 
-static inline size_t space_size(unsigned places, unsigned pages)
+static inline size_t space_size(size_t granule, unsigned places, unsigned granules)
 {
-    return pulse_offset(places, pages, places + PULSES_SPARE);
+    return pulse_border(granule, places, granules, places + PULSES_SPARE - 1);
 }
 
 static inline uint32_t life_generation(uint64_t life)
@@ -290,15 +304,15 @@ static inline bool life_alive(uint64_t life)
     return (life & FUTEX_TID_MASK) != 0 && !(life & FUTEX_OWNER_DIED);
 }
 
-/* The lock of the pulse that has this page; like a life, alive or not. */
-static inline const _Atomic uint32_t *pulse_lock(const char *page)
+/* The lock of the pulse at this border; like a life, alive or not. */
+static inline const _Atomic uint32_t *pulse_lock(const char *border)
 {
-    return (const _Atomic uint32_t *)(page + PAGE - PULSE_SHARED);
+    return (const _Atomic uint32_t *)(border - PULSE_SHARED);
 }
 
-static inline const _Atomic uint64_t *pulse_generation(const char *page)
+static inline const _Atomic uint64_t *pulse_generation(const char *border)
 {
-    return (const _Atomic uint64_t *)(page + PAGE - PULSE_SHARED) - 1;
+    return (const _Atomic uint64_t *)(border - PULSE_SHARED) - 1;
 }
 
 /* hot.pulse. */
@@ -313,10 +327,10 @@ static inline unsigned pulse_index(uint64_t name)
 }
 
 /* V1. */
-static inline bool pulse_beats(const char *page, uint64_t name)
+static inline bool pulse_beats(const char *border, uint64_t name)
 {
-    return life_alive(atomic_load(pulse_lock(page))) &&
-           atomic_load(pulse_generation(page)) == name >> PULSE_INDEX_BITS;
+    return life_alive(atomic_load(pulse_lock(border))) &&
+           atomic_load(pulse_generation(border)) == name >> PULSE_INDEX_BITS;
 }
 
 /* What is said of one owner of a place: like a life, with its generation in the high half. */

@@ -44,7 +44,7 @@ static inline bool acquaintance_stands(const struct acquaintance *other, const s
 static inline bool acquaintance_beats(const struct acquaintance *other, const ay_space *space)
 {
     access_point();
-    return !other->beats || pulse_beats(ay__pulse_page(space, other->pulse), other->pulse);
+    return !other->beats || pulse_beats(ay__pulse(space, other->pulse), other->pulse);
 }
 
 #endif

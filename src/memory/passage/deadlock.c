@@ -51,7 +51,7 @@ static unsigned slept_on(const struct registers *at, unsigned place)
     const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
     const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
     if (on >= at->fixed.places || on == place || index > WORDS_MOST ||
-        (index && at->fixed.space->pages <= 2) ||
+        (index && at->fixed.space->granules <= 2) ||
         atomic_load(&ay__cold(at->fixed.space, place)->conditional) ||
         ay__cold(at->fixed.space, place)->spec.slots != 1)
         return at->fixed.places; /* one of several may make room: no edge */

@@ -37,7 +37,7 @@ struct passage_hooks {
 struct running_protocol {
     const char *name;
     unsigned places_most, places_default;
-    unsigned pages; /* a place */
+    unsigned granules; /* a place */
     unsigned features;
     bool (*enter)(struct registers *at); /* false: given up */
     void (*leave)(struct registers *at); /* from anywhere: leaving is failing */

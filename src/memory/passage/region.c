@@ -28,8 +28,9 @@ static void begin_registers(ay_region *region, ay_space *space)
     at->fixed = (struct fixed){
         .self = region->claim.place,
         .places = space->places,
+        .granule = space->granule,
         .base = space->base,
-        .registers = space->base + registers_offset(space->places, 0),
+        .registers = space->base + registers_offset(space->granule, space->places, 0),
         .own_cold = ay__claim_cold(&region->claim),
         .own_page = ay__claim_registers(&region->claim),
         .spec = &region->spec,

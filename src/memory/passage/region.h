@@ -93,13 +93,13 @@ enum {
 
 static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
 {
-    return (const struct hot *)(at->fixed.base + hot_offset(place));
+    return (const struct hot *)(at->fixed.base + hot_offset(at->fixed.granule, place));
 }
 
 static inline const struct registers_page *registers_page(const struct registers *at,
                                                           unsigned place)
 {
-    return (const struct registers_page *)(at->fixed.registers + (size_t)place * PAGE);
+    return (const struct registers_page *)(at->fixed.registers + (size_t)place * at->fixed.granule);
 }
 
 static inline const _Atomic uint64_t *registers_word(const struct registers *at, unsigned place,

@@ -85,7 +85,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
         /* not before: one that was never used must stay a stranger, at whom a scan ends */
         other->alive = vital.alive;
         other->open = life_alive(life);
-        other->beats = vital.page != NULL;
+        other->beats = vital.border != NULL;
         other->pulse = vital.pulse;
         other->known = life;
         if (!other->alive && !other->open)
@@ -122,7 +122,7 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index)
 static void add_to_runs(struct registers *at, unsigned place)
 {
     struct stretch *last = at->rivals.run_count ? &at->rivals.runs[at->rivals.run_count - 1] : NULL;
-    if (last && last->end == place && hot_follows(place)) {
+    if (last && last->end == place && hot_follows(at->fixed.granule, place)) {
         last->end++;
         return;
     }
@@ -130,7 +130,7 @@ static void add_to_runs(struct registers *at, unsigned place)
         (struct stretch){.line = (const char *)registers_hot(at, place),
                          .place = place,
                          .end = place + 1,
-                         .stride = hot_stride(place)};
+                         .stride = hot_stride(at->fixed.granule, place)};
 }
 
 /* A place whose owner is gone is left out, once it is known; but not in the middle of a passage,

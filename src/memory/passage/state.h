@@ -42,6 +42,7 @@ struct fixed_near {
 /* Fixed likewise: the rest. */
 struct fixed {
     unsigned self, places;
+    size_t granule;        /* the space's */
     const char *base;      /* the file, read-only */
     const char *registers; /* of place 0, there */
     struct cold *own_cold; /* writable, as is own_page */

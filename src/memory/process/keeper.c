@@ -210,7 +210,7 @@ static int start(void)
 {
     head.list.next = &head.list;
     head.list_op_pending = NULL;
-    head.futex_offset = PAGE + (long)offsetof(struct hot, life);
+    head.futex_offset = (long)ay__process.page + (long)offsetof(struct hot, life);
     atomic_store(&ending, false);
     keeper_error = 0;
     const int error = create_thread();

@@ -68,11 +68,18 @@ static unsigned count_processors(void)
 
 static int prepare(void)
 {
+    const long page = sysconf(_SC_PAGESIZE);
+    if (page < GRANULE_LEAST || page > GRANULE_MOST)
+        return ay__fail(-ENOTSUP,
+                        "pages of this machine have %ld bytes; a space can be used where they have "
+                        "%d to %d",
+                        page, GRANULE_LEAST, GRANULE_MOST);
     if (madvise(&ay__mark, sizeof ay__mark, MADV_WIPEONFORK) != 0)
         return ay__fail(-errno, "cannot mark a page to be wiped on fork: %s", strerror(errno));
     const int error = -pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     if (error)
         return ay__fail(error, "cannot register a fork handler: %s", strerror(-error));
+    ay__process.page = (size_t)page;
     ay__process.processors = count_processors();
     prepared = true;
     return 0;

@@ -6,10 +6,13 @@
  * kernel marks the mutex: after the thread's last system call, however long that takes. Whoever is
  * inside counts as dead then, and not before.
  *
- * A pulse has a page of the space. Only the end of that page is used, and the mutex lies across it:
+ * A pulse has a granule of the space. Only its end is used, and the mutex lies across its border:
  *
  *     … generation | lock … kind | list …
  *       shared page, of the space | a page of this process alone
+ *
+ * A border between what is shared and what is not can only be one of the machine's pages. The end
+ * of a granule is the end of a page, for granules are whole pages; that is why each pulse has one.
  *
  * So the list that the C library keeps of a thread's robust mutexes, and the kernel walks, never
  * leaves the process's own memory: nobody else can lead it astray.
@@ -54,32 +57,37 @@ struct pulse {
     const ay_space *space; /* NULL: closed by another thread than its own */
     uint64_t thread;       /* its number, ay__thread */
     uint64_t name;         /* as others know it */
-    char *pages;
+    char *border;          /* where the shared page ends, and the private one begins */
 };
 
 static struct pulse *pulses; /* of this process */
 
 static pthread_mutex_t *mutex_of(const struct pulse *pulse)
 {
-    return (pthread_mutex_t *)(pulse->pages + PAGE - PULSE_SHARED);
+    return (pthread_mutex_t *)(pulse->border - PULSE_SHARED);
 }
 
 /* The shared words, through the mapping that may be written. */
 static _Atomic uint32_t *lock_of(const struct pulse *pulse)
 {
-    return (_Atomic uint32_t *)(uintptr_t)pulse_lock(pulse->pages);
+    return (_Atomic uint32_t *)(uintptr_t)pulse_lock(pulse->border);
 }
 
 static _Atomic uint64_t *generation_of(const struct pulse *pulse)
 {
-    return (_Atomic uint64_t *)(uintptr_t)pulse_generation(pulse->pages);
+    return (_Atomic uint64_t *)(uintptr_t)pulse_generation(pulse->border);
+}
+
+static void unmap(struct pulse *pulse)
+{
+    munmap(pulse->border - ay__process.page, 2 * ay__process.page);
 }
 
 static void drop(struct pulse **link)
 {
     struct pulse *pulse = *link;
     *link = pulse->next;
-    munmap(pulse->pages, 2 * PAGE);
+    unmap(pulse);
     free(pulse);
 }
 
@@ -92,7 +100,7 @@ static void sweep(void)
         struct pulse *pulse = *link;
         if (!pulse->space && pulse->thread == ay__thread)
             pthread_mutex_unlock(mutex_of(pulse));
-        if (!pulse_beats(pulse->pages, pulse->name))
+        if (!pulse_beats(pulse->border, pulse->name))
             drop(link);
         else
             link = &pulse->next;
@@ -112,26 +120,27 @@ void ay__pulse_forget(void)
     while (pulses) { /* the shared pages are not there in a child */
         struct pulse *pulse = pulses;
         pulses = pulse->next;
-        munmap(pulse->pages + PAGE, PAGE);
+        munmap(pulse->border, ay__process.page);
         free(pulse);
     }
 }
 
-/* The page of the space, and behind it one that a child after fork has a copy of: its C library may
- * still link there. */
+/* The last page of its granule, and behind it one that a child after fork has a copy of: its C
+ * library may still link there. */
 static int map(const ay_space *space, unsigned index, struct pulse *pulse)
 {
-    char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t page = ay__process.page;
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return ay__fail(-errno, "cannot map the pulse of a thread: %s", strerror(errno));
-    if (mmap(pages, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, space->fd,
-             (off_t)ay__pulse_offset(space, index)) == MAP_FAILED ||
-        madvise(pages, PAGE, MADV_DONTFORK) != 0) {
+    if (mmap(pages, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, space->fd,
+             (off_t)(ay__pulse_border(space, index) - page)) == MAP_FAILED ||
+        madvise(pages, page, MADV_DONTFORK) != 0) {
         const int error = errno;
-        munmap(pages, 2 * PAGE);
+        munmap(pages, 2 * page);
         return ay__fail(-error, "cannot map the pulse of a thread: %s", strerror(error));
     }
-    pulse->pages = pages;
+    pulse->border = pages + page;
     return 0;
 }
 
@@ -162,19 +171,19 @@ static int lock(struct pulse *pulse, unsigned index, uint64_t generation, int ki
 /* TAKEN: it is another thread's. */
 static int take(const ay_space *space, unsigned index, int kind, struct pulse *pulse)
 {
-    int error = posix_fallocate(space->fd, (off_t)ay__pulse_offset(space, index), PAGE); /* L3 */
+    const size_t border = ay__pulse_border(space, index), page = ay__process.page;
+    int error = posix_fallocate(space->fd, (off_t)(border - page), (off_t)page); /* L3 */
     if (error)
         return ay__fail(-error, "cannot allocate the pulse of a thread: %s", strerror(error));
-    const char *page = space->base + ay__pulse_offset(space, index);
-    const uint64_t generation = atomic_load(pulse_generation(page));
-    if (life_alive(atomic_load(pulse_lock(page))))
+    const uint64_t generation = atomic_load(pulse_generation(space->base + border));
+    if (life_alive(atomic_load(pulse_lock(space->base + border))))
         return TAKEN;
     error = map(space, index, pulse);
     if (error)
         return error;
     error = lock(pulse, index, generation, kind);
     if (error)
-        munmap(pulse->pages, 2 * PAGE);
+        unmap(pulse);
     return error;
 }
 
