@@ -72,14 +72,22 @@ static bool kinds_within(const struct session *session, size_t from, size_t to, 
     return true;
 }
 
-/* A cycle on which somebody waits for ever. */
-static bool starves(struct session *session, size_t from, size_t to, unsigned kinds, char *why,
-                    size_t room)
+/* What the process waits for holds. On a cycle on which nobody enters it stays so. */
+static bool is_able(const struct session *session, size_t index, unsigned process)
+{
+    const struct system *system = session->asked.system;
+    return !system->able || system->able(system, session_state(session, index), process);
+}
+
+/* A cycle on which somebody waits for ever; if `able`, with a true condition. */
+static bool starves(struct session *session, size_t from, size_t to, unsigned kinds, bool able,
+                    char *why, size_t room)
 {
     if (!kinds_within(session, from, to, kinds))
         return false;
     for (unsigned victim = 0; victim < session->asked.system->processes; victim++)
-        if (stays_in(session, from, to, victim, WAITING) && is_fair(session, from, to)) {
+        if (stays_in(session, from, to, victim, WAITING) &&
+            (!able || is_able(session, from, victim)) && is_fair(session, from, to)) {
             snprintf(why, room, "P%u waits, and the moves from %zu on can go round for ever",
                      asked_place(&session->asked, victim), from + 1);
             return true;
@@ -144,9 +152,11 @@ static bool shows_cycle(struct session *session, size_t from, size_t to, enum pr
     switch (property) {
     case PROPERTY_LOCKOUT:
         return starves(session, from, to, 1u << MOVE_STEP | 1u << MOVE_START | 1u << MOVE_SYSTEM,
-                       why, room);
+                       false, why, room);
     case PROPERTY_RELIABILITY:
-        return starves(session, from, to, KINDS_ALL, why, room);
+        return starves(session, from, to, KINDS_ALL, false, why, room);
+    case PROPERTY_ABLE:
+        return starves(session, from, to, 1u << MOVE_STEP | 1u << MOVE_SYSTEM, true, why, room);
     case PROPERTY_OVERTAKING:
         return overtakes(session, from, to, why, room);
     case PROPERTY_QUIET:
@@ -176,28 +186,44 @@ static bool find_cycle(struct session *session, size_t index, enum property prop
     for (unsigned at = 0; at < session->out->count; at++)
         if (session->out->move[at].kind == MOVE_STEP || session->out->move[at].kind == MOVE_SYSTEM)
             return false;
-    return (property == PROPERTY_LOCKOUT || property == PROPERTY_RELIABILITY) &&
-           starves(session, index, index, KINDS_ALL, why, room);
+    return (property == PROPERTY_LOCKOUT || property == PROPERTY_RELIABILITY ||
+            property == PROPERTY_ABLE) &&
+           starves(session, index, index, KINDS_ALL, property == PROPERTY_ABLE, why, room);
 }
 
-/* First come, first served: who was queued before a rival began is inside before it. */
-static bool shows_inversion(const struct session *session, size_t index, char *why, size_t room)
+/* Whether a process has yet to look at all others, should it enter. */
+static bool is_fresh(const struct session *session, size_t index, unsigned process, bool by_class)
 {
     const struct system *system = session->asked.system;
+    const enum status status = status_at(session, index, process);
+    return status == STATUS_IDLE || (by_class && status == STATUS_QUEUED &&
+                                     system->rests(system, session_state(session, index), process));
+}
+
+/* First come, first served: who was queued before a rival began is inside before it. By class: who
+ * should precede and was queued before a rival looked anew. */
+static bool shows_inversion(const struct session *session, size_t index, bool by_class, char *why,
+                            size_t room)
+{
+    const struct system *system = session->asked.system;
+    if (by_class && !system->precedes)
+        return false;
     for (size_t at = 0; at < index; at++) {
         const struct move move = session->moves[at].move;
         if (!move.enters)
             continue;
         for (unsigned first = 0; first < system->processes; first++) {
-            if (first == move.process ||
-                !system->conflict(system, session_state(session, at + 1), first, move.process))
+            const unsigned char *after = session_state(session, at + 1);
+            if (first == move.process || !system->conflict(system, after, first, move.process) ||
+                (by_class && !system->precedes(system, after, first, move.process)))
                 continue;
             for (size_t since = at + 1;
                  since-- > 0 && status_at(session, since, first) == STATUS_QUEUED;)
-                if (status_at(session, since, move.process) == STATUS_IDLE) {
-                    snprintf(why, room, "P%u was in the queue before P%u began",
+                if (is_fresh(session, since, move.process, by_class)) {
+                    snprintf(why, room, "P%u was in the queue before P%u %s",
                              asked_place(&session->asked, first),
-                             asked_place(&session->asked, move.process));
+                             asked_place(&session->asked, move.process),
+                             by_class ? "looked, and should precede it" : "began");
                     return true;
                 }
         }
@@ -305,7 +331,10 @@ bool session_shows(struct session *session, size_t index, enum property property
     case PROPERTY_PROGRESS:
         return shows_stuck(session, index, why, room);
     case PROPERTY_ORDER:
-        return shows_inversion(session, index, why, room);
+    case PROPERTY_PRECEDENCE:
+        return shows_inversion(session, index, property == PROPERTY_PRECEDENCE, why, room);
+    case PROPERTY_REACHED:
+        return false; /* no run shows what never happens */
     default:
         return find_cycle(session, index, property, why, room);
     }

@@ -224,6 +224,54 @@ static void order(void **unused)
     expect_answer(&toy, PROPERTY_ORDER, ANSWER_HOLDS);
 }
 
+/* P0 sleeps in 1 until P1 begins. A newcomer may well be what it waits for, so this is progress;
+ * but not if its condition is true. */
+static void only_a_newcomer_helps(void **unused)
+{
+    (void)unused;
+    static const struct toy_move moves[] = {
+        {0, 1, P0, MOVE_START, false}, {1, 2, P1, MOVE_START, false}, {2, 3, P0, MOVE_STEP, true}};
+    struct toy toy = {.status = {[1] = {STATUS_QUEUED, STATUS_IDLE},
+                                 [2] = {STATUS_QUEUED, STATUS_LEAVING},
+                                 [3] = {STATUS_INSIDE, STATUS_LEAVING}},
+                      .unable = {[1] = {true}}};
+    TOY_OPEN(&toy, 2, moves);
+    expect_answer(&toy, PROPERTY_ABLE, ANSWER_HOLDS);
+    toy.unable[1][P0] = false;
+    struct judged judged;
+    judge(&judged, &toy, 1u << PROPERTY_ABLE);
+    const struct finding *finding = &judged.verdict.finding[PROPERTY_ABLE];
+    assert_int_equal(finding->answer, ANSWER_BROKEN);
+    assert_int_equal(toy_follow(&toy, &finding->run, finding->run.count), 1);
+    close_judged(&judged);
+}
+
+/* P1 is asleep in 1, while P0 comes into the queue; then P1 goes in first. */
+static void precedence(void **unused)
+{
+    (void)unused;
+    static const struct toy_move moves[] = {{0, 1, P1, MOVE_START, false},
+                                            {1, 2, P0, MOVE_START, false},
+                                            {2, 3, P1, MOVE_STEP, false},
+                                            {3, 4, P1, MOVE_STEP, true}};
+    struct toy toy = {.status = {[1] = {STATUS_IDLE, STATUS_QUEUED},
+                                 [2] = {STATUS_QUEUED, STATUS_QUEUED},
+                                 [3] = {STATUS_QUEUED, STATUS_QUEUED},
+                                 [4] = {STATUS_QUEUED, STATUS_INSIDE}},
+                      .rests = {[1] = {[P1] = true}, [2] = {[P1] = true}}};
+    TOY_OPEN(&toy, 2, moves);
+    expect_answer(&toy, PROPERTY_ORDER, ANSWER_HOLDS);
+    struct judged judged;
+    judge(&judged, &toy, 1u << PROPERTY_PRECEDENCE);
+    const struct finding *finding = &judged.verdict.finding[PROPERTY_PRECEDENCE];
+    assert_int_equal(finding->answer, ANSWER_BROKEN);
+    assert_int_equal(toy_follow(&toy, &finding->run, finding->run.count), 4);
+    close_judged(&judged);
+    /* If it was past its look when P0 came, it could not know. */
+    toy.rests[2][P1] = false;
+    expect_answer(&toy, PROPERTY_PRECEDENCE, ANSWER_HOLDS);
+}
+
 /* P0 waits while P1 enters `times` times and P2 once; then it enters. */
 static void expect_overtaken(unsigned times)
 {
@@ -315,6 +363,8 @@ int main(void)
         cmocka_unit_test(spins),
         cmocka_unit_test(never_heeds),
         cmocka_unit_test(order),
+        cmocka_unit_test(only_a_newcomer_helps),
+        cmocka_unit_test(precedence),
         cmocka_unit_test(overtaking_is_exact),
         cmocka_unit_test(overtaking_without_bound),
         cmocka_unit_test(what_is_never_reached_is_told),

@@ -64,6 +64,26 @@ static bool conflict(const struct system *system, const unsigned char *state, un
     return i != j;
 }
 
+static bool able(const struct system *system, const unsigned char *state, unsigned process)
+{
+    const struct toy *toy = system->context;
+    return !toy->unable[state_of(state)][process];
+}
+
+/* P0 precedes the others. */
+static bool precedes(const struct system *system, const unsigned char *state, unsigned i,
+                     unsigned j)
+{
+    (void)system, (void)state;
+    return i == 0 && j != 0;
+}
+
+static bool rests(const struct system *system, const unsigned char *state, unsigned process)
+{
+    const struct toy *toy = system->context;
+    return toy->rests[state_of(state)][process];
+}
+
 /* The goal of a state is to be reached. */
 static uint64_t reaches(const struct system *system, const unsigned char *state)
 {
@@ -103,6 +123,9 @@ void toy_open(struct toy *toy, unsigned processes, const struct toy_move *moves,
         .judge = judge,
         .status = status,
         .conflict = conflict,
+        .able = able,
+        .precedes = precedes,
+        .rests = rests,
         .reaches = reaches,
         .name_goal = name_goal,
         .narrate = narrate,

@@ -22,7 +22,9 @@ struct toy {
     size_t count;
     enum status status[TOY_STATES_MOST][PROCESSES_MOST];
     enum waits waits[TOY_STATES_MOST]; /* of each move: where the process stood */
-    unsigned bad;                      /* a state that breaks exclusion; 0: none */
+    /* by state and process: what it waits for does not hold; it will look at all others anew */
+    bool unable[TOY_STATES_MOST][PROCESSES_MOST], rests[TOY_STATES_MOST][PROCESSES_MOST];
+    unsigned bad; /* a state that breaks exclusion; 0: none */
 };
 
 /* The toy begins in state 0. Fills in the system; set the statuses before or after, and its goals,

@@ -9,6 +9,8 @@ const GOALS = {
     order: 'Let one enter before another that was in the queue before it began.',
     overtaking: 'Find a round in which one enters while the same other waits: again and again.',
     quiet: 'Let one spin for ever while nobody else moves.',
+    able: 'Let one wait for ever though its condition is true and nobody new comes.',
+    precedence: 'Let one enter before another that should precede it and already waits.',
     'giving-up': 'Find a round on which one never looks at its deadline.',
 };
 

@@ -105,18 +105,18 @@ void registers_check_draw(struct registers *at, word largest)
         registers_of_process(at, at->process)[last] = (word)(largest + 1);
 }
 
-/* The allocation problem: an acquire needs a free unit; a release needs nothing. */
+/* The allocation problem: an acquire needs free units; a release needs nothing. */
 bool model_condition(const struct register_model *model, const unsigned char *state,
                      unsigned process)
 {
-    const unsigned request = model_process(model, state, process)->request & 3;
-    if (model->problem != PROBLEM_ALLOCATION || request == REQUEST_RELEASE ||
-        request == REQUEST_STRANGER)
+    const unsigned request = model_process(model, state, process)->request;
+    if (model->problem != PROBLEM_ALLOCATION || (request & 3) == REQUEST_RELEASE ||
+        (request & 3) == REQUEST_STRANGER)
         return true;
     unsigned held = 0;
     for (unsigned other = 0; other < model->system.processes; other++)
         held += model_process(model, state, other)->held;
-    return held < model->units;
+    return held + request_units(request) <= model->units;
 }
 
 bool registers_condition(struct registers *at)
@@ -176,8 +176,7 @@ bool registers_rival(const struct registers *at, unsigned place)
     return request_conflict(at->request, other->request);
 }
 
-/* The class of a request: with writers first, or by priority. */
-static int class_of(const struct register_model *model, unsigned request)
+int model_class(const struct register_model *model, unsigned request)
 {
     return (model->writers_first && (request & 3) == REQUEST_SHARED) -
            (model->by_priority && (request & REQUEST_URGENT) != 0);
@@ -186,7 +185,9 @@ static int class_of(const struct register_model *model, unsigned request)
 int registers_precedence(const struct registers *at, unsigned place)
 {
     const struct model_process *other = model_process(at->model, at->state, at->process_of[place]);
-    return class_of(at->model, other->request) - class_of(at->model, at->request);
+    if (at->model->protocol->knows_no_precedence)
+        return 0;
+    return model_class(at->model, other->request) - model_class(at->model, at->request);
 }
 
 unsigned registers_slots(const struct registers *at)
@@ -244,6 +245,10 @@ void registers_wake_one(struct registers *at, unsigned place)
 
 void registers_rouse(struct registers *at, unsigned place)
 {
+    if (at->model->protocol->rouses_nobody) {
+        registers_note(at, ACCESS_NONE, place, 0, 0);
+        return;
+    }
     registers_wake_one(at, place);
     ((struct passage_head *)model_passage(at->model, at->state, at->process_of[place]))->alarm = 1;
 }

@@ -183,15 +183,21 @@ static inline void registers_keep(struct registers *at, unsigned index, word val
 }
 
 /* Requests: their first two bits are a mode (and, in the allocation problem, what is asked), the
- * third a priority. */
+ * third a priority (and there, how many units). */
 enum {
     REQUEST_EXCLUSIVE = 0,
     REQUEST_SHARED = 1,
     REQUEST_RELEASE = 2,
     /* for another resource: its place has passed to somebody who is no rival */
     REQUEST_STRANGER = 3,
-    REQUEST_URGENT = 4
+    REQUEST_URGENT = 4,
+    REQUEST_TWO = 4 /* units; without it, one */
 };
+
+static inline unsigned request_units(unsigned request)
+{
+    return request & REQUEST_TWO ? 2 : 1;
+}
 
 static inline bool request_conflict(unsigned a, unsigned b)
 {

@@ -59,7 +59,8 @@ uint64_t register_model_goals(const struct register_model *model)
         goals |= UINT64_C(1) << GOAL_STRANGER;
     if (model->slots > 1 && company(model) > 1)
         goals |= UINT64_C(1) << GOAL_SLOTS;
-    if (model->problem == PROBLEM_ALLOCATION && moving > model->units)
+    const unsigned demand = moving * (model->requests >> REQUEST_TWO & 1 ? 2 : 1);
+    if (model->problem == PROBLEM_ALLOCATION && demand > model->units)
         goals |= UINT64_C(1) << GOAL_UNITS | UINT64_C(1) << GOAL_REFUSED;
     return goals;
 }
@@ -97,7 +98,11 @@ void register_model_name_goal(const struct system *system, unsigned goal, char *
                                         [REQUEST_STRANGER] = " (a stranger)",
                                         [REQUEST_URGENT] = " (urgent)"};
     const struct register_model *model = system->context;
-    const char *how = goal < GOAL_READERS ? asked[goal % REQUEST_KINDS] : NULL;
+    const unsigned request = goal % REQUEST_KINDS;
+    const char *how = goal >= GOAL_READERS ? NULL
+                      : request == REQUEST_TWO && model->problem == PROBLEM_ALLOCATION
+                          ? " (two units)"
+                          : asked[request];
     switch (goal) {
     case GOAL_READERS:
         snprintf(text, room, "two share");

@@ -69,7 +69,7 @@ static void tell_access(const struct registers *at, char *line, size_t room)
     }
 }
 
-static const char *request_name(unsigned request)
+static const char *request_name(const struct register_model *model, unsigned request)
 {
     switch (request & 3) {
     case REQUEST_SHARED:
@@ -77,7 +77,9 @@ static const char *request_name(unsigned request)
     case REQUEST_RELEASE:
         return " to release";
     default:
-        return request & REQUEST_URGENT ? " with priority" : "";
+        if (!(request & REQUEST_URGENT))
+            return "";
+        return model->problem == PROBLEM_ALLOCATION ? " for two units" : " with priority";
     }
 }
 
@@ -93,7 +95,7 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
     tell_access(&at, did, sizeof did);
     switch (move.kind) {
     case MOVE_START:
-        snprintf(line, room, "begins%s; %s%s", request_name(move.choice), did,
+        snprintf(line, room, "begins%s; %s%s", request_name(model, move.choice), did,
                  enters ? ", and is inside" : "");
         return;
     case MOVE_ABORT:

@@ -79,7 +79,9 @@ static bool advance(const struct register_model *model, struct registers *at)
         return false;
     case PART_INSIDE:
         if (model->problem == PROBLEM_ALLOCATION && (process->request & 3) != REQUEST_STRANGER)
-            process->held = (process->request & 3) == REQUEST_RELEASE ? 0 : 1;
+            process->held = (process->request & 3) == REQUEST_RELEASE
+                                ? 0
+                                : request_units(process->request) & 7u;
         process->part = protocol->hold && process->held ? PART_PARTING : PART_LEAVING;
         return depart(model, at);
     case PART_HOLDING:
@@ -356,6 +358,27 @@ static bool model_conflict(const struct system *system, const unsigned char *sta
                             model_process(model, state, j)->request);
 }
 
+static bool model_able(const struct system *system, const unsigned char *state, unsigned process)
+{
+    return model_condition(model_of(system), state, process);
+}
+
+static bool model_precedes(const struct system *system, const unsigned char *state, unsigned i,
+                           unsigned j)
+{
+    const struct register_model *model = model_of(system);
+    return model_class(model, model_process(model, state, i)->request) <
+           model_class(model, model_process(model, state, j)->request);
+}
+
+/* Asleep, just woken, or at HEED or AGAIN: whatever it does next, it looks at everybody before it
+ * enters. */
+static bool model_rests(const struct system *system, const unsigned char *state, unsigned process)
+{
+    const struct passage_head *my = model_passage(model_of(system), state, process);
+    return my->watched || my->woken || my->heeds || my->again;
+}
+
 /* Exclusion: no two inside that conflict, and never more than the slots. Those stopped for ever
  * count as inside. */
 static const char *model_judge(const struct system *system, const unsigned char *state)
@@ -439,6 +462,9 @@ int register_model_open(struct register_model *model)
         .judge = model_judge,
         .status = model_status,
         .conflict = model_conflict,
+        .able = model->problem == PROBLEM_ALLOCATION ? model_able : NULL,
+        .precedes = model->writers_first || model->by_priority ? model_precedes : NULL,
+        .rests = model_rests,
         .reaches = register_model_reaches,
         .name_goal = register_model_name_goal,
         .narrate = register_model_narrate,

@@ -94,6 +94,8 @@ struct register_protocol {
     /* uses RECALL: register 0 once the permission that it shows is taken back; the same if it shows
      * none */
     word (*withdrawn)(word first);
+    /* mutants: ROUSE does nothing; whoever came first goes first, whatever the precedence */
+    bool rouses_nobody, knows_no_precedence;
     bool sleeps;     /* uses SLEEP and WAKE */
     bool alarms;     /* uses AWAKE: one that dies sets everybody's alarm */
     size_t asked_at; /* uses ASK: where its passage keeps `asked`; 0: it does not */
@@ -215,5 +217,7 @@ void registers_kill(struct registers *at);
 void registers_drain(struct registers *at);
 bool model_condition(const struct register_model *model, const unsigned char *state,
                      unsigned process);
+/* The class of a request, by precedence: the least goes first. */
+int model_class(const struct register_model *model, unsigned request);
 
 #endif

@@ -12,6 +12,7 @@ struct walk {
     unsigned process;
     unsigned statuses; /* a bit for each enum status */
     unsigned kinds;    /* a bit for each enum move_kind */
+    bool able;         /* only where what `process` waits for holds */
     enum { WALK_ALL, WALK_ALONE, WALK_LATE } which;
     /* WALK_ALONE: only what `process` does without a nap. WALK_LATE: of what `process` does, only
      * steps where it may not be given up, and all that others do. */
@@ -23,18 +24,31 @@ enum {
     KINDS_ALL = KINDS_ALIVE | 1 << MOVE_DEATH | 1 << MOVE_FAULT
 };
 
-/* The statuses of all processes in every state, a few bits each, read off once. 0, or -ENOMEM. */
+/* The statuses of all processes in every state, and whether what they wait for fails to hold: a few
+ * bits each, read off once. 0, or -ENOMEM. */
 struct statuses {
     struct grown packed; /* uint32_t a state */
 };
 int statuses_read(struct search *search, struct statuses *statuses);
 
-enum { STATUS_BITS = 4 };
+enum { STATUS_BITS = 4, STATUS_UNABLE = 1 << 3 };
+_Static_assert((int)STATUS_HALTED < STATUS_UNABLE && STATUS_BITS * PROCESSES_MOST <= 32,
+               "they fit");
+
+static inline unsigned packed_status(const struct statuses *statuses, uint32_t state,
+                                     unsigned process)
+{
+    const uint32_t *packed = (const uint32_t *)(const void *)statuses->packed.bytes;
+    return packed[state] >> process * STATUS_BITS;
+}
 static inline enum status status_in(const struct statuses *statuses, uint32_t state,
                                     unsigned process)
 {
-    const uint32_t *packed = (const uint32_t *)(const void *)statuses->packed.bytes;
-    return (enum status)(packed[state] >> process * STATUS_BITS & ((1u << STATUS_BITS) - 1));
+    return (enum status)(packed_status(statuses, state, process) & (STATUS_UNABLE - 1u));
+}
+static inline bool able_in(const struct statuses *statuses, uint32_t state, unsigned process)
+{
+    return !(packed_status(statuses, state, process) & STATUS_UNABLE);
 }
 
 /* Someone can still enter, from every state in which somebody waits, with no further death, abort
@@ -54,6 +68,9 @@ struct way {
 };
 int starvation_find(struct search *search, const struct statuses *statuses, unsigned kinds,
                     struct way *cycle);
+/* Likewise of one that waits with a true condition while nobody dies, gives up or begins: so nobody
+ * enters on the cycle, and conditions stay as they are. */
+int starvation_find_able(struct search *search, const struct statuses *statuses, struct way *cycle);
 
 /* One more hop. False without memory. */
 bool way_append(struct search *search, struct way *way, uint32_t state, size_t edge);
@@ -84,6 +101,9 @@ int way_find(struct search *search, const struct statuses *statuses, const struc
  * -ENOMEM, or 1 with the way from before the other's beginning to its entry. */
 int order_find_inversion(struct search *search, const struct statuses *statuses,
                          struct way *inversion);
+/* Precedence: who stood in the queue while one that it precedes, and that conflicts, was idle or
+ * about to look anew is inside before it. Likewise. */
+int order_find_slight(struct search *search, const struct statuses *statuses, struct way *slight);
 
 /* Quiet: if all others stand still, a process is inside or asleep after a bounded number of its own
  * steps. 0, -ENOMEM, or 1 with the cycle on which it spins. */
@@ -110,7 +130,8 @@ int components_visit(struct search *search, const struct statuses *statuses,
 static inline bool walk_has_state(const struct walk *walk, const struct statuses *statuses,
                                   uint32_t state)
 {
-    return walk->statuses >> status_in(statuses, state, walk->process) & 1;
+    return walk->statuses >> status_in(statuses, state, walk->process) & 1 &&
+           (!walk->able || able_in(statuses, state, walk->process));
 }
 
 static inline bool walk_has_kind(const struct walk *walk, edge_label label)

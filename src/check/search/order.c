@@ -1,18 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /* First come, first served: whether one that began when a conflicting other was already queued can
- * be inside first. */
+ * be inside first. And precedence: likewise one that began, or began to look anew, when an other
+ * that it should let pass was queued. */
 #include <errno.h>
 #include <string.h>
 
 #include "check/search/analyses.h"
 
-static bool conflicts(const struct search *search, uint32_t state, unsigned i, unsigned j)
+enum rule { RULE_ORDER, RULE_PRECEDENCE };
+
+/* Whether `second`, which has just entered, has wronged `first`. */
+static bool wrongs(const struct search *search, uint32_t state, enum rule rule, unsigned first,
+                   unsigned second)
 {
+    const struct system *system = search->system;
     unsigned char bytes[STATE_SIZE_MOST] __attribute__((aligned(8)));
-    if (search->system->all_conflict)
+    if (rule == RULE_ORDER && system->all_conflict)
         return true;
     store_get(&search->store, state, bytes);
-    return search->system->conflict(search->system, bytes, i, j);
+    return (system->all_conflict || system->conflict(system, bytes, first, second)) &&
+           (rule == RULE_ORDER || system->precedes(system, bytes, first, second));
+}
+
+/* Whether `second` has yet to look at all others, should it enter. */
+static bool is_fresh(const struct search *search, const struct statuses *statuses, uint32_t state,
+                     enum rule rule, unsigned second)
+{
+    unsigned char bytes[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    const enum status status = status_in(statuses, state, second);
+    if (status == STATUS_IDLE)
+        return true;
+    if (rule == RULE_ORDER || status != STATUS_QUEUED)
+        return false;
+    store_get(&search->store, state, bytes);
+    return search->system->rests(search->system, bytes, second);
 }
 
 /* The way to `last`, whose last hop is known, by the links that the walk left. */
@@ -34,16 +55,17 @@ static int record(struct search *search, const uint32_t *from, struct hop last, 
     return 1;
 }
 
-/* Walks on from every state in which `first` is queued and `second` is idle, as long as `first`
+/* Walks on from every state in which `first` is queued and `second` is fresh, as long as `first`
  * stays queued. */
-static int walk_pair(struct search *search, const struct statuses *statuses, unsigned first,
-                     unsigned second, uint32_t *from, uint32_t *queue, struct way *way)
+static int walk_pair(struct search *search, const struct statuses *statuses, enum rule rule,
+                     unsigned first, unsigned second, uint32_t *from, uint32_t *queue,
+                     struct way *way)
 {
     uint32_t head = 0, tail = 0;
     memset(from, 0xff, search->store.count * sizeof *from);
     for (uint32_t state = 0; state < search->store.count; state++)
         if (status_in(statuses, state, first) == STATUS_QUEUED &&
-            status_in(statuses, state, second) == STATUS_IDLE) {
+            is_fresh(search, statuses, state, rule, second)) {
             from[state] = state;
             queue[tail++] = state;
         }
@@ -57,7 +79,7 @@ static int walk_pair(struct search *search, const struct statuses *statuses, uns
             from[target] = state;
             queue[tail++] = target;
             if (label_enters(edges.labels[at]) && label_process(edges.labels[at]) == second &&
-                conflicts(search, target, first, second)) {
+                wrongs(search, target, rule, first, second)) {
                 way->victim = first;
                 return record(search, from, (struct hop){state, (uint32_t)at}, way);
             }
@@ -66,8 +88,8 @@ static int walk_pair(struct search *search, const struct statuses *statuses, uns
     return 0;
 }
 
-int order_find_inversion(struct search *search, const struct statuses *statuses,
-                         struct way *inversion)
+static int find(struct search *search, const struct statuses *statuses, enum rule rule,
+                struct way *way)
 {
     struct grown room = {0};
     const size_t count = search->store.count;
@@ -78,7 +100,18 @@ int order_find_inversion(struct search *search, const struct statuses *statuses,
     for (unsigned first = 0; first < search->system->processes && answer == 0; first++)
         for (unsigned second = 0; second < search->system->processes && answer == 0; second++)
             if (first != second)
-                answer = walk_pair(search, statuses, first, second, from, queue, inversion);
+                answer = walk_pair(search, statuses, rule, first, second, from, queue, way);
     store_release(&search->store, &room);
     return answer;
+}
+
+int order_find_inversion(struct search *search, const struct statuses *statuses,
+                         struct way *inversion)
+{
+    return find(search, statuses, RULE_ORDER, inversion);
+}
+
+int order_find_slight(struct search *search, const struct statuses *statuses, struct way *slight)
+{
+    return search->system->precedes ? find(search, statuses, RULE_PRECEDENCE, slight) : 0;
 }

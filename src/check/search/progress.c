@@ -8,15 +8,19 @@
 int statuses_read(struct search *search, struct statuses *statuses)
 {
     unsigned char state[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    const struct system *system = search->system;
     *statuses = (struct statuses){0};
     if (!store_grow(&search->store, &statuses->packed, search->store.count * sizeof(uint32_t)))
         return -ENOMEM;
     uint32_t *packed = (uint32_t *)(void *)statuses->packed.bytes;
     for (uint32_t number = 0; number < search->store.count; number++) {
         store_get(&search->store, number, state);
-        for (unsigned process = 0; process < search->system->processes; process++)
-            packed[number] |= (uint32_t)search->system->status(search->system, state, process)
-                              << process * STATUS_BITS;
+        for (unsigned process = 0; process < system->processes; process++) {
+            uint32_t status = (uint32_t)system->status(system, state, process);
+            if (system->able && WAITING >> status & 1 && !system->able(system, state, process))
+                status |= STATUS_UNABLE;
+            packed[number] |= status << process * STATUS_BITS;
+        }
     }
     return 0;
 }

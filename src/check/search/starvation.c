@@ -180,13 +180,24 @@ static int judge_component(struct search *search, const struct component *compon
     return draw_cycle(search, component, cycle);
 }
 
+static int find(struct search *search, const struct statuses *statuses, struct walk walk,
+                struct way *cycle)
+{
+    int answer = 0;
+    for (walk.process = 0; walk.process < search->system->processes && answer == 0; walk.process++)
+        answer = components_visit(search, statuses, &walk, judge_component, cycle);
+    return answer;
+}
+
 int starvation_find(struct search *search, const struct statuses *statuses, unsigned kinds,
                     struct way *cycle)
 {
-    int answer = 0;
-    for (unsigned process = 0; process < search->system->processes && answer == 0; process++) {
-        const struct walk walk = {.process = process, .statuses = WAITING, .kinds = kinds};
-        answer = components_visit(search, statuses, &walk, judge_component, cycle);
-    }
-    return answer;
+    return find(search, statuses, (struct walk){.statuses = WAITING, .kinds = kinds}, cycle);
+}
+
+int starvation_find_able(struct search *search, const struct statuses *statuses, struct way *cycle)
+{
+    const struct walk walk = {
+        .statuses = WAITING, .kinds = 1u << MOVE_STEP | 1u << MOVE_SYSTEM, .able = true};
+    return find(search, statuses, walk, cycle);
 }

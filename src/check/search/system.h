@@ -85,6 +85,13 @@ struct system {
     const char *(*judge)(const struct system *system, const unsigned char *state);
     enum status (*status)(const struct system *system, const unsigned char *state,
                           unsigned process);
+    /* Whether what a process waits for holds, its turn aside. NULL: nobody waits for more. */
+    bool (*able)(const struct system *system, const unsigned char *state, unsigned process);
+    /* By precedence: whether i's passage should go before j's, whoever came first; and whether a
+     * process stands where it looks at everybody anew before it enters. NULL: all are alike. */
+    bool (*precedes)(const struct system *system, const unsigned char *state, unsigned i,
+                     unsigned j);
+    bool (*rests)(const struct system *system, const unsigned char *state, unsigned process);
     /* Whether the passages that two processes are making conflict. */
     bool (*conflict)(const struct system *system, const unsigned char *state, unsigned i,
                      unsigned j);

@@ -66,43 +66,48 @@ static int judge_progress(struct search *search, const struct statuses *statuses
     return error ? error : run_tell(search->system, &finding->run);
 }
 
-static int judge_starvation(struct search *search, const struct statuses *statuses,
-                            struct finding *finding, unsigned kinds)
+typedef int finder(struct search *search, const struct statuses *statuses, struct way *way);
+
+static int starvation_find_reliably(struct search *search, const struct statuses *statuses,
+                                    struct way *cycle)
 {
-    struct way cycle = {0};
-    const int answer = starvation_find(search, statuses, kinds, &cycle);
-    const int error = conclude(search, finding, answer, &cycle, true);
-    if (answer == 1)
-        snprintf(finding->detail, sizeof finding->detail, "process %u waits for ever",
-                 cycle.victim);
-    store_release(&search->store, &cycle.hops);
-    return error;
+    return starvation_find(search, statuses, KINDS_ALL, cycle);
 }
 
-static int judge_order(struct search *search, const struct statuses *statuses,
-                       struct finding *finding)
+static int starvation_find_lively(struct search *search, const struct statuses *statuses,
+                                  struct way *cycle)
 {
-    struct way inversion = {0};
-    const int answer = order_find_inversion(search, statuses, &inversion);
-    const int error = conclude(search, finding, answer, &inversion, false);
-    if (answer == 1)
-        snprintf(finding->detail, sizeof finding->detail, "process %u was queued first",
-                 inversion.victim);
-    store_release(&search->store, &inversion.hops);
-    return error;
+    return starvation_find(search, statuses, 1u << MOVE_STEP | 1u << MOVE_START | 1u << MOVE_SYSTEM,
+                           cycle);
 }
 
-static int judge_patience(struct search *search, const struct statuses *statuses,
-                          struct finding *finding,
-                          int find(struct search *, const struct statuses *, struct way *),
-                          const char *what)
+/* How each is looked for, whether it is a cycle, and what it does to its victim. */
+static const struct {
+    finder *find;
+    bool closes;
+    const char *what;
+} searched[PROPERTY_COUNT] = {
+    [PROPERTY_RELIABILITY] = {starvation_find_reliably, true, "waits for ever"},
+    [PROPERTY_LOCKOUT] = {starvation_find_lively, true, "waits for ever"},
+    [PROPERTY_ORDER] = {order_find_inversion, false, "was queued first"},
+    [PROPERTY_QUIET] = {patience_find_spin, true, "spins while nobody else moves"},
+    [PROPERTY_GIVING_UP] = {patience_find_heedless, true,
+                            "goes on and on without a look at its deadline"},
+    [PROPERTY_ABLE] = {starvation_find_able, true, "waits for ever though its condition is true"},
+    [PROPERTY_PRECEDENCE] = {order_find_slight, false, "should have gone first"},
+};
+
+static int judge_way(struct search *search, const struct statuses *statuses,
+                     struct verdict *verdict, enum property property)
 {
-    struct way cycle = {0};
-    const int answer = find(search, statuses, &cycle);
-    const int error = conclude(search, finding, answer, &cycle, true);
+    struct finding *finding = &verdict->finding[property];
+    struct way way = {0};
+    const int answer = searched[property].find(search, statuses, &way);
+    const int error = conclude(search, finding, answer, &way, searched[property].closes);
     if (answer == 1)
-        snprintf(finding->detail, sizeof finding->detail, "process %u %s", cycle.victim, what);
-    store_release(&search->store, &cycle.hops);
+        snprintf(finding->detail, sizeof finding->detail, "process %u %s", way.victim,
+                 searched[property].what);
+    store_release(&search->store, &way.hops);
     return error;
 }
 
@@ -162,33 +167,32 @@ static void judge_reached(const struct search *search, struct finding *finding)
     }
 }
 
+/* A cycle with fewer kinds of moves is a cycle with more: if there is none of these, there is none
+ * of those. */
+static const enum property stronger[PROPERTY_COUNT] = {
+    [PROPERTY_LOCKOUT] = PROPERTY_RELIABILITY, [PROPERTY_ABLE] = PROPERTY_LOCKOUT};
+
 static int judge_graph(struct search *search, struct verdict *verdict)
 {
+    /* the stronger ones first */
+    static const enum property ways[] = {PROPERTY_RELIABILITY, PROPERTY_LOCKOUT, PROPERTY_ABLE,
+                                         PROPERTY_ORDER,       PROPERTY_QUIET,   PROPERTY_GIVING_UP,
+                                         PROPERTY_PRECEDENCE};
     struct statuses statuses;
     int error = statuses_read(search, &statuses);
     if (!error && wanted(verdict, PROPERTY_PROGRESS))
         error = judge_progress(search, &statuses, verdict);
-    if (!error && wanted(verdict, PROPERTY_RELIABILITY))
-        error =
-            judge_starvation(search, &statuses, &verdict->finding[PROPERTY_RELIABILITY], KINDS_ALL);
-    /* A cycle without deaths is a cycle with deaths: if there is none of these, there is none of
-     * those. */
-    if (verdict->finding[PROPERTY_RELIABILITY].answer == ANSWER_HOLDS)
-        verdict->finding[PROPERTY_LOCKOUT].answer = ANSWER_HOLDS;
-    else if (!error && wanted(verdict, PROPERTY_LOCKOUT))
-        error = judge_starvation(search, &statuses, &verdict->finding[PROPERTY_LOCKOUT],
-                                 1u << MOVE_STEP | 1u << MOVE_START | 1u << MOVE_SYSTEM);
-    if (!error && wanted(verdict, PROPERTY_ORDER))
-        error = judge_order(search, &statuses, &verdict->finding[PROPERTY_ORDER]);
+    for (size_t at = 0; !error && at < sizeof ways / sizeof *ways; at++) {
+        const enum property property = ways[at];
+        if (!wanted(verdict, property))
+            continue;
+        if (stronger[property] && verdict->finding[stronger[property]].answer == ANSWER_HOLDS)
+            verdict->finding[property].answer = ANSWER_HOLDS;
+        else
+            error = judge_way(search, &statuses, verdict, property);
+    }
     if (!error && wanted(verdict, PROPERTY_OVERTAKING))
         error = judge_overtaking(search, &statuses, verdict);
-    if (!error && wanted(verdict, PROPERTY_QUIET))
-        error = judge_patience(search, &statuses, &verdict->finding[PROPERTY_QUIET],
-                               patience_find_spin, "spins while nobody else moves");
-    if (!error && wanted(verdict, PROPERTY_GIVING_UP))
-        error =
-            judge_patience(search, &statuses, &verdict->finding[PROPERTY_GIVING_UP],
-                           patience_find_heedless, "goes on and on without a look at its deadline");
     store_release(&search->store, &statuses.packed);
     return error;
 }

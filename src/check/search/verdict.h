@@ -18,6 +18,8 @@
     property(OVERTAKING, "overtaking", "the times another enters while one waits are bounded")  \
     property(QUIET, "quiet", "if others stand still, one is inside or asleep after some steps") \
     property(GIVING_UP, "giving-up", "who gives up is outside after some steps of its own")     \
+    property(ABLE, "able", "who waits with a true condition gets in without newcomers")         \
+    property(PRECEDENCE, "precedence", "who should precede, and is seen to wait, enters first") \
     property(REACHED, "reached", "each enters, as it may ask to; as many together as may be")
 /* clang-format on */
 

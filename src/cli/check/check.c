@@ -18,9 +18,15 @@ unsigned check_promises(const struct register_model *model)
     unsigned promised = PROMISES_ALWAYS | model->protocol->promises;
     if (model->protocol->sleeps || model->protocol->alarms)
         promised |= PROMISES_PATIENT;
-    /* Who should precede decides, not who came first; and who never should may wait for ever. */
-    if (model->writers_first || model->by_priority || model->problem == PROBLEM_ALLOCATION)
+    /* Who should precede decides, not who came first; and who never should may wait for ever, but
+     * not once nobody comes any more. */
+    const bool by_class = model->writers_first || model->by_priority;
+    if (by_class || model->problem == PROBLEM_ALLOCATION) {
         promised &= PROMISES_ALWAYS | PROMISES_PATIENT;
+        promised |= 1u << PROPERTY_ABLE;
+    }
+    if (by_class && !model->overtake)
+        promised |= 1u << PROPERTY_PRECEDENCE;
     /* Two that may both be inside enter in either order. */
     if (model->slots > 1)
         promised &= ~(1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING);

@@ -13,6 +13,8 @@ static const char *contradiction(const struct check_words *asked)
         return "has one slot; -l works with courtesy and forks";
     if (model->problem == PROBLEM_ALLOCATION && !protocol->conditions)
         return "has no conditions; --units works with region and courtesy";
+    if (model->problem == PROBLEM_ALLOCATION && asked->precedence != CHECK_IN_ORDER)
+        return "lets conditions decide: --units and --precedence go one at a time";
     if (model->requests & 1u << REQUEST_SHARED && !protocol->modes)
         return "has no modes; --modes works with bakery, region and courtesy";
     if ((model->writers_first || model->by_priority) && !protocol->priorities)
@@ -85,7 +87,8 @@ int check_settle_registers(struct check_words *asked)
                            protocol->name);
     if (model->units) {
         model->problem = PROBLEM_ALLOCATION;
-        model->requests = 1u << REQUEST_EXCLUSIVE | (protocol->hold ? 0 : 1u << REQUEST_RELEASE);
+        model->requests = 1u << REQUEST_EXCLUSIVE | (model->units > 1 ? 1u << REQUEST_TWO : 0) |
+                          (protocol->hold ? 0 : 1u << REQUEST_RELEASE);
     }
     if (model->by_priority)
         model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_URGENT;

@@ -257,7 +257,8 @@ static unsigned retain_words(unsigned places)
 
 #define COURTESY_MODEL(identifier, title, text, run, found)                                        \
     COURTESY_LEAVING(identifier, title, text, run, leave, NULL, found)
-#define COURTESY_LEAVING(identifier, title, text, run, leaves, holds, found)                       \
+/* The last: which word of the model does nothing. */
+#define COURTESY_LEAVING(identifier, title, text, run, leaves, holds, found, ...)                  \
     const struct register_protocol identifier = {                                                  \
         COURTESY_COMMON(title, text, run, leaves, found),                                          \
         .hold = holds,                                                                             \
@@ -266,7 +267,7 @@ static unsigned retain_words(unsigned places)
         .modes = true,                                                                             \
         .conditions = true,                                                                        \
         .priorities = true,                                                                        \
-    };
+        __VA_ARGS__};
 
 COURTESY_MODEL(model_courtesy, "courtesy", "ours: the region from one word a place", enter, NULL)
 COURTESY_LEAVING(model_courtesy_units, "courtesy-units",
@@ -311,6 +312,11 @@ COURTESY_MODEL(model_courtesy_without_rouse, "courtesy-without-rouse",
 COURTESY_LEAVING(model_courtesy_without_slots, "courtesy-without-slots",
                  "slots: one is inside at a time, however many there are", enter_without_slots,
                  leave_alone, NULL, "reached")
+COURTESY_LEAVING(model_courtesy_without_rousing, "courtesy-without-rousing",
+                 "nobody rouses who is aside", enter, leave, NULL, "able", .rouses_nobody = true)
+COURTESY_LEAVING(model_courtesy_without_precedence, "courtesy-without-precedence",
+                 "first come, first served, whatever the precedence", enter, leave, NULL,
+                 "precedence", .knows_no_precedence = true)
 COURTESY_LEAVING(model_courtesy_units_without_listening, "courtesy-units-without-listening",
                  "aside, listens only after it has looked", enter_without_listening, give_back,
                  hold, "progress")

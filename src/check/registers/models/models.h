@@ -84,6 +84,8 @@
     MODEL(courtesy_without_patience)                                                               \
     MODEL(courtesy_without_rouse)                                                                  \
     MODEL(courtesy_without_slots)                                                                  \
+    MODEL(courtesy_without_rousing)                                                                \
+    MODEL(courtesy_without_precedence)                                                             \
     MODEL(courtesy_units_without_listening)                                                        \
     MODEL(courtesy_retain)                                                                         \
     MODEL(courtesy_retain_without_recall)                                                          \
