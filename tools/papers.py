@@ -78,7 +78,7 @@ def broken(answer):
         found = {}
         for name, finding in answer["properties"].items():
             if finding["answer"] == "broken":
-                found[name] = found[finding.get("broken", name).split(":")[0]] = len(finding["run"])
+                found[name] = found[finding.get("broken", name).split(":")[0]] = len(finding.get("run", []))
         return found
     if "broken" in answer:
         return {answer["broken"].split(":")[0]: answer["steps"]}
