@@ -120,7 +120,7 @@ class BadInput(unittest.TestCase):
         self.refuses("has one slot", "bakery", "-l", "2")
         self.refuses("--units and --precedence go one at a time", "region", "--units", "1", "--precedence", "priority")
         self.refuses("--memory takes a size of 16M or more", "pair", "--memory", "1M")
-        self.refuses("--property takes exclusion, progress, lockout, reliability, order, overtaking, quiet, giving-up, able, precedence, reached, fence, ", "pair", "--property", "nonsense")
+        self.refuses("--property takes exclusion, progress, lockout, reliability, order, overtaking, quiet, giving-up, able, precedence, doorway, admission, recovery, reached, fence, ", "pair", "--property", "nonsense")
         self.refuses("pair takes --pct only with --random RUNS", "pair", "--pct", "2")
 
     def test_what_is_for_the_other_kind_of_protocol(self):

@@ -22,8 +22,9 @@
 #include "check/registers/accesses.h"
 #include "protocols/registers/bakery.h"
 
-/* For the checker to refute. */
 struct network_rules {
+    bool parallel; /* "parallel wait": for all rivals at once, not for one after the other */
+    /* For the checker to refute. */
     bool undeferred; /* a read is answered from the doorway too */
     bool no_urgent;  /* reads from the doorway are deferred like others */
     bool silent;     /* the epilogue awakens nobody */
@@ -40,6 +41,7 @@ struct network_passage {
     struct asked asked;
     place_number j;
     uint8_t behind; /* "#(j) < #(i) and conflict(i,j)" */
+    place_set left; /* in a parallel wait: those whose condition was not found true yet */
     uint8_t slept;  /* the alarm is to be reset: `late_reset` only */
     /* in the epilogue: the words of those in the bakery; 0 for the others */
     word seen[8 * sizeof(place_set)];
@@ -70,6 +72,15 @@ static inline bool network_first(const struct network_passage *my, struct regist
     return true;
 }
 
+static inline place_set network_others(const struct registers *at)
+{
+    place_set others = 0;
+    for (unsigned j = registers_next(at, 0); j < registers_places(at);
+         j = registers_next(at, j + 1))
+        others = (place_set)(others | 1u << j);
+    return others;
+}
+
 static inline enum passage_result network_run(struct network_passage *my, struct registers *at,
                                               struct network_rules rules)
 {
@@ -95,9 +106,31 @@ static inline enum passage_result network_run(struct network_passage *my, struct
     my->number = 0;
     ANSWER;
     QUEUE;
+    /* "parallel wait (condition_1, label_1; …)": label_j drops j, and goes back to wait for the
+     * rest */
+    my->left = rules.parallel ? network_others(at) : 0;
+    while (my->left) {
+        for (EACH_OTHER(my->j))
+            if (my->left >> my->j & 1) {
+                ASK(look, my->w, my->j);
+                if (!network_behind(at, OWN(W(i)), i, my->w, my->j))
+                    my->left = (place_set)(my->left & ~(1u << my->j));
+                my->w = 0;
+            }
+        my->j = 0;
+        if (my->slept)
+            RESET_ALARM(reset);
+        my->slept = 0;
+        if (!my->left)
+            break;
+        AWAIT_ALARM(sleep);
+        if (!rules.late_reset)
+            RESET_ALARM(reset);
+        my->slept = rules.late_reset;
+    }
     /* "for all j do while #(j) < #(i) and conflict(i,j) do sleep(alarm[i]) od" */
     for (EACH_OTHER(my->j))
-        for (;;) {
+        while (!rules.parallel) {
             ASK(look, my->w, my->j);
             my->behind = network_behind(at, OWN(W(i)), i, my->w, my->j);
             my->w = 0;

@@ -105,6 +105,29 @@ void registers_check_draw(struct registers *at, word largest)
         registers_of_process(at, at->process)[last] = (word)(largest + 1);
 }
 
+/* Dijkstra's banker, who has given `who` one more unit: all can still get what they need, one after
+ * another, each giving back what it has when it is done. */
+static bool banker_is_safe(const struct register_model *model, const unsigned char *state,
+                           unsigned who)
+{
+    unsigned free = model->units - 1, done = 0;
+    for (unsigned other = 0; other < model->system.processes; other++)
+        free -= model_process(model, state, other)->held;
+    for (bool found = true; found;) {
+        found = false;
+        for (unsigned other = 0; other < model->system.processes; other++) {
+            const unsigned held =
+                model_process(model, state, other)->held + (other == who ? 1u : 0u);
+            if (!(done >> other & 1) && model->needs - held <= free) {
+                done |= 1u << other;
+                free += held;
+                found = true;
+            }
+        }
+    }
+    return done == (1u << model->system.processes) - 1;
+}
+
 /* The allocation problem: an acquire needs free units; a release needs nothing. */
 bool model_condition(const struct register_model *model, const unsigned char *state,
                      unsigned process)
@@ -116,7 +139,8 @@ bool model_condition(const struct register_model *model, const unsigned char *st
     unsigned held = 0;
     for (unsigned other = 0; other < model->system.processes; other++)
         held += model_process(model, state, other)->held;
-    return held + request_units(request) <= model->units;
+    return held + request_units(request) <= model->units &&
+           (!model->banker || banker_is_safe(model, state, process));
 }
 
 bool registers_condition(struct registers *at)
@@ -170,10 +194,16 @@ bool registers_slumbers(struct registers *at, struct passage_head *head, struct 
     return !goes_on;
 }
 
+bool registers_conflict_between(const struct registers *at, unsigned j, unsigned mode_j, unsigned k,
+                                unsigned mode_k)
+{
+    return model_rivals(at->model, j, k) && request_conflict(mode_j, mode_k);
+}
+
 bool registers_rival(const struct registers *at, unsigned place)
 {
     const struct model_process *other = model_process(at->model, at->state, at->process_of[place]);
-    return request_conflict(at->request, other->request);
+    return at->rivals >> place & 1 && request_conflict(at->request, other->request);
 }
 
 int model_class(const struct register_model *model, unsigned request)

@@ -48,6 +48,7 @@ struct registers {
     unsigned process; /* who moves */
     unsigned self;    /* its place */
     unsigned places;
+    unsigned rivals;     /* the places that can conflict with mine, a bit each */
     unsigned request;    /* what this passage asks for: a mode, a priority (register_model.h) */
     unsigned unreliable; /* processes that malfunction, a bit each */
     bool buffered;       /* TSO: stores wait in a buffer */
@@ -122,10 +123,12 @@ static inline void registers_note(struct registers *at, enum access_kind kind, u
     at->access.value = value;
 }
 
-/* The least live place from `place` on other than mine; registers_places() if there is none. */
+/* The least live place from `place` on other than mine; registers_places() if there is none.
+ * Whoever can never conflict with me I need not read. */
 static inline unsigned registers_next(const struct registers *at, unsigned place)
 {
-    while (place < at->places && (place == at->self || at->process_of[place] == 0xff))
+    while (place < at->places &&
+           (place == at->self || at->process_of[place] == 0xff || !(at->rivals >> place & 1)))
         place++;
     return place;
 }
@@ -212,18 +215,11 @@ static inline unsigned registers_mode(const struct registers *at)
 
 static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
 {
-    (void)place;
-    return request_conflict(at->request, mode);
+    return at->rivals >> place & 1 && request_conflict(at->request, mode);
 }
 
-static inline bool registers_conflict_between(const struct registers *at, unsigned j,
-                                              unsigned mode_j, unsigned k, unsigned mode_k)
-{
-    (void)at;
-    (void)j;
-    (void)k;
-    return request_conflict(mode_j, mode_k);
-}
+bool registers_conflict_between(const struct registers *at, unsigned j, unsigned mode_j, unsigned k,
+                                unsigned mode_k);
 
 static inline void registers_broken(struct registers *at, const char *invariant,
                                     const char *condition, const char *file, int line)

@@ -14,6 +14,7 @@ enum goal {
     GOAL_UNITS,                                    /* no unit is left */
     GOAL_REFUSED,                                  /* somebody waits for a unit */
     GOAL_STRANGER,                                 /* one who is no rival, and another */
+    GOAL_APART,                                    /* two that can never conflict */
     GOALS
 };
 _Static_assert(GOALS <= 64, "a bit each");
@@ -59,10 +60,25 @@ uint64_t register_model_goals(const struct register_model *model)
         goals |= UINT64_C(1) << GOAL_STRANGER;
     if (model->slots > 1 && company(model) > 1)
         goals |= UINT64_C(1) << GOAL_SLOTS;
-    const unsigned demand = moving * (model->requests >> REQUEST_TWO & 1 ? 2 : 1);
+    const unsigned demand = moving * (model->requests >> REQUEST_TWO & 1 ? 2 : model->needs);
     if (model->problem == PROBLEM_ALLOCATION && demand > model->units)
         goals |= UINT64_C(1) << GOAL_UNITS | UINT64_C(1) << GOAL_REFUSED;
+    if (model->some_rivals)
+        for (unsigned place = 0; place < model->places; place++)
+            if (((1u << model->places) - 1) & ~(model->rivals[place] | 1u << place))
+                goals |= UINT64_C(1) << GOAL_APART;
     return goals;
+}
+
+static bool some_apart(const struct register_model *model, const unsigned char *state)
+{
+    for (unsigned i = 0; i < model->system.processes; i++)
+        for (unsigned j = 0; j < i; j++)
+            if (model_process(model, state, i)->part == PART_INSIDE &&
+                model_process(model, state, j)->part == PART_INSIDE &&
+                !model_rivals(model, model->place_of[i], model->place_of[j]))
+                return true;
+    return false;
 }
 
 uint64_t register_model_reaches(const struct system *system, const unsigned char *state)
@@ -86,6 +102,8 @@ uint64_t register_model_reaches(const struct system *system, const unsigned char
         reached |= UINT64_C(1) << GOAL_STRANGER;
     if (inside >= company(model))
         reached |= UINT64_C(1) << GOAL_SLOTS;
+    if (model->some_rivals && some_apart(model, state))
+        reached |= UINT64_C(1) << GOAL_APART;
     if (units_held(model, state) >= model->units)
         reached |= UINT64_C(1) << GOAL_UNITS;
     return reached & system->goals;
@@ -118,6 +136,9 @@ void register_model_name_goal(const struct system *system, unsigned goal, char *
         break;
     case GOAL_STRANGER:
         snprintf(text, room, "a stranger is inside beside another");
+        break;
+    case GOAL_APART:
+        snprintf(text, room, "two that can never conflict are inside at once");
         break;
     default:
         snprintf(text, room, "P%u enters%s", model->place_of[goal / REQUEST_KINDS], how ? how : "");

@@ -107,11 +107,16 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
     case MOVE_SYSTEM:
         if (part == PART_MALFUNCTION)
             snprintf(line, room, "falls quiet");
+        else if (model->errors)
+            snprintf(line, room, "puts its words right");
         else
             snprintf(line, room, "its store buffer drains: %s", did);
         return;
     case MOVE_FAULT:
-        snprintf(line, room, "stops for ever, and nobody can tell");
+        if (model->errors)
+            snprintf(line, room, "an error%s", did); /* ": stores …" */
+        else
+            snprintf(line, room, "stops for ever, and nobody can tell");
         return;
     default:
         snprintf(line, room, "%s%s%s",

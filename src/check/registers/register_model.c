@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check/registers/narrate.h"
+#include "check/registers/register_judge.h"
 
 static const struct register_model *model_of(const struct system *system)
 {
@@ -26,6 +27,7 @@ static struct registers registers_of(const struct register_model *model, unsigne
         .process = process,
         .self = model->place_of[process],
         .places = model->places,
+        .rivals = model->rivals[model->place_of[process]],
         .request = model_process(model, state, process)->request,
         .buffered = model->tso,
         .checks_draws = model->protocol->checks_draws,
@@ -81,7 +83,7 @@ static bool advance(const struct register_model *model, struct registers *at)
         if (model->problem == PROBLEM_ALLOCATION && (process->request & 3) != REQUEST_STRANGER)
             process->held = (process->request & 3) == REQUEST_RELEASE
                                 ? 0
-                                : request_units(process->request) & 7u;
+                                : (process->held + request_units(process->request)) & 7u;
         process->part = protocol->hold && process->held ? PART_PARTING : PART_LEAVING;
         return depart(model, at);
     case PART_HOLDING:
@@ -105,40 +107,8 @@ static bool may_request(const struct register_model *model, const struct model_p
         (model->passages && process->begun == model->passages && !process->held))
         return false; /* what was acquired may always be released */
     if (model->problem == PROBLEM_ALLOCATION)
-        return process->held ? (request & 3) == REQUEST_RELEASE : (request & 3) != REQUEST_RELEASE;
+        return (process->held >= model->needs) == ((request & 3) == REQUEST_RELEASE);
     return true;
-}
-
-/* What must hold at the very move that enters: its condition (D2), and its turn (D3). NULL if it
- * does. */
-static const char *entered_wrongly(const struct register_model *model, const unsigned char *state,
-                                   unsigned who)
-{
-    /* With more slots than one, somebody else inside may have made it false meanwhile. */
-    if (model->problem == PROBLEM_ALLOCATION && model->slots == 1 &&
-        !model_condition(model, state, who))
-        return "condition";
-    if (model->protocol->in_turn)
-        for (unsigned other = 0; other < model->system.processes; other++) {
-            const struct model_process *process = model_process(model, state, other);
-            const struct passage_head *my = model_passage(model, state, other);
-            if (other != who && process->part == PART_ENTERING && my->queued && !process->halted &&
-                request_conflict(process->request, model_process(model, state, who)->request) &&
-                !model->protocol->in_turn(model, state, who, other))
-                return "turn";
-        }
-    return NULL;
-}
-
-/* Fences grow: whoever enters has a greater one than all before. */
-static const char *fenced_wrongly(const struct register_model *model, unsigned char *state,
-                                  unsigned who)
-{
-    const unsigned fence =
-        fence_of(model->protocol->fence(model_words(model, state, who)[0]), model->place_of[who]);
-    const char *complaint = fence > model_fence(model, state)->fence ? NULL : "fence";
-    model_fence(model, state)->fence = (uint16_t)fence;
-    return complaint;
 }
 
 /* A request that starts a passage shares the move's `choice` with the outcome of its first access.
@@ -170,11 +140,16 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
     case MOVE_SYSTEM: /* one that malfunctions falls quiet; else a store leaves the buffer */
         if (process->part == PART_MALFUNCTION)
             process->part = PART_IDLE;
+        else if (model->errors)
+            errors_repair(at);
         else
             registers_drain(at);
         return false;
     default: /* MOVE_FAULT */
-        process->halted = 1;
+        if (model->errors)
+            errors_strike(at, move.choice);
+        else
+            process->halted = 1;
         return false;
     }
 }
@@ -201,23 +176,26 @@ static bool has_register(const struct register_model *model, const struct access
     return !plain || access->index < model->words || access->index < model->bits;
 }
 
-/* All outcomes of one move. */
+/* All outcomes of one move. `request`: what is asked for, if one begins; which error, if one
+ * strikes. */
 static void add(const struct register_model *model, const unsigned char *state,
                 struct successors *out, unsigned who, enum move_kind kind, unsigned request)
 {
     uint8_t outcomes = 1;
     for (unsigned choice = 0; choice < outcomes; choice++) {
         struct move move = {.process = (uint8_t)who, .kind = (uint8_t)kind};
-        move.choice = (uint8_t)(kind == MOVE_START ? choice << CHOICE_SHIFT | request : choice);
+        move.choice = (uint8_t)(kind == MOVE_START   ? choice << CHOICE_SHIFT | request
+                                : kind == MOVE_FAULT ? request
+                                                     : choice);
         unsigned char *next = successors_add(out, move);
         memcpy(next, state, model->system.size);
         struct registers at;
         const char *complaint = NULL;
         if (register_model_make(model, next, move, &at)) {
             out->move[out->count - 1].enters = 1;
-            complaint = entered_wrongly(model, next, who);
+            complaint = register_entry(model, next, who);
             if (model->fences && !complaint)
-                complaint = fenced_wrongly(model, next, who);
+                complaint = register_fence(model, next, who);
         }
         assert(has_register(model, &at.access) && "the protocol's .words or .bits is too small");
         if (at.complaint)
@@ -260,6 +238,19 @@ static void add_steps(const struct register_model *model, const unsigned char *s
         add(model, state, out, who, MOVE_ABORT, 0);
 }
 
+/* What may befall one of its words, and that one outside puts it right. */
+static void add_errors(const struct register_model *model, const unsigned char *state,
+                       struct successors *out, unsigned who)
+{
+    unsigned char copy[STATE_SIZE_MOST] __attribute__((aligned(8)));
+    memcpy(copy, state, model->system.size);
+    const unsigned count = errors_count(model, copy, who);
+    for (unsigned which = 0; which < count; which++)
+        add(model, state, out, who, MOVE_FAULT, which);
+    if (errors_linger(model, state, who))
+        add(model, state, out, who, MOVE_SYSTEM, 0);
+}
+
 static void model_successors(const struct system *system, const unsigned char *state,
                              struct successors *out)
 {
@@ -272,6 +263,8 @@ static void model_successors(const struct system *system, const unsigned char *s
         const struct model_process *process = model_process(model, state, who);
         if (process->halted)
             continue;
+        if (model->errors)
+            add_errors(model, state, out, who);
         if (process->part == PART_MALFUNCTION) {
             add(model, state, out, who, MOVE_SYSTEM, 0);
             continue;
@@ -350,67 +343,6 @@ static enum status model_status(const struct system *system, const unsigned char
     }
 }
 
-static bool model_conflict(const struct system *system, const unsigned char *state, unsigned i,
-                           unsigned j)
-{
-    const struct register_model *model = model_of(system);
-    return request_conflict(model_process(model, state, i)->request,
-                            model_process(model, state, j)->request);
-}
-
-static bool model_able(const struct system *system, const unsigned char *state, unsigned process)
-{
-    return model_condition(model_of(system), state, process);
-}
-
-static bool model_precedes(const struct system *system, const unsigned char *state, unsigned i,
-                           unsigned j)
-{
-    const struct register_model *model = model_of(system);
-    return model_class(model, model_process(model, state, i)->request) <
-           model_class(model, model_process(model, state, j)->request);
-}
-
-/* Asleep, just woken, or at HEED or AGAIN: whatever it does next, it looks at everybody before it
- * enters. */
-static bool model_rests(const struct system *system, const unsigned char *state, unsigned process)
-{
-    const struct passage_head *my = model_passage(model_of(system), state, process);
-    return my->watched || my->woken || my->heeds || my->again;
-}
-
-/* Exclusion: no two inside that conflict, and never more than the slots. Those stopped for ever
- * count as inside. */
-static const char *model_judge(const struct system *system, const unsigned char *state)
-{
-    const struct register_model *model = model_of(system);
-    unsigned inside = 0, count = 0;
-    for (unsigned i = 0; i < model->system.processes; i++)
-        if (model_process(model, state, i)->part == PART_INSIDE) {
-            inside |= 1u << i;
-            count++;
-        }
-    if (count > 1) {
-        if (model->slots > 1) {
-            if (count > model->slots)
-                return "exclusion";
-        } else {
-            for (unsigned i = 0; i < model->system.processes; i++)
-                for (unsigned j = i + 1; j < model->system.processes; j++)
-                    if (inside >> i & inside >> j & 1 && model_conflict(system, state, i, j))
-                        return "exclusion";
-        }
-    }
-    if (model->problem == PROBLEM_ALLOCATION && model->slots == 1) {
-        unsigned held = 0;
-        for (unsigned who = 0; who < model->system.processes; who++)
-            held += model_process(model, state, who)->held;
-        if (held > model->units)
-            return "units";
-    }
-    return model->protocol->invariant ? model->protocol->invariant(model, state) : NULL;
-}
-
 static void lay_out(struct register_model *model)
 {
     const struct register_protocol *protocol = model->protocol;
@@ -432,6 +364,10 @@ int register_model_open(struct register_model *model)
     lay_out(model);
     if (!model->slots)
         model->slots = 1;
+    if (!model->needs)
+        model->needs = 1;
+    if (!model->some_rivals)
+        memset(model->rivals, 0xff, sizeof model->rivals);
     if (!model->requests)
         model->requests =
             protocol->default_requests ? protocol->default_requests : 1u << REQUEST_EXCLUSIVE;
@@ -454,19 +390,22 @@ int register_model_open(struct register_model *model)
         .part_size = model->stride,
         .processes = processes,
         .all_conflict =
+            !model->some_rivals &&
             !(model->requests & (1u << REQUEST_SHARED | 1u << (REQUEST_SHARED | REQUEST_URGENT) |
                                  1u << REQUEST_STRANGER)),
         .context = model,
         .begin = model_begin,
         .successors = model_successors,
-        .judge = model_judge,
+        .judge = register_judge,
         .status = model_status,
-        .conflict = model_conflict,
-        .able = model->problem == PROBLEM_ALLOCATION ? model_able : NULL,
-        .precedes = model->writers_first || model->by_priority ? model_precedes : NULL,
-        .rests = model_rests,
+        .able = model->problem == PROBLEM_ALLOCATION ? register_able : NULL,
+        .precedes = model->writers_first || model->by_priority ? register_precedes : NULL,
+        .rests = register_rests,
         .reaches = register_model_reaches,
         .name_goal = register_model_name_goal,
+        .conflict = register_conflict,
+        .permitted = protocol->in_turn ? register_permitted : NULL,
+        .legitimate = model->errors ? register_legitimate : NULL,
         .narrate = register_model_narrate,
     };
     model->system.goals = register_model_goals(model);

@@ -96,6 +96,10 @@ struct register_protocol {
     word (*withdrawn)(word first);
     /* mutants: ROUSE does nothing; whoever came first goes first, whatever the precedence */
     bool rouses_nobody, knows_no_precedence;
+    unsigned fragile; /* so many of its first words may be hit by errors */
+    /* one outside its passage looks after so many of its first words: after an error they become
+     * what they are after a death */
+    unsigned repairs;
     bool sleeps;     /* uses SLEEP and WAKE */
     bool alarms;     /* uses AWAKE: one that dies sets everybody's alarm */
     size_t asked_at; /* uses ASK: where its passage keeps `asked`; 0: it does not */
@@ -106,6 +110,13 @@ struct register_protocol {
 };
 
 enum problem { PROBLEM_EXCLUSION, PROBLEM_ALLOCATION };
+
+/* Transient errors: a public word of a process becomes anything of its domain. */
+enum errors {
+    ERRORS_NONE,
+    ERRORS_WAITING, /* of one that waits in the queue */
+    ERRORS_ANYWHERE
+};
 
 struct register_model {
     struct system system;
@@ -128,7 +139,13 @@ struct register_model {
     unsigned alive;                       /* a bit each: the places that take part; 0: all */
     unsigned requests;                    /* a bit each: what a process may ask for */
     enum problem problem;
-    unsigned units;     /* the allocation problem's |T| */
+    unsigned units; /* the allocation problem's |T| */
+    unsigned needs; /* how many units each acquires, one after another; 0: one */
+    bool banker;    /* a unit is given only if all can still get what they need */
+    /* Con(i), by place: a bit for each place that can conflict with it */
+    uint8_t rivals[PROCESSES_MOST];
+    bool some_rivals; /* not everybody is everybody's rival */
+    enum errors errors;
     unsigned overtake;  /* the bound B */
     unsigned padding;   /* `clock` */
     unsigned room;      /* how many places a sleeper may watch */
@@ -219,5 +236,18 @@ bool model_condition(const struct register_model *model, const unsigned char *st
                      unsigned process);
 /* The class of a request, by precedence: the least goes first. */
 int model_class(const struct register_model *model, unsigned request);
+
+static inline bool model_rivals(const struct register_model *model, unsigned place, unsigned other)
+{
+    return model->rivals[place] >> other & 1;
+}
+
+/* errors.c: how many errors can hit this process, and the which-th of them. */
+unsigned errors_count(const struct register_model *model, unsigned char *state, unsigned process);
+void errors_strike(struct registers *at, unsigned which);
+/* Whether it is outside, and its words are not what they should be there; and makes them so. */
+bool errors_linger(const struct register_model *model, const unsigned char *state,
+                   unsigned process);
+void errors_repair(struct registers *at);
 
 #endif

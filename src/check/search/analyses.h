@@ -20,6 +20,7 @@ struct walk {
 
 enum {
     WAITING = 1 << STATUS_DOORWAY | 1 << STATUS_ACTIVE | 1 << STATUS_QUEUED,
+    DOORWAY_STATUSES = 1 << STATUS_DOORWAY | 1 << STATUS_ACTIVE,
     KINDS_ALIVE = 1 << MOVE_STEP | 1 << MOVE_START | 1 << MOVE_ABORT | 1 << MOVE_SYSTEM,
     KINDS_ALL = KINDS_ALIVE | 1 << MOVE_DEATH | 1 << MOVE_FAULT
 };
@@ -113,6 +114,32 @@ int patience_find_spin(struct search *search, const struct statuses *statuses, s
 int patience_find_heedless(struct search *search, const struct statuses *statuses,
                            struct way *cycle);
 
+/* How many of its own steps a process needs for its doorway at most, the one that begins included.
+ * 0, -ENOMEM, or 1 with a step in the doorway that lies on a cycle: there is no bound. */
+struct doorway {
+    unsigned steps;
+    unsigned victim;
+    struct hop spins;
+};
+int doorway_measure(struct search *search, const struct statuses *statuses,
+                    struct doorway *doorway);
+
+/* Within how many intervals a process is inside though it need not wait, each with so many events
+ * of every process. 0, -ENOMEM, or 1 with a state from which it may wait for ever. The system says
+ * what is permitted. */
+struct admission {
+    unsigned events, intervals;
+    unsigned victim;
+    uint32_t stuck;
+};
+int admission_measure(struct search *search, const struct statuses *statuses, unsigned events,
+                      struct admission *admission);
+
+/* After the last error exclusion is broken finitely often. 0, -ENOMEM, or 1 with a state in which
+ * it is broken again and again. The system says what is legitimate. */
+int recovery_find_relapse(struct search *search, const struct statuses *statuses,
+                          uint32_t *relapse);
+
 /* Strongly connected components of a walk, each handed over once all that it leads to have been.
  * `visit` returns non-zero to end the walk; 0, that value, or -ENOMEM is returned. */
 struct component {
@@ -126,6 +153,9 @@ typedef int component_visitor(struct search *search, const struct component *com
                               void *context);
 int components_visit(struct search *search, const struct statuses *statuses,
                      const struct walk *walk, component_visitor *visit, void *context);
+
+/* Whether there is a weakly fair cycle through all states of the component. */
+bool starvation_is_fair(const struct search *search, const struct component *component);
 
 static inline bool walk_has_state(const struct walk *walk, const struct statuses *statuses,
                                   uint32_t state)

@@ -28,6 +28,7 @@ struct search {
     struct search_limits limits;
     bool keep_graph;                               /* the analyses of progress and order need it */
     void (*progress)(const struct search *search); /* called now and then; may be NULL */
+    unsigned victims; /* in: whose lockout is judged, a bit each; 0: everybody's */
 
     struct store store;
     struct graph graph;

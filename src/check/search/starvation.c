@@ -168,12 +168,17 @@ static int draw_cycle(struct search *search, const struct component *component, 
     return answer;
 }
 
-static int judge_component(struct search *search, const struct component *component, void *context)
+bool starvation_is_fair(const struct search *search, const struct component *component)
 {
     unsigned all = 0;
     for (uint32_t at = 0; at < component->count; at++)
         all |= paid(search, component, component->members[at]);
-    if (all != (1u << 2 * PROCESSES_MOST) - 1 || !is_cycle(search, component))
+    return all == (1u << 2 * PROCESSES_MOST) - 1 && is_cycle(search, component);
+}
+
+static int judge_component(struct search *search, const struct component *component, void *context)
+{
+    if (!starvation_is_fair(search, component))
         return 0;
     struct way *cycle = context;
     cycle->victim = component->walk->process;
@@ -185,7 +190,8 @@ static int find(struct search *search, const struct statuses *statuses, struct w
 {
     int answer = 0;
     for (walk.process = 0; walk.process < search->system->processes && answer == 0; walk.process++)
-        answer = components_visit(search, statuses, &walk, judge_component, cycle);
+        if (!search->victims || search->victims >> walk.process & 1)
+            answer = components_visit(search, statuses, &walk, judge_component, cycle);
     return answer;
 }
 

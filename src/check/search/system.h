@@ -99,6 +99,10 @@ struct system {
     uint64_t (*reaches)(const struct system *system, const unsigned char *state);
     /* GOAL_NAME letters suffice */
     void (*name_goal)(const struct system *system, unsigned goal, char *text, size_t room);
+    /* Whether nothing stands in the way of a process that waits in the queue. NULL: not known. */
+    bool (*permitted)(const struct system *system, const unsigned char *state, unsigned process);
+    /* Whether exclusion holds, where errors may break it for a while. NULL: there are none. */
+    bool (*legitimate)(const struct system *system, const unsigned char *state);
     /* Makes the move in `state` without the search's reductions, and says in words what was done.
      */
     void (*narrate)(const struct system *system, unsigned char *state, struct move move, char *line,

@@ -171,6 +171,77 @@ static void judge_reached(const struct search *search, struct finding *finding)
  * of those. */
 static const enum property stronger[PROPERTY_COUNT] = {
     [PROPERTY_LOCKOUT] = PROPERTY_RELIABILITY, [PROPERTY_ABLE] = PROPERTY_LOCKOUT};
+static int judge_doorway(struct search *search, const struct statuses *statuses,
+                         struct verdict *verdict)
+{
+    struct finding *finding = &verdict->finding[PROPERTY_DOORWAY];
+    struct doorway doorway;
+    const int answer = doorway_measure(search, statuses, &doorway);
+    if (answer < 0)
+        return answer;
+    verdict->doorway_steps = answer ? -1 : (int)doorway.steps;
+    finding->answer = answer ? ANSWER_BROKEN : ANSWER_HOLDS;
+    if (!answer)
+        return 0;
+    const struct walk walk = {
+        .process = doorway.victim, .statuses = DOORWAY_STATUSES, .kinds = KINDS_ALL};
+    const struct hop spins = doorway.spins;
+    const uint32_t beyond = graph_edges(&search->graph, spins.state).targets[spins.edge];
+    struct way round = {.start = spins.state};
+    int error = way_append(search, &round, spins.state, spins.edge) ? 0 : -ENOMEM;
+    if (!error)
+        error = way_find(search, statuses, &walk, beyond, spins.state, &round);
+    if (!error)
+        error = conclude(search, finding, 1, &round, true);
+    snprintf(finding->detail, sizeof finding->detail, "process %u stays in its doorway",
+             doorway.victim);
+    store_release(&search->store, &round.hops);
+    return error;
+}
+
+static int judge_admission(struct search *search, const struct statuses *statuses,
+                           struct verdict *verdict)
+{
+    struct finding *finding = &verdict->finding[PROPERTY_ADMISSION];
+    struct doorway doorway = {.steps = verdict->interval};
+    struct admission admission;
+    int answer = verdict->interval ? 0 : doorway_measure(search, statuses, &doorway);
+    if (answer == 1) {
+        snprintf(finding->detail, sizeof finding->detail,
+                 "a doorway has no bound: say how long a round is with --interval");
+        return 0;
+    }
+    if (!answer)
+        answer = admission_measure(search, statuses, doorway.steps, &admission);
+    if (answer < 0)
+        return answer;
+    verdict->rounds.events = (int)admission.events;
+    verdict->rounds.most = answer ? -1 : (int)admission.intervals;
+    finding->answer = answer ? ANSWER_BROKEN : ANSWER_HOLDS;
+    if (!answer)
+        return 0;
+    snprintf(finding->detail, sizeof finding->detail,
+             "process %u may wait for ever from here on, though nothing stands in its way",
+             admission.victim);
+    const int error = run_to(search, admission.stuck, &finding->run);
+    return error ? error : run_tell(search->system, &finding->run);
+}
+
+static int judge_recovery(struct search *search, const struct statuses *statuses,
+                          struct finding *finding)
+{
+    uint32_t relapse = 0;
+    const int answer = recovery_find_relapse(search, statuses, &relapse);
+    if (answer < 0)
+        return answer;
+    finding->answer = answer ? ANSWER_BROKEN : ANSWER_HOLDS;
+    if (!answer)
+        return 0;
+    snprintf(finding->detail, sizeof finding->detail,
+             "exclusion breaks again and again from here on");
+    const int error = run_to(search, relapse, &finding->run);
+    return error ? error : run_tell(search->system, &finding->run);
+}
 
 static int judge_graph(struct search *search, struct verdict *verdict)
 {
@@ -193,13 +264,20 @@ static int judge_graph(struct search *search, struct verdict *verdict)
     }
     if (!error && wanted(verdict, PROPERTY_OVERTAKING))
         error = judge_overtaking(search, &statuses, verdict);
+    if (!error && wanted(verdict, PROPERTY_DOORWAY))
+        error = judge_doorway(search, &statuses, verdict);
+    if (!error && wanted(verdict, PROPERTY_ADMISSION) && search->system->permitted)
+        error = judge_admission(search, &statuses, verdict);
+    if (!error && wanted(verdict, PROPERTY_RECOVERY) && search->system->legitimate)
+        error = judge_recovery(search, &statuses, &verdict->finding[PROPERTY_RECOVERY]);
     store_release(&search->store, &statuses.packed);
     return error;
 }
 
 int verdict_reach(struct search *search, struct verdict *verdict)
 {
-    verdict->overtakes_active = verdict->overtakes_queued = -2;
+    verdict->overtakes_active = verdict->overtakes_queued = verdict->doorway_steps = -2;
+    verdict->rounds.most = -2;
     for (unsigned property = 0; property < PROPERTY_COUNT; property++)
         verdict->finding[property].answer =
             wanted(verdict, property) ? ANSWER_UNKNOWN : ANSWER_SKIPPED;
@@ -221,7 +299,8 @@ int verdict_reach(struct search *search, struct verdict *verdict)
     }
     if (search->end != SEARCH_EXHAUSTED)
         return 0;
-    safety->answer = ANSWER_HOLDS;
+    /* Where errors may break exclusion, recovery is what is judged of it. */
+    safety->answer = search->system->legitimate ? ANSWER_SKIPPED : ANSWER_HOLDS;
     if (wanted(verdict, PROPERTY_REACHED))
         judge_reached(search, &verdict->finding[PROPERTY_REACHED]);
     store_forget_table(&search->store);

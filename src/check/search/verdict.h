@@ -20,6 +20,9 @@
     property(GIVING_UP, "giving-up", "who gives up is outside after some steps of its own")     \
     property(ABLE, "able", "who waits with a true condition gets in without newcomers")         \
     property(PRECEDENCE, "precedence", "who should precede, and is seen to wait, enters first") \
+    property(DOORWAY, "doorway", "one is past its doorway after some steps of its own")         \
+    property(ADMISSION, "admission", "who need not wait is inside after some rounds of steps")  \
+    property(RECOVERY, "recovery", "after the last error exclusion breaks finitely often")      \
     property(REACHED, "reached", "each enters, as it may ask to; as many together as may be")
 /* clang-format on */
 
@@ -46,9 +49,14 @@ struct finding {
 struct verdict {
     unsigned properties; /* in: which to judge, a bit each */
     bool newcomers;      /* in: progress may need them, since conditions do */
+    unsigned interval;   /* in: events of each process in a round; 0: as many as a doorway has */
     struct finding finding[PROPERTY_COUNT];
     /* exact greatest numbers; -1: unbounded, -2: not measured */
     int overtakes_active, overtakes_queued;
+    int doorway_steps; /* likewise; -2: not measured */
+    struct {
+        int events, most;
+    } rounds; /* likewise */
 };
 
 /* Runs the search and judges. 0, or a negative errno if there was not even memory to begin. If the

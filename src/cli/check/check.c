@@ -35,7 +35,18 @@ unsigned check_promises(const struct register_model *model)
     /* Lamport 1976, D4 (b): while somebody malfunctions, nothing need move. */
     if (model->malfunction)
         promised &= ~(1u << PROPERTY_RELIABILITY);
+    /* Errors may break anything for a while. */
+    if (model->errors)
+        promised = (promised &
+                    (1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT | 1u << PROPERTY_REACHED)) |
+                   1u << PROPERTY_RECOVERY;
     return promised;
+}
+
+/* The process at the place whose lockout is judged. */
+static unsigned victims(const struct check_words *asked)
+{
+    return asked->victim ? 1u << asked->model.process_of[__builtin_ctz(asked->victim)] : 0;
 }
 
 /* A line on the terminal, now and then: "12,345,678 states, 1.2 M/s, 34,567 to go, depth 45, 678
@@ -56,9 +67,11 @@ static int check_all(struct check_words *asked)
     const unsigned judged =
         asked->properties ? asked->properties | 1u << PROPERTY_REACHED : promised;
     struct verdict verdict = {.properties = judged,
-                              .newcomers = asked->model.problem == PROBLEM_ALLOCATION};
+                              .newcomers = asked->model.problem == PROBLEM_ALLOCATION,
+                              .interval = asked->interval};
     const bool terminal = isatty(STDERR_FILENO) && !asked->json;
     struct search search = {.system = &asked->model.system,
+                            .victims = victims(asked),
                             .limits = asked->limits,
                             .progress = terminal ? show_progress : NULL};
     const int error = verdict_reach(&search, &verdict);

@@ -24,6 +24,8 @@ struct check_words {
     unsigned modes; /* a set of ay_mode and CHECK_BOTH; 0: as the protocol has it */
     struct search_limits limits;
     unsigned properties; /* those asked for; 0: those promised */
+    unsigned victim;     /* the place whose lockout is judged, as a bit; 0: everybody's */
+    unsigned interval;   /* steps in a round; 0: as many as a doorway has */
     const char *svg;
     bool json, list;
     /* a protocol of registers: .protocol is not NULL */

@@ -111,6 +111,14 @@ void check_report_json(FILE *out, const struct check_words *asked, const struct 
         print_bound(&json, "from_queue", verdict->overtakes_queued);
         json_close(&json);
     }
+    if (verdict->doorway_steps != -2)
+        print_bound(&json, "doorway_steps", verdict->doorway_steps);
+    if (verdict->rounds.most != -2) {
+        json_object(&json, "admission");
+        json_number(&json, "events", (unsigned)verdict->rounds.events);
+        print_bound(&json, "rounds", verdict->rounds.most);
+        json_close(&json);
+    }
     print_search(&json, search);
     end(&json);
 }

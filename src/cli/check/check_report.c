@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "common/draw/spacetime.h"
 
-enum { DESCRIPTION_PARTS = 18, PART_ROOM = 40 };
+enum { DESCRIPTION_PARTS = 21, PART_ROOM = 40 };
 
 struct check_parts {
     char part[DESCRIPTION_PARTS][PART_ROOM];
@@ -36,6 +36,12 @@ static void describe_registers(const struct register_model *model, struct check_
         add(to, "readers and writers");
     if (model->problem == PROBLEM_ALLOCATION)
         add(to, "%u units to allocate", model->units);
+    if (model->needs > 1)
+        add(to, "%u each, one after another%s", model->needs, model->banker ? ", by a banker" : "");
+    if (model->some_rivals)
+        add(to, "some rivals only");
+    if (model->errors)
+        add(to, "errors%s", model->errors == ERRORS_WAITING ? " of who waits" : "");
     if (model->overtake)
         add(to, "overtaking up to %u", model->overtake);
     if (model->writers_first || model->by_priority)
@@ -136,6 +142,15 @@ static void print_overtaking(FILE *out, const struct verdict *verdict)
     fputc('\n', out);
 }
 
+static void print_rounds(FILE *out, const struct verdict *verdict)
+{
+    if (verdict->doorway_steps > 0)
+        fprintf(out, "  a doorway has at most %d steps\n", verdict->doorway_steps);
+    if (verdict->rounds.most >= 0)
+        fprintf(out, "  who need not wait is inside within %d rounds of %d steps of each\n",
+                verdict->rounds.most, verdict->rounds.events);
+}
+
 void check_report_text(FILE *out, const struct check_words *asked, const struct search *search,
                        const struct verdict *verdict, unsigned promised)
 {
@@ -157,6 +172,7 @@ void check_report_text(FILE *out, const struct check_words *asked, const struct 
             check_print_run(out, &finding->run, &asked->model);
     }
     print_overtaking(out, verdict);
+    print_rounds(out, verdict);
     const double seconds = search_seconds(search);
     fprintf(out, "%u states, %llu moves, depth %u, %.2f s, %.2f M states/s, %zu MB: %s\n",
             search->store.count, (unsigned long long)search->moves, search->depth, seconds,

@@ -15,6 +15,31 @@ static const char *contradiction(const struct check_words *asked)
         return "has no conditions; --units works with region and courtesy";
     if (model->problem == PROBLEM_ALLOCATION && asked->precedence != CHECK_IN_ORDER)
         return "lets conditions decide: --units and --precedence go one at a time";
+    if (model->needs > 1 && (!model->units || protocol->hold))
+        return "acquires nothing one after another; --needs works with --units, of region and "
+               "courtesy";
+    if (model->needs > model->units && model->needs > 1)
+        return "can never get so many units; lower --needs, or raise --units";
+    if (model->banker && model->needs < 2)
+        return "needs no banker: --banker goes with --needs 2 or more";
+    if (model->some_rivals && model->problem == PROBLEM_ALLOCATION)
+        return "allocates among all: --rivals does not go with --units";
+    for (unsigned place = 0; model->some_rivals && place < PROCESSES_MOST; place++)
+        if (model->rivals[place] && place >= model->places)
+            return "has fewer places than --rivals names; raise -n";
+    if (model->some_rivals && protocol->normalise && !model->unreduced)
+        return "has numbers that grow: --rivals goes with --no-reduction and --passages";
+    if (model->errors && !protocol->fragile)
+        return "is not meant for errors; --errors works with bakery-repairing, bakery-recovering "
+               "and bakery-fragile";
+    if (asked->victim &&
+        (asked->victim >> model->places || (model->alive && !(model->alive & asked->victim))))
+        return "has nobody at the place that --victim names";
+    if (asked->properties >> PROPERTY_ADMISSION & 1 && !protocol->in_turn)
+        return "does not say whose turn it is; --property admission works with bakery, region "
+               "and network";
+    if (asked->properties >> PROPERTY_RECOVERY & 1 && !model->errors)
+        return "has nothing to recover from; --property recovery goes with --errors";
     if (model->requests & 1u << REQUEST_SHARED && !protocol->modes)
         return "has no modes; --modes works with bakery, region and courtesy";
     if ((model->writers_first || model->by_priority) && !protocol->priorities)
@@ -87,7 +112,8 @@ int check_settle_registers(struct check_words *asked)
                            protocol->name);
     if (model->units) {
         model->problem = PROBLEM_ALLOCATION;
-        model->requests = 1u << REQUEST_EXCLUSIVE | (model->units > 1 ? 1u << REQUEST_TWO : 0) |
+        model->requests = 1u << REQUEST_EXCLUSIVE |
+                          (model->units > 1 && model->needs < 2 ? 1u << REQUEST_TWO : 0) |
                           (protocol->hold ? 0 : 1u << REQUEST_RELEASE);
     }
     if (model->by_priority)

@@ -75,6 +75,16 @@ static int take_places(const struct option_word *given)
     return OPTION_TAKEN;
 }
 
+static int take_victim(const struct option_word *given)
+{
+    struct check_words *asked = given->asked;
+    uint64_t place;
+    if (!parse_number(given->value, 0, PROCESSES_MOST - 1, &place))
+        return OPTION_REFUSED;
+    asked->victim = 1u << place;
+    return OPTION_TAKEN;
+}
+
 /* "1:853,2:0": places, and the ways in which their processes stopped. */
 static int take_stopped(const struct option_word *given)
 {
@@ -90,6 +100,32 @@ static int take_stopped(const struct option_word *given)
         model->stopped |= 1u << place;
     }
     return OPTION_TAKEN;
+}
+
+/* "0-1,1-2": who can conflict with whom. */
+static int take_rivals(const struct option_word *given)
+{
+    struct register_model *model = &((struct check_words *)given->asked)->model;
+    char *rest = given->value, *item;
+    model->some_rivals = true;
+    while ((item = strsep(&rest, ","))) {
+        char *other = item;
+        const char *name = strsep(&other, "-");
+        uint64_t i, j;
+        if (!other || !parse_number(name, 0, PROCESSES_MOST - 1, &i) ||
+            !parse_number(other, 0, PROCESSES_MOST - 1, &j) || i == j)
+            return OPTION_REFUSED;
+        model->rivals[i] = (uint8_t)(model->rivals[i] | 1u << j);
+        model->rivals[j] = (uint8_t)(model->rivals[j] | 1u << i);
+    }
+    return OPTION_TAKEN;
+}
+
+static const char *errors_at(size_t at)
+{
+    static const char *const names[] = {
+        [ERRORS_NONE] = "none", [ERRORS_WAITING] = "waiting", [ERRORS_ANYWHERE] = "anywhere"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
 
 enum { FOR_REGISTERS = 1, FOR_MESSAGES = 2 };
@@ -144,6 +180,28 @@ static const struct option_row rows[] = {
      .least = 1,
      .most = PROCESSES_MOST,
      OPTION_AT(struct check_words, model.units),
+     .only = FOR_REGISTERS},
+    {.names = {"needs"},
+     .argument = "K",
+     .help = "with --units: acquire K of them, one after another, then release all",
+     .standard = "1",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = 7,
+     OPTION_AT(struct check_words, model.needs),
+     .only = FOR_REGISTERS},
+    {.names = {"banker"},
+     .help = "with --needs: acquire only what leaves all the others able to get theirs",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct check_words, model.banker),
+     .only = FOR_REGISTERS},
+    {.names = {"rivals"},
+     .argument = "LIST",
+     .help = "only these can conflict, as in 0-1,1-2; nobody reads the words of another",
+     .standard = "all",
+     .kind = OPTION_CALL,
+     .take = take_rivals,
+     .takes = "pairs of places from 0 to 7, as in 0-1,1-2",
      .only = FOR_REGISTERS},
     {.names = {"overtake"},
      .argument = "B",
@@ -215,6 +273,14 @@ static const struct option_row rows[] = {
      .kind = OPTION_FLAG,
      OPTION_AT(struct check_words, model.malfunction),
      .only = FOR_REGISTERS},
+    {.names = {"errors"},
+     .argument = "WHERE",
+     .help = "whose words may become anything, again and again; exclusion must come back",
+     .standard = "none",
+     .kind = OPTION_CHOICE,
+     .list = errors_at,
+     OPTION_AT(struct check_words, model.errors),
+     .only = FOR_REGISTERS},
     {.names = {"halts"},
      .argument = "K",
      .help = "up to K processes stop for ever, and nobody can tell",
@@ -276,6 +342,22 @@ static const struct option_row rows[] = {
      .kind = OPTION_NUMBER,
      .most = UINT64_MAX - UINT32_MAX,
      OPTION_AT(struct check_words, sample.seed),
+     .only = FOR_REGISTERS},
+    {.names = {"victim"},
+     .argument = "P",
+     .help = "judge lockout and reliability of the process at this place alone",
+     .kind = OPTION_CALL,
+     .take = take_victim,
+     .takes = "a place from 0 to 7",
+     .only = FOR_REGISTERS},
+    {.names = {"interval"},
+     .argument = "P",
+     .help = "of admission: so many steps of everybody are a round",
+     .standard = "those of the longest doorway",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = 100,
+     OPTION_AT(struct check_words, interval),
      .only = FOR_REGISTERS},
     {.heading = "Of message protocols",
      .names = {"requests"},

@@ -156,7 +156,8 @@ static bool in_turn(const struct register_model *model, const unsigned char *sta
         .in_turn = in_turn,                                                                        \
         .fence = fence,                                                                            \
         .write_value = write_value,                                                                \
-        .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,              \
+        .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING |             \
+                    1u << PROPERTY_DOORWAY,                                                        \
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                        \
         .modes = true,                                                                             \
         .refutes = found,                                                                          \

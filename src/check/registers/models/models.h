@@ -32,6 +32,9 @@
     MODEL(bakery_words)                                                                            \
     MODEL(bakery_bounded)                                                                          \
     MODEL(bakery_torn)                                                                             \
+    MODEL(bakery_safe)                                                                             \
+    MODEL(bakery_repairing)                                                                        \
+    MODEL(network_parallel)                                                                        \
     MODEL(pair_once)                                                                               \
     MODEL(pair_once_shy)                                                                           \
     MODEL(races_printed)                                                                           \
@@ -51,6 +54,15 @@
     MODEL(bakery_torn_read)                                                                        \
     MODEL(bakery_torn_write)                                                                       \
     MODEL(bakery_torn_forgotten)                                                                   \
+    MODEL(bakery_circle_3)                                                                         \
+    MODEL(bakery_circle_5)                                                                         \
+    MODEL(bakery_circle_7)                                                                         \
+    MODEL(bakery_circle_9)                                                                         \
+    MODEL(bakery_split_mode)                                                                       \
+    MODEL(bakery_fragile)                                                                          \
+    MODEL(bakery_recovering)                                                                       \
+    MODEL(bakery_relapsing)                                                                        \
+    MODEL(bakery_safe_hasty)                                                                       \
     MODEL(region_printed)                                                                          \
     MODEL(region_without_pair)                                                                     \
     MODEL(region_stale_mode)                                                                       \
@@ -61,6 +73,7 @@
     MODEL(network_silent)                                                                          \
     MODEL(network_late_reset)                                                                      \
     MODEL(network_hasty)                                                                           \
+    MODEL(network_parallel_late_reset)                                                             \
     MODEL(forks_printed)                                                                           \
     MODEL(forks_redirect_idle)                                                                     \
     MODEL(forks_read_twice)                                                                        \

@@ -14,6 +14,9 @@ MODEL_PASSAGE(enter, network, network_enter(my, at))
 MODEL_PASSAGE(enter_undeferred, network, network_run(my, at, RULES(.undeferred = true)))
 MODEL_PASSAGE(enter_no_urgent, network, network_run(my, at, RULES(.no_urgent = true)))
 MODEL_PASSAGE(enter_late_reset, network, network_run(my, at, RULES(.late_reset = true)))
+MODEL_PASSAGE(enter_parallel, network, network_run(my, at, RULES(.parallel = true)))
+MODEL_PASSAGE(enter_parallel_late_reset, network,
+              network_run(my, at, RULES(.parallel = true, .late_reset = true)))
 MODEL_PASSAGE(leave, network, network_leave(my, at))
 MODEL_PASSAGE(leave_silent, network, network_exit(my, at, RULES(.silent = true)))
 MODEL_PASSAGE(leave_hasty, network, network_exit(my, at, RULES(.hasty = true)))
@@ -114,7 +117,8 @@ static void write_value(unsigned index, word value, char *text, size_t room)
         .write_value = write_value,                                                                \
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                        \
         .default_places = 2,                                                                       \
-        .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,              \
+        .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING |             \
+                    1u << PROPERTY_DOORWAY,                                                        \
         .modes = true,                                                                             \
         .asked_at = offsetof(struct network_passage, asked),                                       \
         .alarms = true,                                                                            \
@@ -136,3 +140,9 @@ NETWORK_MODEL(model_network_late_reset, "network-late-reset",
               "progress")
 NETWORK_MODEL(model_network_hasty, "network-hasty", "the epilogue looks around before it leaves",
               enter, leave_hasty, "progress")
+NETWORK_MODEL(model_network_parallel, "network-parallel",
+              "Lamport 1976: likewise, with a parallel wait for all rivals", enter_parallel, leave,
+              NULL)
+NETWORK_MODEL(model_network_parallel_late_reset, "network-parallel-late-reset",
+              "a parallel wait that resets its alarm after the look that follows it",
+              enter_parallel_late_reset, leave, "progress")

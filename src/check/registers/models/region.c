@@ -191,7 +191,8 @@ static const char *name_register(unsigned places, unsigned place, unsigned index
         .write_value = write_value,                                                                \
         .name_register = name_register,                                                            \
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                        \
-        .promises = 1u << PROPERTY_LOCKOUT | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,     \
+        .promises = 1u << PROPERTY_LOCKOUT | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING |    \
+                    1u << PROPERTY_DOORWAY,                                                        \
         .modes = true,                                                                             \
         .conditions = true,                                                                        \
         .priorities = true,                                                                        \
