@@ -22,9 +22,8 @@ static void tell_the_deaf(struct registers *at, uint64_t asleep)
  * or on its way to sleep, will find my word changed, for the next passage has another number. Who
  * steps back, or aside, comes again with the same one: a sleeper that has not reached the kernel
  * may find just the word that it saw. So what was ended then may have to be ended again. */
-static bool needs_waking(struct registers *at, unsigned place)
+static bool needs_waking(struct registers *at, unsigned place, const struct hot *hot)
 {
-    const struct hot *hot = registers_hot(at, place);
     access_point();
     const uint64_t asleep = atomic_load(&hot->asleep);
     if (asleep >> ASLEEP_DEAF_SHIFT & 1)
@@ -46,9 +45,14 @@ void ay__wake(struct registers *at)
 {
     bool needed = false;
     at->habits.contended = true;
-    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
-         place = registers_next_rival(at, place + 1))
-        needed |= needs_waking(at, place);
+    if (!registers_gathered(at))
+        ay__gather(at);
+    const struct stretch *const end = at->rivals.runs + at->rivals.run_count;
+    for (const struct stretch *run = at->rivals.runs; run < end; run++) {
+        const char *line = run->line;
+        for (unsigned place = run->place; place < run->end; place++, line += run->stride)
+            needed |= needs_waking(at, place, (const struct hot *)line);
+    }
     if (needed)
         wake_own(at, 0);
 }
