@@ -56,7 +56,9 @@ bool playground_make(size_t index, const char *text)
         say("check", "the move '%s' cannot be made after %zu moves", text, index);
         return false;
     case MADE_OVERFLOW:
-        say("check", "a number has outgrown its field: go back, or begin anew");
+        say("check",
+            "a number has outgrown its field, or a store buffer is full: go back, or begin "
+            "anew");
         return false;
     default:
         say("check", "there is no memory left for a longer run");

@@ -61,7 +61,7 @@ void session_look(struct session *session, size_t index)
 {
     const struct system *system = session->asked.system;
     session->out->count = 0;
-    session->out->overflow = false;
+    session->out->overflow = session->out->full = false;
     system->successors(system, session_state(session, index), session->out);
 }
 
@@ -80,7 +80,7 @@ enum made session_make(struct session *session, size_t index, struct move move)
         at++;
     if (at == out->count)
         return MADE_NOT_POSSIBLE;
-    if (out->overflow)
+    if (out->overflow || out->full)
         return MADE_OVERFLOW;
     if (!make_room(session, index + 1))
         return MADE_NO_MEMORY;

@@ -12,6 +12,7 @@ static const char *end_word(enum search_end end)
         "every reachable state was seen",
         "ended at the first violation",
         "a number outgrew its field: limit it with --passages or --requests",
+        "a store buffer, or the network, had no room for one more",
         "the limit of states was reached",
         "the memory was used up",
         "the time was used up"};

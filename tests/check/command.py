@@ -43,6 +43,15 @@ class Answers(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("a number outgrew its field", done.stdout)
 
+    def test_a_store_buffer_that_runs_full_is_reported(self):
+        done = check("courtesy-retain", "-n", "2", "--tso")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("exclusion    not decided", done.stdout)
+        self.assertIn("NOT exhausted: a store buffer, or the network, had no room for one more", done.stdout)
+        done = check("courtesy-retain", "-n", "2", "--alive", "0", "--tso", "--no-deaths", "--random", "100")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("some runs were cut short: a store buffer was full", done.stdout)
+
     def test_json_says_the_same(self):
         answer = json.loads(check("clock-without-ok", "-n", "2", "--json").stdout)
         self.assertEqual(answer["schema"], 1)
@@ -117,6 +126,7 @@ class BadInput(unittest.TestCase):
         self.refuses("there is no option --nonsense", "pair", "--nonsense")
         self.refuses("-n wants a value", "pair", "-n")
         self.refuses("has no conditions", "pair", "--units", "1")
+        self.refuses("takes --lost-stores only with --tso", "pair", "--lost-stores")
         self.refuses("has one slot", "bakery", "-l", "2")
         self.refuses("--units and --precedence go one at a time", "region", "--units", "1", "--precedence", "priority")
         self.refuses("--memory takes a size of 16M or more", "pair", "--memory", "1M")
@@ -143,7 +153,7 @@ class Drawings(unittest.TestCase):
     def test_all_text_is_on_the_page(self):
         """Letters are 0.7 of their size wide in the middle if they are bold, else 0.62: DejaVu Sans's."""
         widths = {"title": 15 * 0.7, "wrong": 12 * 0.7, "small": 10 * 0.62}
-        for words in (["courtesy-without-bound", "-n", "3", "--tso", "--fences", "--aborts", "--overtake", "2"], ["bakery-without-choosing", "-n", "2"],
+        for words in (["courtesy-without-raise", "-n", "3", "--tso", "--fences", "--aborts", "--overtake", "2"], ["bakery-without-choosing", "-n", "2"],
                       ["lamport-no-acknowledgement"]):
             with tempfile.TemporaryDirectory() as directory:
                 path = os.path.join(directory, "run.svg")

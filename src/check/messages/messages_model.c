@@ -90,8 +90,8 @@ static void try_move(struct messages_model *model, const struct model_state *fro
     messages_make(&doing, move);
     move.enters = doing.entered;
     unsigned char *bytes = successors_add(out, move);
-    if (!messages_pack(model, &state, bytes) || doing.overflow)
-        out->overflow = true;
+    out->overflow |= !messages_pack(model, &state, bytes);
+    out->full |= doing.full;
     out->complaint[out->count - 1] = doing.complaint;
 }
 

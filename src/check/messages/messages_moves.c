@@ -32,7 +32,7 @@ static uint8_t everyone_up(const struct doing *doing)
 static struct packet *packet_add(struct doing *doing)
 {
     if (doing->state->packets == MODEL_PACKETS_MOST) {
-        doing->overflow = true;
+        doing->full = true;
         return &doing->state->packet[MODEL_PACKETS_MOST - 1];
     }
     struct packet *packet = &doing->state->packet[doing->state->packets++];

@@ -41,7 +41,8 @@ struct doing {
     struct messages_model *model;
     struct model_state *state;
     const char *complaint;
-    bool overflow, entered;
+    bool full; /* more messages are on their way than there is room for */
+    bool entered;
     char *line; /* NULL: nobody listens */
     size_t room;
 };

@@ -50,6 +50,7 @@ void registers_write_buffered(struct registers *at, unsigned index, word value, 
 {
     struct buffer *buffer = model_buffer(at->model, at->state, at->process);
     if (!late || buffer->count == BUFFER_MOST) {
+        at->full |= late;
         drain_all(at);
         registers_note(at, ACCESS_WRITE, at->self, index, value);
         registers_of_process(at, at->process)[index] = value;
@@ -403,14 +404,30 @@ void registers_answer(struct registers *at, struct asked *mine)
     }
 }
 
+/* What becomes of the stores in the buffer of one that dies. The kernel marks a death by a store of
+ * the same processor, which comes after them: they are all out by then, and how they came out, one
+ * by one with others looking on, is in the moves that drain. With `lost_stores` the mark may
+ * overtake them: so many come out, and the others never. */
+static void let_out(struct registers *at)
+{
+    if (at->buffered && at->model->lost_stores) {
+        struct buffer *buffer = model_buffer(at->model, at->state, at->process);
+        at->outcomes = (uint8_t)(buffer->count + 1);
+        for (unsigned out = 0; out < at->choice; out++)
+            registers_drain(at);
+        memset(buffer, 0, sizeof *buffer);
+    }
+    drain_all(at);
+}
+
 /* "A process may die after any step: its public word becomes D at once, its private state is lost."
- * What was stored is stored: a buffer drains first. The kernel wakes who sleeps on the dead. */
+ * The kernel wakes who sleeps on the dead. */
 void registers_kill(struct registers *at)
 {
     const struct register_model *model = at->model;
     const struct register_protocol *protocol = model->protocol;
     struct model_process *process = model_process(model, at->state, at->process);
-    drain_all(at);
+    let_out(at);
     for (unsigned index = 0; index < model->words; index++) {
         word *value = &registers_of_process(at, at->process)[index];
         *value = protocol->dead ? protocol->dead(index, *value) : 0;

@@ -53,6 +53,7 @@ struct registers {
     unsigned unreliable; /* processes that malfunction, a bit each */
     bool buffered;       /* TSO: stores wait in a buffer */
     bool overflow;       /* a number outgrew its field */
+    bool full;           /* a store found no room in the buffer */
     bool naps;           /* it slept for a time, and looks again */
     bool checks_draws;
     const char *complaint; /* a property that the access itself broke */

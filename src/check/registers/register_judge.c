@@ -37,11 +37,12 @@ const char *register_entry(const struct register_model *model, const unsigned ch
     return NULL;
 }
 
-/* Fences grow: whoever enters has a greater one than all before. */
-const char *register_fence(const struct register_model *model, unsigned char *state, unsigned who)
+/* Fences grow: whoever enters has a greater one than all before. It knows its own by what it
+ * stored, whether or not others can see that yet. */
+const char *register_fence(const struct register_model *model, struct registers *at)
 {
-    const unsigned fence =
-        fence_of(model->protocol->fence(model_words(model, state, who)[0]), model->place_of[who]);
+    unsigned char *state = at->state;
+    const unsigned fence = fence_of(model->protocol->fence(registers_own(at, 0)), at->self);
     const char *complaint = fence > model_fence(model, state)->fence ? NULL : "fence";
     model_fence(model, state)->fence = (uint16_t)fence;
     return complaint;

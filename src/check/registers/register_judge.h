@@ -20,6 +20,6 @@ bool register_rests(const struct system *system, const unsigned char *state, uns
 /* At the move that enters: NULL, or what is wrong. */
 const char *register_entry(const struct register_model *model, const unsigned char *state,
                            unsigned who);
-const char *register_fence(const struct register_model *model, unsigned char *state, unsigned who);
+const char *register_fence(const struct register_model *model, struct registers *at);
 
 #endif

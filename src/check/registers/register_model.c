@@ -195,7 +195,7 @@ static void add(const struct register_model *model, const unsigned char *state,
             out->move[out->count - 1].enters = 1;
             complaint = register_entry(model, next, who);
             if (model->fences && !complaint)
-                complaint = register_fence(model, next, who);
+                complaint = register_fence(model, &at);
         }
         assert(has_register(model, &at.access) && "the protocol's .words or .bits is too small");
         if (at.complaint)
@@ -205,6 +205,7 @@ static void add(const struct register_model *model, const unsigned char *state,
             out->move[out->count - 1].waits = waits_before(model, state, who, &at) & 3u;
         outcomes = at.outcomes;
         out->overflow |= at.overflow;
+        out->full |= at.full;
         if ((at.access.kind == ACCESS_READ || at.access.kind == ACCESS_NONE) &&
             same(model, state, next)) {
             out->stays[out->count - 1] = true;

@@ -13,7 +13,7 @@
 #include "check/registers/accesses.h"
 #include "check/search/system.h"
 
-enum { BUFFER_MOST = 4, REQUESTS_MOST = 8 };
+enum { BUFFER_MOST = 8, REQUESTS_MOST = 8 };
 
 /* The record of a process, in front of its passage's struct. */
 struct model_process {
@@ -130,7 +130,8 @@ struct register_model {
     uint8_t place_of[PROCESSES_MOST];   /* by process */
 
     bool deaths, aborts, malfunction, tso;
-    unsigned halts; /* how many may stop for ever, undetectably */
+    bool lost_stores; /* TSO: a death may overtake what is in the buffer */
+    unsigned halts;   /* how many may stop for ever, undetectably */
     /* a bit each: places whose processes stopped so before the beginning */
     unsigned stopped;
     uint64_t stopped_how[PROCESSES_MOST]; /* by place: which of the protocol's ways to stop */

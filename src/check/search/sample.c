@@ -95,11 +95,11 @@ static int run_once(const struct system *system, const struct sample_plan *plan,
     system->begin(system, state);
     for (uint64_t step = 0; step < plan->steps && !result->violated; step++) {
         out->count = 0;
-        out->overflow = false;
+        out->overflow = out->full = false;
         system->successors(system, state, out);
-        if (out->overflow)
-            result->overflow = true;
-        if (out->count == 0 || out->overflow)
+        result->overflow |= out->overflow;
+        result->full |= out->full;
+        if (out->count == 0 || out->overflow || out->full)
             break;
         const unsigned chosen = plan->depth ? pick_by_priority(&schedule, out, step)
                                             : pick(&schedule, out, PROCESSES_MOST);

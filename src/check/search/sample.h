@@ -24,7 +24,7 @@ struct sample_result {
     uint64_t runs, steps, entries;
     const char *violated; /* NULL, or the safety property */
     uint64_t seed;        /* of the run that shows it */
-    bool overflow, out_of_time;
+    bool overflow, full, out_of_time;
     struct check_run run;
 };
 

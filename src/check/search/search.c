@@ -110,8 +110,8 @@ static bool settle(struct search *search, const struct batch *batch)
     const struct successors *out = &batch->out;
     const uint32_t number = batch->number;
     search->moves += out->count;
-    if (out->overflow) {
-        search->end = SEARCH_OVERFLOW;
+    if (out->overflow || out->full) {
+        search->end = out->overflow ? SEARCH_OVERFLOW : SEARCH_FULL;
         search->culprit = number;
         return false;
     }

@@ -18,6 +18,7 @@ enum search_end {
     SEARCH_EXHAUSTED, /* every reachable state was seen */
     SEARCH_VIOLATED,  /* a state or a move breaks a safety property */
     SEARCH_OVERFLOW,  /* a number outgrew its field: what lies beyond was not seen */
+    SEARCH_FULL,      /* likewise: a store buffer, or the network, had no room for one more */
     SEARCH_STATES,
     SEARCH_MEMORY,
     SEARCH_SECONDS

@@ -62,7 +62,9 @@ struct successors {
     /* a safety property that the move itself broke, or NULL */
     const char *complaint[SUCCESSORS_MOST];
     unsigned char *states;
-    bool overflow; /* a number grew beyond its field: the search must say so */
+    /* The search must say so, for what lies beyond is not seen: a number grew beyond its field;
+     * what is on its way (stores in a buffer, messages) has no more room. */
+    bool overflow, full;
 };
 
 struct system {

@@ -117,9 +117,9 @@ static int check_some(struct check_words *asked)
             return usage_error("check", "cannot write %s: %s", asked->svg, strerror(-drawn));
     }
     run_close(&result.run);
-    return result.violated                         ? EXIT_VIOLATED
-           : result.overflow || result.out_of_time ? EXIT_LIMIT
-                                                   : EXIT_HOLDS;
+    return result.violated                                        ? EXIT_VIOLATED
+           : result.overflow || result.full || result.out_of_time ? EXIT_LIMIT
+                                                                  : EXIT_HOLDS;
 }
 
 int command_check(int count, char **words)

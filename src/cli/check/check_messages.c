@@ -50,6 +50,8 @@ static void report_text(FILE *out, const struct check_words *asked, const struct
             : search->end == SEARCH_VIOLATED ? "up to the violation"
             : search->end == SEARCH_OVERFLOW
                 ? "up to a number too great for its field: fewer requests"
+            : search->end == SEARCH_FULL
+                ? "up to more messages on their way than there is room for: fewer requests"
                 : "up to the limit",
             search->depth, search_seconds(search));
     const char *comma = "  ";

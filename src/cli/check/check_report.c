@@ -65,7 +65,7 @@ static void describe_registers(const struct register_model *model, struct check_
     if (model->fences)
         add(to, "fences judged");
     if (model->tso)
-        add(to, "TSO store buffers");
+        add(to, model->lost_stores ? "TSO store buffers lost in death" : "TSO store buffers");
 }
 
 static void describe_messages(const struct messages_options *options, struct check_parts *to)
@@ -119,6 +119,8 @@ const char *check_end(enum search_end end)
         return "ended at the first violation";
     case SEARCH_OVERFLOW:
         return "NOT exhausted: a number outgrew its field (bound it with --passages or --requests)";
+    case SEARCH_FULL:
+        return "NOT exhausted: a store buffer, or the network, had no room for one more";
     case SEARCH_STATES:
         return "NOT exhausted: --states was reached";
     case SEARCH_MEMORY:
@@ -194,9 +196,10 @@ void check_report_sample(FILE *out, const struct check_words *asked,
     } else {
         fputs("  nothing broken was seen: this is no proof\n", out);
     }
-    fprintf(out, "%llu runs, %llu steps, %llu entries%s%s\n", (unsigned long long)result->runs,
+    fprintf(out, "%llu runs, %llu steps, %llu entries%s%s%s\n", (unsigned long long)result->runs,
             (unsigned long long)result->steps, (unsigned long long)result->entries,
             result->overflow ? "; some runs were cut short: a number outgrew its field" : "",
+            result->full ? "; some runs were cut short: a store buffer was full" : "",
             result->out_of_time ? "; --seconds was reached" : "");
 }
 

@@ -52,6 +52,8 @@ static const char *contradiction(const struct check_words *asked)
     if (model->malfunction && !protocol->domain)
         return "is not meant for malfunction; --malfunction works with pair, races, clock, region "
                "and bakery-words";
+    if (model->lost_stores && !(model->tso && model->deaths))
+        return "takes --lost-stores only with --tso, and where somebody dies";
     if (model->stopped && !protocol->stop)
         return "has no list of ways to stop; --stopped works with forks";
     if (model->stopped_late && !model->stopped)
