@@ -285,7 +285,7 @@ def judge(root):
             stated += [(path, number, match.group(1)) for number, line in enumerate(lines, 1)
                        if path.startswith("src/") and (match := STATED.match(line))]
             asserted |= {name for line in lines for name in ASSERTED.findall(line) if path.startswith("src/")}
-        if path.startswith("web/page/") and path.endswith(PAGE_FILES):
+        if path.startswith("web/") and path.endswith(PAGE_FILES):
             rules += [judge_length, judge_columns]
         for rule in rules:
             found += [f"{path}:{number}: {what}" for number, what in rule(root, path, lines)]

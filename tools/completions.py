@@ -73,9 +73,9 @@ def tables(shell, commands):
     def words(command, option):
         return [f"{command} {word}" for word in option["words"]]
 
-    taking = [word for command, option in options if option["argument"] for word in words(command, option)]
+    taking = [word for command, option in options if option["argument"] and not option["optional"] for word in words(command, option)]
     values = [(words(command, option), offer(shell, option, option["several"])) for command, option in options
-              if option["argument"] and option["offer"] != "nothing"]
+              if option["argument"] and not option["optional"] and option["offer"] != "nothing"]
     runs = [f"{command['name']} {command['command_after']}" for command in commands if command["command_after"]]
     member = "contains -- " + both + " " if shell == "fish" else None
 

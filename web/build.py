@@ -29,9 +29,9 @@ NOT_THERE = {"src/check/search/pages.c", "src/playground/program.c"}  # mmap; st
 SOURCES = ["src/protocols/registers/*.h", "src/protocols/registers/courtesy/*.h", "src/check/papers/*.h",
            "src/protocols/messages/*.c", "src/protocols/messages/papers/*.c"]
 # In this order: each file may use what those before it define.
-SCRIPTS = ["dom", "engine", "moves", "session", "source", "columns", "network", "diagram", "export", "transport", "chooser",
+SCRIPTS = ["dom", "colours", "engine", "moves", "session", "source", "columns", "network", "diagram", "export", "transport", "chooser",
            "step", "check", "levels", "play", "guide", "about", "home", "share", "theme", "keys", "main"]
-STYLES = ["base", "layout", "step", "chooser", "diagram", "pages"]
+STYLES = ["base", "frame", "layout", "step", "chooser", "diagram", "pages"]
 
 
 def c_files():

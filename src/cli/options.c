@@ -29,11 +29,10 @@ struct getopt_words {
     char letters[LETTERS_MOST];
 };
 
-static void add_long(struct getopt_words *to, const char *name, bool takes_value, int answer)
+static void add_long(struct getopt_words *to, const char *name, int takes_value, int answer)
 {
     assert(to->long_count < LONG_MOST + 2);
-    to->longs[to->long_count++] =
-        (struct option){name, takes_value ? required_argument : no_argument, NULL, answer};
+    to->longs[to->long_count++] = (struct option){name, takes_value, NULL, answer};
 }
 
 static void prepare(const struct option_table *table, struct getopt_words *to)
@@ -43,9 +42,13 @@ static void prepare(const struct option_table *table, struct getopt_words *to)
     char *letter = stpcpy(to->letters, table->order == OPTIONS_ANYWHERE ? ":hV" : "+:hV");
     for (int at = 0; table->rows[at].help; at++) {
         const struct option_row *row = &table->rows[at];
-        assert(at < OPTION_ROWS_MOST);
+        assert(at < OPTION_ROWS_MOST && (!row->looks || (!row->letters && row->argument)));
         for (unsigned name = 0; name < OPTION_NAMES_MOST && row->names[name]; name++)
-            add_long(to, row->names[name], row->argument, FIRST_ROW + at);
+            add_long(to, row->names[name],
+                     row->looks      ? optional_argument
+                     : row->argument ? required_argument
+                                     : no_argument,
+                     FIRST_ROW + at);
         for (const char *one = row->letters; one && *one; one++) {
             assert(letter + 3 < to->letters + sizeof to->letters);
             *letter++ = *one;
@@ -54,8 +57,8 @@ static void prepare(const struct option_table *table, struct getopt_words *to)
         }
     }
     *letter = '\0';
-    add_long(to, "help", false, HELP_ROW);
-    add_long(to, "version", false, VERSION_ROW);
+    add_long(to, "help", no_argument, HELP_ROW);
+    add_long(to, "version", no_argument, VERSION_ROW);
     to->longs[to->long_count] = (struct option){0};
 }
 
@@ -271,16 +274,24 @@ static int tell(const struct option_table *table, bool version)
     return OPTION_DONE;
 }
 
+/* The word behind the option, if that can do without a value and it looks like one. */
+static char *value_behind(const struct option_row *row, int count, char **words)
+{
+    return !optarg && row->looks && optind < count && row->looks(words[optind]) ? words[optind++]
+                                                                                : optarg;
+}
+
 /* One option; as options_read() answers. */
 static int read_option(const struct option_table *table, const struct getopt_words *known,
-                       int answer, int longs, void *asked, uint64_t *given)
+                       int answer, int longs, void *asked, struct option_reading *reading)
 {
     if (answer == 'h' || answer == HELP_ROW || answer == 'V' || answer == VERSION_ROW)
         return tell(table, answer == 'V' || answer == VERSION_ROW);
     const struct option_row *row = row_of(table, answer);
-    const struct option_word word = {.row = row, .value = optarg, .asked = asked};
+    const struct option_word word = {
+        .row = row, .value = value_behind(row, reading->count, reading->words), .asked = asked};
     const int taken = take(&word);
-    *given |= (uint64_t)1 << (row - table->rows);
+    reading->given |= (uint64_t)1 << (row - table->rows);
     return taken == OPTION_REFUSED
                ? complain_of_value(table, &word, answer, known->longs[longs].name)
                : taken;
@@ -291,7 +302,7 @@ int options_read(const struct option_table *table, int count, char **words, void
 {
     struct getopt_words known;
     prepare(table, &known);
-    *reading = (struct option_reading){0};
+    *reading = (struct option_reading){.words = words, .count = count};
     optind = 0; /* anew, also for the order that the letters begin with */
     opterr = 0;
     for (;;) {
@@ -300,7 +311,7 @@ int options_read(const struct option_table *table, int count, char **words, void
         if (answer == '?' || answer == ':')
             return complain_of_option(table, &known, answer, words[optind - 1]);
         if (answer >= 0) {
-            const int status = read_option(table, &known, answer, longs, asked, &reading->given);
+            const int status = read_option(table, &known, answer, longs, asked, reading);
             if (status)
                 return status;
             continue;

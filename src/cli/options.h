@@ -39,6 +39,8 @@ enum option_offer {
 
 /* The word of that number, NULL behind the last: lists live where they are used. */
 typedef const char *option_list(size_t at);
+/* Whether a word is the value of an option that can do without. */
+typedef bool option_looks(const char *word);
 
 /* What .take may answer; or an exit code, after a complaint of its own. */
 enum { OPTION_TAKEN = 0, OPTION_REFUSED = -1 /* it is not what .takes says */, OPTION_DONE = -2 };
@@ -68,6 +70,9 @@ struct option_row {
     option_list *list; /* OPTION_WORD, _CHOICE, _BITS; else what help and shells name */
     option_taker *take;
     const char *takes; /* "seconds, as in 2.5"; NULL: as the kind and the list have it */
+    /* Not NULL: the value may be left out (it is then NULL). --name=VALUE gives it, and so does a
+     * word behind the option that looks like one. OPTION_CALL alone. */
+    option_looks *looks;
     enum option_offer offer;
     unsigned only; /* for which purposes, of the table's own: a bit each; 0: for all */
 };

@@ -34,7 +34,7 @@ static void describe(const struct option_row *row, char *text, size_t room)
     for (unsigned at = 0; at < OPTION_NAMES_MOST && row->names[at]; at++, comma = ", ")
         length += (size_t)snprintf(text + length, room - length, "%s--%s", comma, row->names[at]);
     if (row->argument)
-        snprintf(text + length, room - length, " %s", row->argument);
+        snprintf(text + length, room - length, row->looks ? " [%s]" : " %s", row->argument);
 }
 
 /* Words up to the edge, then on the next line below the first. */
@@ -141,6 +141,7 @@ static void print_options(struct json *json, const struct option_row *row)
         }
         json_close(json);
         json_text(json, "argument", row->argument);
+        json_flag(json, "optional", row->looks != NULL);
         json_text(json, "help", row->help);
         json_flag(json, "several", row->kind == OPTION_BITS);
         print_offer(json, row->list, row->offer);

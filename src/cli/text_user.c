@@ -7,9 +7,16 @@
 
 void text_user(unsigned uid, char *text, size_t room)
 {
-    const struct passwd *user = getpwuid(uid);
-    if (user)
-        snprintf(text, room, "%s", user->pw_name);
-    else
-        snprintf(text, room, "%u", uid);
+    /* Of many rows most have one user, and each question reads a file. */
+    static unsigned last;
+    static char name[64];
+    if (!*name || last != uid) {
+        const struct passwd *user = getpwuid(uid);
+        if (user)
+            snprintf(name, sizeof name, "%s", user->pw_name);
+        else
+            snprintf(name, sizeof name, "%u", uid);
+        last = uid;
+    }
+    snprintf(text, room, "%s", name);
 }

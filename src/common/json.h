@@ -50,21 +50,28 @@ static inline struct json json_begin(FILE *out)
     return (struct json){.out = out};
 }
 
-/* What stands between the quotes. */
+/* What stands between the quotes. What can stand as it is, is written in one go. */
 static inline void json_part(struct json *json, const char *text)
 {
-    for (size_t length; *text; text += length ? length : 1) {
+    const char *plain = text;
+    for (size_t length; *text;) {
         length = utf8_length(text);
         const uint32_t character = length             ? utf8_character(text, length)
                                    : json->keep_bytes ? (uint32_t)JSON_BYTES + (unsigned char)*text
                                                       : (uint32_t)JSON_REPLACEMENT;
-        if (*text == '"' || *text == '\\')
+        const bool quoted = *text == '"' || *text == '\\';
+        const bool escaped = !length || !is_printable(character); /* which are all below U+10000 */
+        if (quoted || escaped) {
+            fwrite(plain, 1, (size_t)(text - plain), json->out);
+            plain = text + (length ? length : 1);
+        }
+        if (quoted)
             fprintf(json->out, "\\%c", *text);
-        else if (!length || !is_printable(character)) /* which are all below U+10000 */
+        else if (escaped)
             fprintf(json->out, "\\u%04" PRIx32, character);
-        else
-            fwrite(text, 1, length, json->out);
+        text += length ? length : 1;
     }
+    fwrite(plain, 1, (size_t)(text - plain), json->out);
 }
 
 static inline void json_quote(struct json *json, const char *text)

@@ -8,16 +8,13 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from browser import run_tests, skip  # noqa: E402
+from browser import JUDGE, run_tests, skip  # noqa: E402
 
 VIEWS = ["#view=home", "#view=step&check=token+-n+3&moves=BbAy",
          "#view=step&check=races-printed+-n+2&moves=AbAsAsBbAsAsAsBsBsAsAsBsBsAsAsBsBsBsBsBs", "#view=check&check=pair",
          "#view=levels", "#view=play&level=bakery-without-choosing+-n+2", "#view=about"]
 
 AXE = os.path.join(sys.argv[1], "axe", "node_modules", "axe-core", "axe.min.js")
-JUDGE = """const done = arguments[0];
-axe.run({resultTypes: ['violations']}).then((result) => done(result.violations.map((each) => `${each.id}: ${each.nodes.slice(0, 3)
-    .map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message || '')).join(' | ')}`)))"""
 
 
 def judge_views(browser, width, views):

@@ -11,6 +11,10 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SKIP = 77
 SECONDS_MOST = 60  # for anything on the page: generous, since machines are loaded
+# Has axe-core, once it is in the page, say what it finds.
+JUDGE = """const done = arguments[0];
+axe.run({resultTypes: ['violations']}).then((result) => done(result.violations.map((each) => `${each.id}: ${each.nodes.slice(0, 3)
+    .map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message || '')).join(' | ')}`)))"""
 
 
 def skip(why):

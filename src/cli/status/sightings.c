@@ -108,48 +108,6 @@ void sightings_sort(struct sightings *sightings)
         qsort(sightings->item, sightings->count, sizeof *sightings->item, compare);
 }
 
-static bool same_thread(const ay_place *a, const ay_place *b)
-{
-    return a->thread != 0 && a->thread == b->thread;
-}
-
-/* Whom the one at `at` waits for, if that one waits too: its waiting place. `count` if there is
- * none. */
-static size_t next_waiting(const struct sightings *sightings, size_t at)
-{
-    const ay_place *self = &sightings->item[at].seen, *holder = NULL;
-    for (size_t other = 0;
-         other < sightings->count && self->state == AY_WAITING && self->waits_for >= 0; other++)
-        if (sightings->item[other].seen.place == (unsigned)self->waits_for)
-            holder = &sightings->item[other].seen;
-    for (size_t other = 0; holder && other < sightings->count; other++) {
-        const ay_place *place = &sightings->item[other].seen;
-        if (place->state == AY_WAITING && same_thread(place, holder))
-            return other;
-    }
-    return sightings->count;
-}
-
-size_t sightings_cycle(const struct sightings *sightings, size_t *from, size_t *cycle, size_t room)
-{
-    for (; *from < sightings->count; (*from)++) {
-        size_t length = 0, at = *from, least = *from;
-        do {
-            if (length < room)
-                cycle[length] = at;
-            length++;
-            at = next_waiting(sightings, at);
-            if (at < least)
-                least = at;
-        } while (at < sightings->count && at != *from && length <= sightings->count);
-        if (at == *from && least == *from) { /* told once, by its first member */
-            (*from)++;
-            return length < room ? length : room;
-        }
-    }
-    return 0;
-}
-
 static int is_visible(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';

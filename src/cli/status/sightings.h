@@ -5,6 +5,7 @@
 #define AFTERYOU_CLI_STATUS_SIGHTINGS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "afteryou.h"
@@ -38,8 +39,20 @@ void sightings_sort(struct sightings *sightings);
  * error. With any error, `trouble` says which. */
 int spaces_each(int (*each)(const char *space, void *arg), void *arg, char *trouble, size_t room);
 
-/* A cycle of places that wait for each other: its length, and the places as indices into `item`; 0:
- * there is no further one. `*from` is 0 to begin with, and kept by the caller in between. */
-size_t sightings_cycle(const struct sightings *sightings, size_t *from, size_t *cycle, size_t room);
+/* A search for cycles of places that wait for each other. */
+struct cycle_search {
+    const struct sightings *sightings;
+    /* For each item: the waiting one of the thread that it waits for; .count: there is none. */
+    size_t *next;
+    size_t *seen; /* for each: one above the item from which it was reached; 0: not yet */
+    size_t from;  /* where the search goes on */
+};
+
+/* False: no memory. */
+bool cycles_open(struct cycle_search *search, const struct sightings *sightings);
+void cycles_close(struct cycle_search *search);
+/* The next cycle: its length, and its items, the least first, up to `room` of them; 0: there is no
+ * further one. */
+size_t cycles_next(struct cycle_search *search, size_t *cycle, size_t room);
 
 #endif

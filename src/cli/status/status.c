@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/status/serve_address.h"
 #include "common/grow.h"
 #include "common/printable.h"
 #include "common/waitv.h"
@@ -18,6 +19,14 @@ const char *status_order_at(size_t at)
 {
     static const char *const names[STATUS_ORDERS] = {"region", "since", "pid", "user"};
     return at < STATUS_ORDERS ? names[at] : NULL;
+}
+
+static int take_serve(const struct option_word *word)
+{
+    struct status_words *asked = word->asked;
+    asked->serve = true;
+    asked->address = word->value;
+    return OPTION_TAKEN;
 }
 
 static const struct option_row rows[] = {
@@ -38,6 +47,13 @@ static const struct option_row rows[] = {
      .help = "print one JSON object, on one line: docs/json.md",
      .kind = OPTION_FLAG,
      OPTION_AT(struct status_words, json)},
+    {.names = {"serve"},
+     .argument = "ADDRESS",
+     .help = "show it as a page for browsers, which moves as things happen, at HOST:PORT or "
+             "unix:PATH; without ADDRESS, at 127.0.0.1 and the first free port from 8642 on",
+     .kind = OPTION_CALL,
+     .take = take_serve,
+     .looks = serve_looks_like_address},
     {.names = {"sort"},
      .argument = "WHAT",
      .help = "sort the rows",
@@ -183,6 +199,9 @@ void status_drop(struct status_view *view)
         free(view->unreadable[at].why);
     }
     free(view->unreadable);
+    for (size_t at = 0; at < view->removed_count; at++)
+        free(view->removed[at].path);
+    free(view->removed);
     *view = (struct status_view){0};
 }
 
@@ -198,6 +217,10 @@ static int parse(int count, char **words, struct status_words *asked)
             "status", "-S and --cluster exclude each other: a space of one machine, or of many");
     if (asked->space && !*asked->space)
         return usage_error("status", "-S: the name of a space is empty");
+    if (asked->serve && (asked->json || asked->watch || asked->verbose ||
+                         option_given(&status_options, &reading, "sort")))
+        return usage_error("status",
+                           "--serve shows a page: leave out --json, --watch, --sort and -v");
     asked->names = reading.words;
     const char *no_colour = getenv("NO_COLOR");
     asked->colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
@@ -239,18 +262,21 @@ int command_status(int count, char **words)
         return status < 0 ? 0 : status;
     if (asked.watch)
         return status_watch(&asked);
+    if (asked.serve)
+        return status_serve(&asked);
     if (status_look(&asked, &view, trouble, sizeof trouble) != 0) {
         if (!asked.json)
             status_removed(&asked, print_removed, NULL);
         output_flush();
         return usage_error("status", "%s", trouble);
     }
-    if (asked.json)
+    if (asked.json) {
+        status_look_for_removed(&view);
         status_print_json(stdout, &view);
-    else
+    } else {
         status_print_table(stdout, &view, asked.order, 0);
-    if (!asked.json)
         status_removed(&asked, print_removed, NULL);
+    }
     if (asked.verbose && !asked.json)
         print_waiting();
     const bool written = output_flush();

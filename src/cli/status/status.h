@@ -24,7 +24,8 @@ struct status_words {
     /* NULL: of one machine; else each sightings is a machine, and its path the state of the agent
      * there */
     const char *cluster;
-    bool json, watch, colour, verbose;
+    bool json, watch, colour, verbose, serve;
+    const char *address; /* to serve at; NULL: at the first free port of this machine's own */
     enum status_order order;
     char **names; /* of regions, NULL-ended; none: all */
 };
@@ -34,11 +35,19 @@ struct status_unreadable {
     char *name, *why;
 };
 
+/* A process that still has the file of a removed space. */
+struct status_holdout {
+    char *path;
+    int pid;
+};
+
 struct status_view {
     struct sightings *space;
     size_t count, room;
     struct status_unreadable *unreadable;
     size_t unreadable_count;
+    struct status_holdout *removed; /* only once they were looked for */
+    size_t removed_count, removed_room;
     const struct status_words *asked;
 };
 
@@ -47,6 +56,8 @@ struct status_view {
 int status_look(const struct status_words *asked, struct status_view *view, char *trouble,
                 size_t room);
 void status_drop(struct status_view *view);
+/* Whether both tell the same, but for how long it has been so. */
+bool status_same(const struct status_view *one, const struct status_view *other);
 /* Whether the region is one of those asked for. */
 bool status_is_asked(const struct status_words *asked, const struct sighting *item);
 
@@ -61,12 +72,16 @@ const char *status_order_at(size_t at);
  */
 typedef void status_each_removed(const char *path, int pid, void *arg);
 void status_removed(const struct status_words *asked, status_each_removed *each, void *arg);
+/* The same, into the view; what memory does not suffice for is left out. */
+void status_look_for_removed(struct status_view *view);
+/* The same, of those that were found for another view. */
+void status_copy_removed(struct status_view *to, const struct status_view *from);
 
 /* status_table.c: lines of at most `columns` (0: no limit). The first one has the titles. */
 void status_print_table(FILE *out, const struct status_view *view, enum status_order order,
                         size_t columns);
 
-/* status_json.c: one line. */
+/* status_json.c: one line. Those of removed spaces have been looked for. */
 void status_print_json(FILE *out, const struct status_view *view);
 /* What a space is: fields of an object that is open. */
 void status_describe_space(struct json *json, const struct sightings *space);
@@ -74,5 +89,8 @@ enum { STATUS_SCHEMA = 1 }; /* of both */
 
 /* status_watch.c: until it is told to end. An exit code. */
 int status_watch(const struct status_words *asked);
+
+/* serve.c: the same, as a page for browsers. */
+int status_serve(const struct status_words *asked);
 
 #endif

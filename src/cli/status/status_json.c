@@ -77,14 +77,18 @@ static void print_place(struct json *json, const struct sighting *item)
 static void print_cycles(struct json *json, const struct sightings *space)
 {
     static size_t cycle[CYCLE_MOST];
-    size_t from = 0, length;
+    struct cycle_search search;
+    size_t length;
     json_list(json, "cycles");
-    while ((length = sightings_cycle(space, &from, cycle, CYCLE_MOST)) > 0) {
+    const bool open = cycles_open(&search, space);
+    while (open && (length = cycles_next(&search, cycle, CYCLE_MOST)) > 0) {
         json_list(json, NULL);
         for (size_t at = 0; at < length; at++)
             json_number(json, NULL, space->item[cycle[at]].seen.place);
         json_close(json);
     }
+    if (open)
+        cycles_close(&search);
     json_close(json);
 }
 
@@ -140,15 +144,6 @@ static void print_space(struct json *json, const struct sightings *space,
     json_close(json);
 }
 
-static void print_removed(const char *path, int pid, void *arg)
-{
-    struct json *json = arg;
-    json_object(json, NULL);
-    json_signed(json, "pid", pid);
-    json_text(json, "path", path);
-    json_close(json);
-}
-
 static void print_cluster(struct json *json, const struct status_view *view)
 {
     json_text(json, "cluster", view->asked->cluster);
@@ -165,7 +160,12 @@ static void print_spaces(struct json *json, const struct status_view *view)
         print_space(json, &view->space[at], view->asked);
     json_close(json);
     json_list(json, "removed");
-    status_removed(view->asked, print_removed, json);
+    for (size_t at = 0; at < view->removed_count; at++) {
+        json_object(json, NULL);
+        json_signed(json, "pid", view->removed[at].pid);
+        json_text(json, "path", view->removed[at].path);
+        json_close(json);
+    }
     json_close(json);
     json_list(json, "unreadable");
     for (size_t at = 0; at < view->unreadable_count; at++) {

@@ -11,6 +11,7 @@
 
 #include "cli/status/status.h"
 #include "cli/text.h"
+#include "common/grow.h"
 
 #define DELETED " (deleted)"
 
@@ -98,4 +99,26 @@ void status_removed(const struct status_words *asked, status_each_removed *each,
         if (isdigit((unsigned char)process->d_name[0]) && strlen(process->d_name) < 16)
             look_at_process(&wanted, process->d_name, each, arg);
     closedir(processes);
+}
+
+static void keep(const char *path, int pid, void *arg)
+{
+    struct status_view *view = arg;
+    char *copy = strdup(path);
+    if (copy &&
+        grow(&view->removed, view->removed_count, &view->removed_room, sizeof *view->removed, 8))
+        view->removed[view->removed_count++] = (struct status_holdout){.path = copy, .pid = pid};
+    else
+        free(copy);
+}
+
+void status_look_for_removed(struct status_view *view)
+{
+    status_removed(view->asked, keep, view);
+}
+
+void status_copy_removed(struct status_view *to, const struct status_view *from)
+{
+    for (size_t at = 0; at < from->removed_count; at++)
+        keep(from->removed[at].path, from->removed[at].pid, to);
 }

@@ -214,15 +214,19 @@ static void print_told(FILE *out, const char *title, const char *colour, FILE *t
 
 static void print_cycles(FILE *out, const struct sightings *space, bool colour, size_t most)
 {
-    size_t from = 0, cycle[CYCLE_MOST], length, room;
-    while ((length = sightings_cycle(space, &from, cycle, CYCLE_MOST)) > 0) {
+    struct cycle_search search;
+    size_t cycle[CYCLE_MOST], length, room;
+    if (!cycles_open(&search, space))
+        return;
+    while ((length = cycles_next(&search, cycle, CYCLE_MOST)) > 0) {
         char *text = NULL;
         FILE *told = open_memstream(&text, &room);
         if (!told)
-            return;
+            break;
         tell_cycle(told, space, cycle, length);
         print_told(out, "deadlock", colour ? "\033[31m" : NULL, told, &text, most);
     }
+    cycles_close(&search);
 }
 
 static void print_agents(FILE *out, const struct status_view *view, size_t most)

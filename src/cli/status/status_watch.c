@@ -132,9 +132,10 @@ static bool draw(struct watch *self)
         draw_screen(self, seen ? &view : NULL, seen ? NULL : trouble);
     else if (!seen)
         say("status", "%s", trouble);
-    else if (self->asked->json)
+    else if (self->asked->json) {
+        status_look_for_removed(&view);
         status_print_json(stdout, &view);
-    else
+    } else
         status_print_table(stdout, &view, self->order, 0);
     if (seen && !self->screen && !self->asked->json)
         print_unreadable(stderr, &view, 0);

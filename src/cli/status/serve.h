@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* `afteryou status --serve`: what its parts share. One thread does everything, in one loop
+ * (serve.c): it waits for the sockets, for signals, and, while somebody looks, for the time of the
+ * next look. */
+#ifndef AFTERYOU_CLI_STATUS_SERVE_H
+#define AFTERYOU_CLI_STATUS_SERVE_H
+
+#include <microhttpd.h>
+#include <stdint.h>
+
+#include "cli/status/serve_address.h"
+#include "cli/status/status.h"
+
+enum { SERVE_STREAMS = 64 /* pages that are open at once */ };
+
+/* serve_news.c: what was seen last, as an event of the stream. */
+struct bulletin {
+    unsigned holders; /* the one that made it, and each stream that is sending it */
+    uint64_t number;  /* from 1 */
+    size_t length;
+    char *text;
+};
+
+struct newsroom {
+    const struct status_words *asked;
+    struct status_view seen; /* what `latest` tells of, if .is_seen */
+    bool is_seen;            /* false: the last look failed, and `trouble` says why */
+    char trouble[512];
+    struct bulletin *latest; /* NULL: nobody has looked yet */
+    uint64_t number;
+    int64_t next_ns;    /* when the next look is due: never sooner after a look than it cost */
+    int64_t removed_ns; /* when the next search for removed spaces is */
+};
+
+/* Looks. If something has changed, or `anyway`, there is another `latest`. False: no memory. */
+bool newsroom_look(struct newsroom *room, bool anyway);
+void newsroom_close(struct newsroom *room);
+struct bulletin *bulletin_hold(struct bulletin *news);
+void bulletin_release(struct bulletin *news);
+
+/* serve_streams.c: the pages that are open. A stream is SENDING while the library asks it for more,
+ * and RESTS, suspended, when it has nothing more to say. */
+enum stream_state { STREAM_FREE, STREAM_SENDS, STREAM_RESTS };
+
+struct stream {
+    enum stream_state state;
+    bool ends;  /* set when its reader has gone, or all ends; never cleared */
+    bool beats; /* set when it has been silent for long, cleared when it said so */
+    struct server *server;
+    struct MHD_Connection *connection;
+    int fd;
+    struct bulletin *sends; /* NULL: nothing */
+    size_t sent;            /* bytes of it */
+    uint64_t number;        /* of the news it has taken last; 0: none */
+};
+
+struct server {
+    struct serve_address address;
+    struct newsroom newsroom;
+    struct MHD_Daemon *daemon;
+    struct MHD_Response *page;
+    struct stream stream[SERVE_STREAMS];
+};
+
+/* A response that is a stream of events; NULL: there are too many already, or no memory. */
+struct MHD_Response *stream_open(struct server *server, struct MHD_Connection *connection);
+/* Whether any stream waits for news; `*fresh`: for its first. */
+bool streams_rest(const struct server *server, bool *fresh);
+/* Those that rest go on if there are news for them; with `beat`, all of them; with `end`, for the
+ * last time. */
+void streams_wake(struct server *server, bool beat, bool end);
+
+/* serve_answers.c: what is asked by HTTP, and what is answered. */
+bool answers_open(struct server *server, unsigned connections);
+enum MHD_Result answers_handle(void *server, struct MHD_Connection *connection, const char *url,
+                               const char *method, const char *version, const char *upload,
+                               size_t *upload_size, void **request);
+void answers_end(void *server, struct MHD_Connection *connection, void **request,
+                 enum MHD_RequestTerminationCode code);
+
+/* Made of web/ when it is built (web/live.py). */
+extern const unsigned char live_page[];
+extern const size_t live_page_length;
+extern const char live_page_policy[]; /* its Content-Security-Policy */
+
+#endif
