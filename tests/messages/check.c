@@ -182,6 +182,7 @@ static void the_broken_variants_are_found_out(void **unused)
          "fairness"},
         {{"token-circulating-hasty", 2, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 4, "exclusion"},
         {{"token-elected-twice", 3, 2, CHANNELS_REORDERED, 0, 0, EXCLUSIVE}, 10, "exclusion"},
+        {{"carvalho-roucairol-cut-untold", 2, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 2, "cut"},
         {{"token-regenerated-twice", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 5, "exclusion"},
         {{"token-not-taken-back", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE}, 10, "deadlock"},
         {{"token-established-early", 3, 1, CHANNELS_AGREED, 2, 1, EXCLUSIVE}, 8, "deadlock"},

@@ -45,6 +45,7 @@ unsigned messages_promised(const struct messages_options *options)
     return 1u << MESSAGES_EXCLUSION | 1u << MESSAGES_DEADLOCK |
            (options->requests ? 1u << MESSAGES_FENCE : 0) |
            (protocol->fair ? 1u << MESSAGES_FAIRNESS : 0) |
+           (options->crashes ? 1u << MESSAGES_CUT : 0) |
            (protocol == &lamport_protocol && !options->variant->left_out && !options->crashes &&
                     !options->joinings
                 ? (unsigned)MESSAGES_TRUE_OF_GARG
@@ -58,6 +59,8 @@ static const char *judged_wrongly(const struct messages_options *options)
         return "fairness and request-order are judged one at a time";
     if (options->judged & 1u << MESSAGES_FENCE && !options->requests)
         return "fences grow for ever: with requests without bound they are not judged";
+    if (options->judged & 1u << MESSAGES_CUT && !options->crashes)
+        return "cut is judged where nodes may be lost: say how many with --crashes";
     if (options->judged & MESSAGES_OF_GARG &&
         (options->variant->protocol != &lamport_protocol || options->crashes || options->joinings))
         return "lemma-1, lemma-2, claim-1, claim-2, fact-1 and facts are about lamport, where "
@@ -135,8 +138,9 @@ static void model_successors(const struct system *system, const unsigned char *b
                 try_move(model, &state,
                          (struct move){.process = move.process, .kind = MOVE_START, .choice = mode},
                          out);
-        if (state.crashes_left)
-            try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_DEATH},
+        for (uint8_t cut = 0; state.crashes_left && cut < 2; cut++)
+            try_move(model, &state,
+                     (struct move){.process = move.process, .kind = MOVE_DEATH, .choice = cut},
                      out);
         for (uint8_t i = 0; i < state.packets; i++)
             if (may_arrive(model, &state, process, i))

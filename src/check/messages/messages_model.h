@@ -30,6 +30,7 @@ enum channels {
     property(REQUEST_ORDER, "request-order",                                                       \
              "likewise of the REQUESTs that were in fact sent")                                    \
     property(DEADLOCK, "deadlock", "nobody waits with nothing on its way and nobody inside")       \
+    property(CUT, "cut", "who is cut off while inside or waiting is told, and is outside")         \
     property(LEMMA_1, "lemma-1", "Garg: nothing on its way from p to r: r knows p's request")      \
     property(LEMMA_2, "lemma-2", "Garg: r heard p after p's request: r knows that request")        \
     property(CLAIM_1, "claim-1", "Garg: at an entry, everybody was heard after the request")       \

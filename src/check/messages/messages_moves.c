@@ -275,10 +275,29 @@ static void announce(struct doing *doing, enum event_kind event, unsigned proces
     packet->message = (struct message){.whom = process, .view = doing->state->view};
 }
 
-static void die(struct doing *doing, unsigned process)
+/* EVENT_CUT: the group goes on without a node that lives. Its lease has run out by then, so it is
+ * told before the others are; from there on it is to them as if it had died, and it begins anew. */
+static void be_cut_off(struct doing *doing, unsigned process)
+{
+    struct node *head = model_head(&doing->state->node[process]);
+    const bool busy = head->status != NODE_OUTSIDE;
+    uint64_t room[8 * (3 * MODEL_NODES_MOST + 1)];
+    struct effects effects = {.room = room};
+    say(doing, "is cut off; ");
+    doing->model->options.variant->protocol->step(doing->state->node[process].words,
+                                                  &(struct event){.kind = EVENT_CUT}, &effects);
+    const bool told = effects.count == 1 && effects.effect[0].kind == EFFECT_LOST;
+    if (messages_judges(doing->model, MESSAGES_CUT) &&
+        (effects.count != busy || told != busy || head->status != NODE_OUTSIDE))
+        doing->complaint = "cut: who was inside or waited is not told, or goes on";
+}
+
+static void die(struct doing *doing, unsigned process, bool cut)
 {
     struct model_state *state = doing->state;
-    say(doing, "dies");
+    if (cut)
+        be_cut_off(doing, process);
+    say(doing, cut ? "the others go on without it" : "dies");
     forget_request(state, process, doing->model->options.nodes);
     const uint8_t requests_left = state->node[process].requests_left;
     state->node[process] = (struct model_node){.requests_left = requests_left};
@@ -339,7 +358,7 @@ void messages_make(struct doing *doing, struct move move)
         receive(doing, move.process, move.choice);
         break;
     case MOVE_DEATH:
-        die(doing, move.process);
+        die(doing, move.process, move.choice);
         break;
     default:
         join(doing, move.process);

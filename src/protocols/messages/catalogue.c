@@ -60,6 +60,8 @@ static const struct variant variants[] = {
      "ignoring what was meant for an earlier incarnation"},
     {"carvalho-roucairol-fence-without-view", CARVALHO_ROUCAIROL, WITHOUT_VIEW_IN_FENCE, true,
      "the view in the fence"},
+    {"carvalho-roucairol-cut-untold", CARVALHO_ROUCAIROL, WITHOUT_LOSS, true,
+     "telling its user that it was cut off"},
     {"token-regenerated-twice", TOKEN, WITHOUT_SENIORITY, true,
      "seniority: every survivor makes a new token"},
     {"token-not-taken-back", TOKEN, WITHOUT_TAKING_BACK, true,

@@ -161,6 +161,7 @@ enum without {
     WITHOUT_THRIFT = 1 << 18,
     WITHOUT_ASKING = 1 << 19,  /* Ricart–Agrawala: does not hear its user */
     WITHOUT_SHARING = 1 << 20, /* Ricart–Agrawala: whoever is inside defers, whatever the modes */
+    WITHOUT_LOSS = 1 << 21,    /* who is cut off does not tell its user */
 };
 
 /* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change

@@ -113,7 +113,7 @@ static inline void node_leave(struct node *my)
 /* EVENT_CUT: whoever was inside or waiting is told; the state is of no further use. */
 static inline void node_cut(struct node *my, struct effects *out)
 {
-    if (my->status != NODE_OUTSIDE)
+    if (my->status != NODE_OUTSIDE && !(my->without & WITHOUT_LOSS))
         effects_add(out, EFFECT_LOST);
     my->asked = 0;
     node_leave(my);
