@@ -17,7 +17,7 @@ bool session_hint(struct session *session, size_t index, struct check_run *run)
     struct register_model *model = &session->asked.words.model;
     struct system system = *session->asked.system;
     memcpy(session->scratch, session_state(session, index), system.size);
-    if (!session->asked.messages && model->protocol->normalise)
+    if (!session->asked.messages && model->protocol->normalise && !model->weak)
         model->protocol->normalise(model, session->scratch);
     beginning = session->scratch;
     system.begin = begin_there;

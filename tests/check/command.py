@@ -110,6 +110,35 @@ class Answers(unittest.TestCase):
         self.assertEqual(check("races-printed", "-n", "3", "--random", "20000", "--pct", "4", "--steps", "200").returncode, 1)
 
 
+class WeakMemory(unittest.TestCase):
+    def test_the_bound_is_told_with_the_verdict(self):
+        self.assertIn("pair: n = 2, 3 passages each, deaths after any step, C11 memory\n", check("pair", "--memory-model", "c11").stdout)
+        self.assertIn("C11 memory, a lag of 2 stores at most\n", check("pair", "--memory-model", "c11", "--lag", "2").stdout)
+
+    def test_a_run_tells_what_a_fetch_did_not_see(self):
+        done = check("pair", "--memory-model", "c11", "--no-fence", "B")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("P1  C: fetches S0 = D, not seeing S0 := 0\n", done.stdout)
+        self.assertIn("and is inside: a race with what was done there before\n", done.stdout)
+        self.assertNotIn("B: fence", done.stdout)
+
+    def test_a_relaxed_death_is_a_race_though_nobody_else_is_inside(self):
+        done = check("bakery", "-n", "2", "--modes", "exclusive", "--memory-model", "c11", "--passages", "1", "--relax", "death")
+        self.assertIn("exclusion    BROKEN (race)", done.stdout)
+        self.assertIn("dies inside\n", done.stdout)
+
+    def test_raised_views_change_no_answer(self):
+        for words in (["pair"], ["bakery", "-n", "2", "--modes", "exclusive"], ["races", "-n", "2"]):
+            words += ["--memory-model", "c11", "--passages", "1", "--json"]
+            few, all = (json.loads(check(*words, *more).stdout) for more in ([], ["--no-reduction"]))
+            self.assertEqual(few["properties"], all["properties"])
+            self.assertLess(few["states"], all["states"])
+
+    def test_tso_has_two_names(self):
+        one, other = (json.loads(check("pair", *words, "--json").stdout) for words in (["--tso"], ["--memory-model", "tso"]))
+        self.assertEqual((one["states"], one["moves"]), (other["states"], other["moves"]))
+
+
 class BadInput(unittest.TestCase):
     def refuses(self, says, *words, **more):
         done = check(*words, **more)
@@ -132,6 +161,13 @@ class BadInput(unittest.TestCase):
         self.refuses("--memory takes a size of 16M or more", "pair", "--memory", "1M")
         self.refuses("--property takes exclusion, progress, lockout, reliability, order, overtaking, quiet, giving-up, able, precedence, doorway, admission, recovery, reached, fence, ", "pair", "--property", "nonsense")
         self.refuses("pair takes --pct only with --random RUNS", "pair", "--pct", "2")
+        self.refuses("--memory-model takes sc, tso or c11, not 'arm'", "pair", "--memory-model", "arm")
+        self.refuses("takes --no-fence, --relax and --lag with --memory-model c11 only", "pair", "--no-fence", "B")
+        self.refuses("has no access labelled 'Z'", "pair", "--memory-model", "c11", "--passages", "1", "--no-fence", "Z")
+        self.refuses("is not of atomic words alone", "forks", "-n", "2", "--memory-model", "c11")
+        self.refuses("has registers with two writers", "courtesy-retain", "-n", "2", "--memory-model", "c11")
+        self.refuses("does not keep its mode in its word", "courtesy", "-n", "2", "--modes", "both", "--memory-model", "c11")
+        self.refuses("is judged for exclusion, reached, progress", "courtesy", "-n", "2", "--memory-model", "c11", "--property", "quiet")
 
     def test_what_is_for_the_other_kind_of_protocol(self):
         self.refuses("pair is a protocol of registers: --requests does not go with it", "pair", "--requests", "2")

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/registers/register_model.h"
+#include "check/registers/weak.h"
 
 /* The words of a malfunctioning process read as anything in their domain (Lamport 1976, section 1).
  */
@@ -153,6 +154,18 @@ bool registers_condition(struct registers *at)
 
 enum { ASLEEP = 0x80 }; /* above all places: it may sleep on none */
 
+/* Whether the word of a watched place differs from what was seen. */
+static bool differs(struct registers *at, const struct watch *watch)
+{
+    if (at->weak)
+        return weak_differs(at, watch);
+    for (unsigned place = 0; place < at->places; place++)
+        if (watch->places >> place & 1 &&
+            registers_of_process(at, at->process_of[place])[0] != watch->seen[place])
+            return true;
+    return false;
+}
+
 /* futex_waitv: compare and fall asleep are one act. Once asleep, only a watched place's WAKE or
  * death ends it, and the process then goes on past its SLEEP. */
 bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch,
@@ -167,10 +180,8 @@ bool registers_asleep(struct registers *at, struct passage_head *head, struct wa
     at->naps = watch->overflow; /* it looks up by itself after a time */
     if (watch->overflow)
         return false;
-    for (unsigned place = 0; place < at->places; place++)
-        if (watch->places >> place & 1 &&
-            registers_of_process(at, at->process_of[place])[0] != watch->seen[place])
-            return false;
+    if (differs(at, watch))
+        return false;
     head->watched = watch->places | ASLEEP;
     return true;
 }
@@ -182,10 +193,7 @@ bool registers_slumbers(struct registers *at, struct passage_head *head, struct 
 {
     drain_all(at);
     registers_note(at, ACCESS_SLEEP, at->self, 0, watch->places);
-    bool goes_on = head->woken || head->alarm;
-    for (unsigned place = 0; place < at->places; place++)
-        goes_on |= watch->places >> place & 1 &&
-                   registers_of_process(at, at->process_of[place])[0] != watch->seen[place];
+    bool goes_on = head->woken || head->alarm || differs(at, watch);
     *woken = goes_on;
     goes_on |= head->slumbers && watch->overflow;
     head->woken = head->listens = 0;
@@ -432,6 +440,8 @@ void registers_kill(struct registers *at)
         word *value = &registers_of_process(at, at->process)[index];
         *value = protocol->dead ? protocol->dead(index, *value) : 0;
     }
+    if (at->weak)
+        weak_die(at);
     for (unsigned index = 0; index < model->bits; index++)
         model_set_bit(
             model, at->state, at->process, index,

@@ -28,7 +28,8 @@ enum access_kind {
     ACCESS_AWAKE,
     ACCESS_ASK,
     ACCESS_RECALL,
-    ACCESS_WHEN
+    ACCESS_WHEN,
+    ACCESS_FENCE
 };
 
 /* What the last access was, for the narrator. */
@@ -52,8 +53,11 @@ struct registers {
     unsigned request;    /* what this passage asks for: a mode, a priority (register_model.h) */
     unsigned unreliable; /* processes that malfunction, a bit each */
     bool buffered;       /* TSO: stores wait in a buffer */
+    bool weak;           /* C11: stores are messages, which others may see late (weak.h) */
+    bool relaxed;        /* C11: this access is; set and cleared around it */
+    uint8_t newer;       /* C11: how many messages are newer than the one fetched */
     bool overflow;       /* a number outgrew its field */
-    bool full;           /* a store found no room in the buffer */
+    bool full;           /* a store found no room in the buffer, or in its list */
     bool naps;           /* it slept for a time, and looks again */
     bool checks_draws;
     const char *complaint; /* a property that the access itself broke */
@@ -65,6 +69,14 @@ struct registers {
 word registers_read_unreliable(struct registers *at, unsigned place, unsigned index);
 word registers_read_buffered(struct registers *at, unsigned index);
 void registers_write_buffered(struct registers *at, unsigned index, word value, bool late);
+word registers_read_weak(struct registers *at, unsigned place, unsigned index);
+/* After the word itself was changed. */
+void registers_write_weak(struct registers *at, unsigned index);
+/* C11: whether the store just made has a fence, which is the next step; and that step. */
+bool registers_fences_weak(struct registers *at);
+void registers_fence(struct registers *at);
+/* C11: a fence that orders this thread's own accesses, no more (acquire and release). */
+void registers_barrier(struct registers *at);
 bool registers_read_bit(struct registers *at, unsigned place, unsigned index);
 void registers_begin_bit(struct registers *at, unsigned index, bool value);
 void registers_end_bit(struct registers *at, unsigned index, bool value);
@@ -153,6 +165,8 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
         value = registers_read_unreliable(at, place, index);
     else if (at->buffered && place == at->self)
         value = registers_read_buffered(at, index);
+    else if (at->weak && place != at->self)
+        value = registers_read_weak(at, place, index);
     registers_note(at, ACCESS_READ, place, index, value);
     return value;
 }
@@ -164,6 +178,13 @@ static inline void registers_write(struct registers *at, unsigned index, word va
         registers_write_buffered(at, index, value, false);
     else
         registers_of_process(at, at->process)[index] = value;
+    if (at->weak)
+        registers_write_weak(at, index);
+}
+
+static inline bool registers_fences(struct registers *at)
+{
+    return at->weak && registers_fences_weak(at);
 }
 
 static inline void registers_write_late(struct registers *at, unsigned index, word value)
@@ -173,6 +194,8 @@ static inline void registers_write_late(struct registers *at, unsigned index, wo
         registers_write_buffered(at, index, value, true);
     else
         registers_of_process(at, at->process)[index] = value;
+    if (at->weak)
+        registers_write_weak(at, index);
 }
 
 static inline word registers_own(struct registers *at, unsigned index)

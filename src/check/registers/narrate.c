@@ -3,6 +3,9 @@
 #include "check/registers/narrate.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "check/registers/weak.h"
 
 void register_model_name(const struct register_model *model, unsigned place, unsigned index,
                          char *text, size_t room)
@@ -22,6 +25,24 @@ void register_model_value(const struct register_model *model, unsigned index, wo
         snprintf(text, room, "%u", value);
 }
 
+/* What was not seen by a fetch of an older message than the latest: "though S1 := 1, D since". */
+static void tell_newer(const struct registers *at, char *line, size_t room)
+{
+    const struct access *access = &at->access;
+    const unsigned process = at->process_of[access->place];
+    const unsigned count = weak_count(at->model, at->state, process, access->index);
+    char variable[48], value[64];
+    register_model_name(at->model, access->place, access->index, variable, sizeof variable);
+    snprintf(line + strlen(line), room - strlen(line), ", not seeing %s :=", variable);
+    for (unsigned which = count - at->newer; which < count; which++) {
+        register_model_value(at->model, access->index,
+                             weak_value(at->model, at->state, process, access->index, which), value,
+                             sizeof value);
+        snprintf(line + strlen(line), room - strlen(line), "%s %s",
+                 which == count - at->newer ? "" : ",", value);
+    }
+}
+
 static void tell_access(const struct registers *at, char *line, size_t room)
 {
     const struct register_model *model = at->model;
@@ -33,6 +54,8 @@ static void tell_access(const struct registers *at, char *line, size_t room)
     switch (access->kind) {
     case ACCESS_READ:
         snprintf(line, room, "%s: fetches %s = %s", label, variable, value);
+        if (at->newer)
+            tell_newer(at, line, room);
         break;
     case ACCESS_WRITE:
         snprintf(line, room, "%s: stores %s := %s", label, variable, value);
@@ -64,9 +87,22 @@ static void tell_access(const struct registers *at, char *line, size_t room)
     case ACCESS_WHEN:
         snprintf(line, room, "%s: finds its condition %s", label, access->value ? "true" : "false");
         break;
+    case ACCESS_FENCE:
+        snprintf(line, room, "%s: fence%s", label, access->value ? ", which is left out" : "");
+        break;
     default:
         snprintf(line, room, "goes on");
     }
+}
+
+/* How it enters, if it does. */
+static const char *entry(const struct registers *at, bool enters)
+{
+    if (!enters)
+        return "";
+    return at->complaint && strcmp(at->complaint, "race") == 0
+               ? ", and is inside: a race with what was done there before"
+               : ", and is inside";
 }
 
 static const char *request_name(const struct register_model *model, unsigned request)
@@ -96,7 +132,7 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
     switch (move.kind) {
     case MOVE_START:
         snprintf(line, room, "begins%s; %s%s", request_name(model, move.choice), did,
-                 enters ? ", and is inside" : "");
+                 entry(&at, enters));
         return;
     case MOVE_ABORT:
         snprintf(line, room, "gives up; %s", did);
@@ -109,6 +145,8 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
             snprintf(line, room, "falls quiet");
         else if (model->errors)
             snprintf(line, room, "puts its words right");
+        else if (model->weak)
+            snprintf(line, room, "sees from now on all that was stored");
         else
             snprintf(line, room, "its store buffer drains: %s", did);
         return;
@@ -123,6 +161,6 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
                  part == PART_INSIDE    ? "leaves; "
                  : part == PART_HOLDING ? "gives its unit back; "
                                         : "",
-                 did, enters ? ", and is inside" : "");
+                 did, entry(&at, enters));
     }
 }

@@ -9,6 +9,7 @@
 
 #include "check/registers/narrate.h"
 #include "check/registers/register_judge.h"
+#include "check/registers/weak.h"
 
 static const struct register_model *model_of(const struct system *system)
 {
@@ -30,6 +31,7 @@ static struct registers registers_of(const struct register_model *model, unsigne
         .rivals = model->rivals[model->place_of[process]],
         .request = model_process(model, state, process)->request,
         .buffered = model->tso,
+        .weak = model->weak,
         .checks_draws = model->protocol->checks_draws,
         .outcomes = 1,
     };
@@ -115,8 +117,8 @@ static bool may_request(const struct register_model *model, const struct model_p
  */
 enum { CHOICE_SHIFT = 3 };
 
-bool register_model_make(const struct register_model *model, unsigned char *state, struct move move,
-                         struct registers *at)
+static bool make(const struct register_model *model, unsigned char *state, struct move move,
+                 struct registers *at)
 {
     struct model_process *process = model_process(model, state, move.process);
     if (move.kind == MOVE_START) {
@@ -137,11 +139,13 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
     case MOVE_DEATH:
         registers_kill(at);
         return false;
-    case MOVE_SYSTEM: /* one that malfunctions falls quiet; else a store leaves the buffer */
+    case MOVE_SYSTEM: /* one that malfunctions falls quiet; else what was stored is seen */
         if (process->part == PART_MALFUNCTION)
             process->part = PART_IDLE;
         else if (model->errors)
             errors_repair(at);
+        else if (model->weak)
+            weak_catch_up(at);
         else
             registers_drain(at);
         return false;
@@ -152,6 +156,21 @@ bool register_model_make(const struct register_model *model, unsigned char *stat
             process->halted = 1;
         return false;
     }
+}
+
+bool register_model_make(const struct register_model *model, unsigned char *state, struct move move,
+                         struct registers *at)
+{
+    const bool enters = make(model, state, move, at);
+    if (!model->weak)
+        return enters;
+    if (enters) {
+        const char *race = weak_enter(at);
+        at->complaint = at->complaint ? at->complaint : race;
+    }
+    /* also where the search's reductions are not wanted: the lists would outgrow their room */
+    weak_normalise(model, state);
+    return enters;
 }
 
 static bool same(const struct register_model *model, const unsigned char *a, const unsigned char *b)
@@ -198,6 +217,9 @@ static void add(const struct register_model *model, const unsigned char *state,
                 complaint = register_fence(model, &at);
         }
         assert(has_register(model, &at.access) && "the protocol's .words or .bits is too small");
+        assert((kind != MOVE_START || !model->protocol->begins_with_write ||
+                at.access.kind == ACCESS_WRITE) &&
+               "the protocol begins otherwise");
         if (at.complaint)
             complaint = at.complaint;
         out->complaint[out->count - 1] = complaint;
@@ -210,8 +232,9 @@ static void add(const struct register_model *model, const unsigned char *state,
             same(model, state, next)) {
             out->stays[out->count - 1] = true;
             out->move[out->count - 1].waits = WAITS_NAPS;
-        } else if (model->protocol->normalise && !model->unreduced)
+        } else if (model->protocol->normalise && !model->unreduced && !model->weak) {
             model->protocol->normalise(model, next);
+        }
     }
 }
 
@@ -272,6 +295,8 @@ static void model_successors(const struct system *system, const unsigned char *s
         }
         if (model->tso && model_buffer(model, state, who)->count)
             add(model, state, out, who, MOVE_SYSTEM, 0);
+        if (model->catches_up && weak_is_behind(model, state, who))
+            add(model, state, out, who, MOVE_SYSTEM, 0);
         if (process->part == PART_IDLE) {
             add_starts(model, state, out, who);
             /* it dies between two passages, and what it holds is free */
@@ -302,6 +327,8 @@ static void model_begin(const struct system *system, unsigned char *state)
 {
     const struct register_model *model = model_of(system);
     memset(state, 0, system->size);
+    if (model->weak)
+        weak_begin(model, state);
     if (model->stopped && model->stopped_late)
         for (unsigned who = 0; who < system->processes; who++)
             if (!(model->stopped >> model->place_of[who] & 1))
@@ -353,6 +380,8 @@ static void lay_out(struct register_model *model)
     model->bits_at = model->words_at + sizeof(word) * model->words;
     model->buffer_at = (model->bits_at + (model->bits + 7) / 8 + 1) & ~(size_t)1;
     model->stride = (model->buffer_at + (model->tso ? sizeof(struct buffer) : 0) + 7) & ~(size_t)7;
+    if (model->weak)
+        weak_lay_out(model);
 }
 
 int register_model_open(struct register_model *model)
@@ -362,7 +391,6 @@ int register_model_open(struct register_model *model)
         return -EINVAL;
     if (model->stopped && !protocol->stop)
         return -EINVAL;
-    lay_out(model);
     if (!model->slots)
         model->slots = 1;
     if (!model->needs)
@@ -378,6 +406,7 @@ int register_model_open(struct register_model *model)
         model->alive = (1u << model->places) - 1;
     if (model->places > PROCESSES_MOST)
         return -EINVAL;
+    lay_out(model);
     unsigned processes = 0;
     memset(model->process_of, PLACE_UNUSED, sizeof model->process_of);
     for (unsigned place = 0; place < model->places; place++)

@@ -100,6 +100,11 @@ struct register_protocol {
     /* one outside its passage looks after so many of its first words: after an error they become
      * what they are after a death */
     unsigned repairs;
+    /* C11: the first access of a passage is a WRITE; asserted at every beginning */
+    bool begins_with_write;
+    /* C11: its registers lie in device memory, which keeps their accesses in order, and those
+     * alone; it has barriers of its own */
+    bool device;
     bool sleeps;     /* uses SLEEP and WAKE */
     bool alarms;     /* uses AWAKE: one that dies sets everybody's alarm */
     size_t asked_at; /* uses ASK: where its passage keeps `asked`; 0: it does not */
@@ -118,6 +123,15 @@ enum errors {
     ERRORS_ANYWHERE
 };
 
+/* C11: an access that is weaker than the text says, for the checker to refute: the WRITE at that
+ * label lacks its fence, or whatever stands there is relaxed. `death` is the kernel's. */
+enum { WEAKENED_MOST = 8, LABEL_ROOM = 24 };
+struct weakening {
+    char label[LABEL_ROOM];
+    bool relaxed;
+    bool met; /* set by the search as soon as there is such an access */
+};
+
 struct register_model {
     struct system system;
     const struct register_protocol *protocol;
@@ -129,9 +143,24 @@ struct register_model {
     uint8_t process_of[PROCESSES_MOST]; /* by place; PLACE_UNUSED where nobody lives */
     uint8_t place_of[PROCESSES_MOST];   /* by process */
 
+    /* C11 (weak.h): messages of a register at most; registers of all places; bytes of a view */
+    uint8_t history_most;
+    unsigned registers;
+    size_t view_size;
+    size_t weak_at, histories_at; /* beyond the buffer */
+
     bool deaths, aborts, malfunction, tso;
     bool lost_stores; /* TSO: a death may overtake what is in the buffer */
-    unsigned halts;   /* how many may stop for ever, undetectably */
+    bool weak;        /* the memory of C11 */
+    /* C11: how many messages a thread may be behind; LAG_ANY: as far as a list has room */
+    unsigned lag;
+    /* C11: a move by which a thread comes to all there is: starvation is asked for, and what is
+     * stored must be seen in the end */
+    bool catches_up;
+    bool apart; /* with accesses that are relaxed: what fences are to publish is kept apart */
+    struct weakening *weakened;
+    unsigned weakened_count;
+    unsigned halts; /* how many may stop for ever, undetectably */
     /* a bit each: places whose processes stopped so before the beginning */
     unsigned stopped;
     uint64_t stopped_how[PROCESSES_MOST]; /* by place: which of the protocol's ways to stop */
@@ -159,7 +188,7 @@ struct register_model {
     bool fences;  /* judge that fences grow */
 };
 
-enum { PLACE_UNUSED = 0xff };
+enum { PLACE_UNUSED = 0xff, LAG_ANY = UINT8_MAX };
 
 /* 0, or -EINVAL if the settings do not fit the protocol; fills in the sizes and the system. */
 int register_model_open(struct register_model *model);

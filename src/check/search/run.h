@@ -9,7 +9,7 @@
 struct run_step {
     struct move move;
     uint32_t inside; /* who is inside after the move, a bit each */
-    char line[160];
+    char line[240];
 };
 
 struct check_run {

@@ -10,7 +10,10 @@
 #include "cli/commands.h"
 
 /* What is asked of every protocol; and of every one that sleeps. */
-#define PROMISES_ALWAYS  (1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_REACHED)
+#define PROMISES_ALWAYS (1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_REACHED)
+/* What is asked where memory is weak. */
+#define PROMISES_WEAK                                                                              \
+    (PROMISES_ALWAYS | 1u << PROPERTY_LOCKOUT | 1u << PROPERTY_RELIABILITY | 1u << PROPERTY_ORDER)
 #define PROMISES_PATIENT (1u << PROPERTY_QUIET | 1u << PROPERTY_GIVING_UP)
 
 unsigned check_promises(const struct register_model *model)
@@ -40,6 +43,9 @@ unsigned check_promises(const struct register_model *model)
         promised = (promised &
                     (1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT | 1u << PROPERTY_REACHED)) |
                    1u << PROPERTY_RECOVERY;
+    /* From its first public step on one may be overtaken as long as nobody need see that step. */
+    if (model->weak)
+        promised &= PROMISES_WEAK;
     return promised;
 }
 
@@ -58,6 +64,15 @@ static void show_progress(const struct search *search)
             seconds > 0 ? search->store.count / seconds / 1e6 : 0,
             search->store.count - search->expanded, search->depth, search->store.spent >> 20);
     fflush(stderr);
+}
+
+/* A label of --no-fence or --relax that the search has not met. NULL: none. */
+static const char *unmet(const struct register_model *model)
+{
+    for (unsigned at = 0; at < model->weakened_count; at++)
+        if (!model->weakened[at].met)
+            return model->weakened[at].label;
+    return NULL;
 }
 
 static int check_all(struct check_words *asked)
@@ -87,6 +102,9 @@ static int check_all(struct check_words *asked)
             "check",
             "the machine has no memory left after %u states (%zu MB): free some, or lower -n",
             search.store.count, search.peak >> 20);
+    } else if (search.end == SEARCH_EXHAUSTED && unmet(&asked->model)) {
+        status = usage_error("check", "%s has no access labelled '%s' that could be weaker",
+                             asked->protocol, unmet(&asked->model));
     } else {
         for (unsigned property = 0; property < PROPERTY_COUNT; property++)
             if (verdict.finding[property].answer == ANSWER_BROKEN && judged >> property & 1)

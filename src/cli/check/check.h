@@ -11,6 +11,7 @@
 #include "check/search/sample.h"
 #include "check/search/verdict.h"
 
+enum check_memory { CHECK_SC, CHECK_TSO, CHECK_C11 };
 enum check_precedence { CHECK_IN_ORDER, CHECK_WRITERS_FIRST, CHECK_PRIORITY };
 /* In a set of modes, beside those of ay_mode: exclusive and shared. */
 enum { CHECK_BOTH = AY_NULL + 1 };
@@ -31,6 +32,8 @@ struct check_words {
     /* a protocol of registers: .protocol is not NULL */
     struct register_model model;
     enum check_precedence precedence;
+    enum check_memory memory_model;
+    struct weakening weakened[WEAKENED_MOST]; /* the model has as many of them as were given */
     struct sample_plan sample; /* random schedules, instead of all; none if .runs is 0 */
     /* a message protocol: .variant is not NULL */
     struct messages_options messages;

@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "common/draw/spacetime.h"
 
-enum { DESCRIPTION_PARTS = 21, PART_ROOM = 40 };
+enum { DESCRIPTION_PARTS = 30, PART_ROOM = 40 };
 
 struct check_parts {
     char part[DESCRIPTION_PARTS][PART_ROOM];
@@ -66,6 +66,13 @@ static void describe_registers(const struct register_model *model, struct check_
         add(to, "fences judged");
     if (model->tso)
         add(to, model->lost_stores ? "TSO store buffers lost in death" : "TSO store buffers");
+    if (model->weak)
+        add(to, "C11 memory");
+    if (model->weak && model->lag != LAG_ANY && !model->protocol->device)
+        add(to, "a lag of %u stores at most", model->lag);
+    for (unsigned at = 0; at < model->weakened_count; at++)
+        add(to, model->weakened[at].relaxed ? "%s relaxed" : "no fence at %s",
+            model->weakened[at].label);
 }
 
 static void describe_messages(const struct messages_options *options, struct check_parts *to)
@@ -234,7 +241,7 @@ int check_report_svg_run(const char *path, const struct check_words *asked,
     }
     for (size_t at = 0; at < run->count; at++) {
         const struct run_step *step = &run->steps[at];
-        char number[24], note[220];
+        char number[24], note[280];
         snprintf(number, sizeof number, "%zu", at + 1);
         snprintf(note, sizeof note, "%zu   P%u   %s", at + 1, model->place_of[step->move.process],
                  step->line);

@@ -4,6 +4,9 @@
 #include "cli/check/check.h"
 #include "cli/commands.h"
 
+/* How many each place begins, where memory is weak and nothing is said. */
+enum { PASSAGES_C11 = 3 };
+
 /* What no protocol's text can know: settings that it has not got, or that contradict each other. */
 static const char *contradiction(const struct check_words *asked)
 {
@@ -81,6 +84,51 @@ static const char *contradiction(const struct check_words *asked)
     return NULL;
 }
 
+/* What the memory of C11 is not modelled for. */
+static const char *contradiction_c11(const struct check_words *asked)
+{
+    const struct register_model *model = &asked->model;
+    const struct register_protocol *protocol = model->protocol;
+    if (!model->weak)
+        return model->weakened_count || asked->model.lag != LAG_ANY
+                   ? "takes --no-fence, --relax and --lag with --memory-model c11 only"
+                   : NULL;
+    if (protocol->bits || protocol->asked_at || protocol->alarms)
+        return "is not of atomic words alone: --memory-model c11 is not for it";
+    if (protocol->withdrawn)
+        return "has registers with two writers: --memory-model c11 is not for it";
+    if (protocol->checks_draws || model->malfunction || model->strangers || model->errors ||
+        model->some_rivals)
+        return "cannot be judged so with --memory-model c11: leave --malfunction, --errors, "
+               "--strangers and --rivals out";
+    if (protocol->sleeps &&
+        (model->requests & 1u << REQUEST_SHARED || model->writers_first || model->by_priority))
+        return "does not keep its mode in its word: with --memory-model c11 all are exclusive";
+    if (asked->properties & (1u << PROPERTY_QUIET | 1u << PROPERTY_GIVING_UP | 1u << PROPERTY_ABLE |
+                             1u << PROPERTY_PRECEDENCE | 1u << PROPERTY_DOORWAY))
+        return "is judged for exclusion, reached, progress, lockout, reliability, order and "
+               "overtaking with --memory-model c11";
+    return NULL;
+}
+
+static void set_memory_model(struct check_words *asked)
+{
+    struct register_model *model = &asked->model;
+    model->tso = asked->memory_model == CHECK_TSO;
+    model->weak = asked->memory_model == CHECK_C11;
+    model->weakened = asked->weakened;
+    model->apart = model->protocol->device;
+    for (unsigned at = 0; at < model->weakened_count; at++)
+        model->apart |= model->weakened[at].relaxed;
+    /* A thread that idles may see what was stored long ago: lists grow with every passage. */
+    if (model->weak && !model->passages && model->lag == LAG_ANY)
+        model->passages = PASSAGES_C11;
+    if (model->weak && model->protocol->device)
+        model->lag = 0;
+    const unsigned asks = asked->properties ? asked->properties : check_promises(model);
+    model->catches_up = model->weak && asks & (1u << PROPERTY_LOCKOUT | 1u << PROPERTY_RELIABILITY);
+}
+
 /* What was asked for, in the words of the model. */
 static bool set_modes(struct check_words *asked)
 {
@@ -120,7 +168,10 @@ int check_settle_registers(struct check_words *asked)
     }
     if (model->by_priority)
         model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_URGENT;
+    set_memory_model(asked);
     const char *wrong = contradiction(asked);
+    if (!wrong)
+        wrong = contradiction_c11(asked);
     if (wrong)
         return usage_error("check", "%s %s", protocol->name, wrong);
     return register_model_open(model)

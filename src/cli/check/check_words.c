@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/check/check.h"
+#include "cli/check/check_lists.h"
 #include "cli/commands.h"
 #include "cli/text.h"
 
@@ -48,6 +49,13 @@ static const char *precedence_at(size_t at)
     return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
 
+static const char *memory_model_at(size_t at)
+{
+    static const char *const names[] = {
+        [CHECK_SC] = "sc", [CHECK_TSO] = "tso", [CHECK_C11] = "c11"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
+}
+
 static const char *network_at(size_t at)
 {
     return at <= CHANNELS_AGREED ? check_network((enum channels)at) : NULL;
@@ -58,67 +66,6 @@ static const char *property_at(size_t at)
 {
     return at < PROPERTY_COUNT ? property_name((enum property)at)
                                : messages_property_name((unsigned)(at - CHECK_MESSAGES_PROPERTIES));
-}
-
-/* "0,2,5" as bits. */
-static int take_places(const struct option_word *given)
-{
-    struct register_model *model = &((struct check_words *)given->asked)->model;
-    char *rest = given->value, *item;
-    model->alive = 0;
-    while ((item = strsep(&rest, ","))) {
-        uint64_t place;
-        if (!parse_number(item, 0, PROCESSES_MOST - 1, &place))
-            return OPTION_REFUSED;
-        model->alive |= 1u << place;
-    }
-    return OPTION_TAKEN;
-}
-
-static int take_victim(const struct option_word *given)
-{
-    struct check_words *asked = given->asked;
-    uint64_t place;
-    if (!parse_number(given->value, 0, PROCESSES_MOST - 1, &place))
-        return OPTION_REFUSED;
-    asked->victim = 1u << place;
-    return OPTION_TAKEN;
-}
-
-/* "1:853,2:0": places, and the ways in which their processes stopped. */
-static int take_stopped(const struct option_word *given)
-{
-    struct register_model *model = &((struct check_words *)given->asked)->model;
-    char *rest = given->value, *item;
-    while ((item = strsep(&rest, ","))) {
-        char *how = item;
-        const char *name = strsep(&how, ":");
-        uint64_t place;
-        if (!how || !parse_number(name, 0, PROCESSES_MOST - 1, &place) ||
-            !parse_number(how, 0, UINT64_MAX, &model->stopped_how[place]))
-            return OPTION_REFUSED;
-        model->stopped |= 1u << place;
-    }
-    return OPTION_TAKEN;
-}
-
-/* "0-1,1-2": who can conflict with whom. */
-static int take_rivals(const struct option_word *given)
-{
-    struct register_model *model = &((struct check_words *)given->asked)->model;
-    char *rest = given->value, *item;
-    model->some_rivals = true;
-    while ((item = strsep(&rest, ","))) {
-        char *other = item;
-        const char *name = strsep(&other, "-");
-        uint64_t i, j;
-        if (!other || !parse_number(name, 0, PROCESSES_MOST - 1, &i) ||
-            !parse_number(other, 0, PROCESSES_MOST - 1, &j) || i == j)
-            return OPTION_REFUSED;
-        model->rivals[i] = (uint8_t)(model->rivals[i] | 1u << j);
-        model->rivals[j] = (uint8_t)(model->rivals[j] | 1u << i);
-    }
-    return OPTION_TAKEN;
 }
 
 static const char *errors_at(size_t at)
@@ -170,7 +117,7 @@ static const struct option_row rows[] = {
      .argument = "LIST",
      .help = "only these places are ever used, as in 0,2,5",
      .kind = OPTION_CALL,
-     .take = take_places,
+     .take = check_take_places,
      .takes = "places from 0 to 7, as in 0,2,5",
      .only = FOR_REGISTERS},
     {.names = {"units"},
@@ -200,7 +147,7 @@ static const struct option_row rows[] = {
      .help = "only these can conflict, as in 0-1,1-2; nobody reads the words of another",
      .standard = "all",
      .kind = OPTION_CALL,
-     .take = take_rivals,
+     .take = check_take_rivals,
      .takes = "pairs of places from 0 to 7, as in 0-1,1-2",
      .only = FOR_REGISTERS},
     {.names = {"overtake"},
@@ -292,7 +239,7 @@ static const struct option_row rows[] = {
      .argument = "P:HOW",
      .help = "the process at place P has stopped, in way HOW; several with commas between",
      .kind = OPTION_CALL,
-     .take = take_stopped,
+     .take = check_take_stopped,
      .takes = "PLACE:HOW, as in 1:853, with commas between",
      .only = FOR_REGISTERS},
     {.names = {"late"},
@@ -300,10 +247,42 @@ static const struct option_row rows[] = {
      .kind = OPTION_FLAG,
      OPTION_AT(struct check_words, model.stopped_late),
      .only = FOR_REGISTERS},
+    {.names = {"memory-model"},
+     .argument = "MODEL",
+     .help = "sc: a store is seen at once; tso: it waits in a buffer, as on x86; c11: fetches "
+             "acquire, stores release, and only fences order one behind the other",
+     .standard = "sc",
+     .kind = OPTION_CHOICE,
+     .list = memory_model_at,
+     OPTION_AT(struct check_words, memory_model),
+     .only = FOR_REGISTERS},
     {.names = {"tso"},
-     .help = "stores wait in a buffer, as on x86",
-     .kind = OPTION_FLAG,
-     OPTION_AT(struct check_words, model.tso),
+     .help = "--memory-model tso",
+     .kind = OPTION_SET,
+     .most = CHECK_TSO,
+     OPTION_AT(struct check_words, memory_model),
+     .only = FOR_REGISTERS},
+    {.names = {"lag"},
+     .argument = "K",
+     .help = "c11: a fetch sees one of the last K + 1 stores; then passages need not be bounded, "
+             "unless numbers grow",
+     .kind = OPTION_NUMBER,
+     .most = 20,
+     OPTION_AT(struct check_words, model.lag),
+     .only = FOR_REGISTERS},
+    {.names = {"no-fence"},
+     .argument = "LIST",
+     .help = "c11: the stores at these labels have no fence; death: the kernel's has none",
+     .kind = OPTION_CALL,
+     .take = check_take_unfenced,
+     .takes = "up to 8 labels of the protocol's text, as in B,D",
+     .only = FOR_REGISTERS},
+    {.names = {"relax"},
+     .argument = "LIST",
+     .help = "c11: the accesses at these labels are relaxed; death: the kernel's store is",
+     .kind = OPTION_CALL,
+     .take = check_take_relaxed,
+     .takes = "up to 8 labels of the protocol's text, as in B,D",
      .only = FOR_REGISTERS},
     {.names = {"lost-stores"},
      .help = "with --tso: who dies may lose stores that are still in its buffer",
@@ -352,7 +331,7 @@ static const struct option_row rows[] = {
      .argument = "P",
      .help = "judge lockout and reliability of the process at this place alone",
      .kind = OPTION_CALL,
-     .take = take_victim,
+     .take = check_take_victim,
      .takes = "a place from 0 to 7",
      .only = FOR_REGISTERS},
     {.names = {"interval"},
@@ -459,7 +438,7 @@ const struct option_table check_options = {
 int check_words_parse(int count, char **words, struct check_words *asked)
 {
     *asked = (struct check_words){
-        .model = {.deaths = true, .express = true, .room = WATCH_MOST},
+        .model = {.deaths = true, .express = true, .room = WATCH_MOST, .lag = LAG_ANY},
         .messages = {.requests = 2},
         .limits = {.memory = (size_t)4 << 30},
         .sample = {.steps = 10000, .seed = 1},

@@ -15,16 +15,19 @@
  *   What an access does (interleave, buffer the store, let a safe bit flicker) is the engine's
  *   affair.
  *
- * Words. R is written `place, index`; protocols name their registers by macros of that shape.
+ * Words. R is written `place, index`; protocols name their registers by macros of that shape. In
+ * brackets: the orders of C11 that a word stands for. An engine may do more, never less; what is
+ * checked under weak memory is this.
  *   PASSAGE_HEAD                 first member of a passage's struct; PART_HEAD, of a passage that
  *                                is CALLed
  *   PASSAGE_BEGIN … PASSAGE_END  the body; falls out of the end as PASSED
- *   READ(label, into, R)         into := R
- *   WRITE(label, R, value)       own R := value, and a fence: sequentially consistent
- *   WRITE_LATE(label, R, value)  own R := value, which others may see later (release order)
+ *   READ(label, into, R)         into := R [load acquire]
+ *   WRITE(label, R, value)       own R := value, and a fence: what follows is fetched after all can
+ *                                see it [store release, thread fence seq_cst]
+ *   WRITE_LATE(label, R, value)  own R := value, which others may see later [store release]
  *   READ_BIT, WRITE_BIT          the same for safe bits: one that is being written reads as
  *                                anything
- *   AWAIT(label, into, R, test)  fetch R into `into` until `test` holds
+ *   AWAIT(label, into, R, test)  fetch R into `into` until `test` holds [as READ]
  *   PAUSE(R, seen)               before a wait of more than one fetch is tried again
  *   AGAIN                        a round of busy waiting was in vain: the next begins, or the
  *                                passage is given up
@@ -44,7 +47,7 @@
  *                                sleep until a watched place wakes me; not at all (woken := false)
  *                                  if the word of one
  *                                differs from what was seen. The watch is kept. It may be given up
- *                                here, asleep or not
+ *                                here, asleep or not [thread fence seq_cst, then load relaxed]
  *   LISTEN(label, HEAD_OF(my))   what ROUSE says to me from here on, my next SLUMBER hears
  *   SLUMBER(label, HEAD_OF(my), &my->watch, woken)
  *                                likewise, but until I am roused as well, and not at all if I was
@@ -82,8 +85,8 @@
  *     rivals
  *   word     registers_read(at, place, index)             one fetch; the default value if the owner
  *            has failed
- *   void     registers_write(at, index, value)            one store to my own register,
- *            sequentially consistent
+ *   void     registers_write(at, index, value)            one store to my own register, and a
+ *            fence
  *   void     registers_write_late(at, index, value)       one store in release order
  *   word     registers_own(at, index)                     my own register: no access, since I alone
  *            write it

@@ -225,10 +225,15 @@ struct part_head {
         STOP(label);                                                                               \
         (into) = registers_read(at, __VA_ARGS__);                                                  \
     } while (0)
+/* Where memory is weak, its fence is a step of its own: what was stored may be seen before. */
 #define WRITE_(label, place, index, value)                                                         \
     do {                                                                                           \
         STOP(label);                                                                               \
         registers_write(at, index, value);                                                         \
+        if (registers_fences(at)) {                                                                \
+            STOP(label);                                                                           \
+            registers_fence(at);                                                                   \
+        }                                                                                          \
     } while (0)
 #define WRITE_LATE_(label, place, index, value)                                                    \
     do {                                                                                           \

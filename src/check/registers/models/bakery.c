@@ -160,6 +160,7 @@ static bool in_turn(const struct register_model *model, const unsigned char *sta
                     1u << PROPERTY_DOORWAY,                                                        \
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                        \
         .modes = true,                                                                             \
+        .begins_with_write = true,                                                                 \
         .refutes = found,                                                                          \
     };
 

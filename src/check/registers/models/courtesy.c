@@ -263,6 +263,7 @@ static unsigned retain_words(unsigned places)
         COURTESY_COMMON(title, text, run, leaves, found),                                          \
         .hold = holds,                                                                             \
         .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,              \
+        .begins_with_write = true,                                                                 \
         .slots = true,                                                                             \
         .modes = true,                                                                             \
         .conditions = true,                                                                        \

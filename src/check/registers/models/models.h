@@ -35,6 +35,7 @@
     MODEL(bakery_safe)                                                                             \
     MODEL(bakery_repairing)                                                                        \
     MODEL(network_parallel)                                                                        \
+    MODEL(firmware_bakery)                                                                         \
     MODEL(pair_once)                                                                               \
     MODEL(pair_once_shy)                                                                           \
     MODEL(races_printed)                                                                           \
@@ -63,6 +64,7 @@
     MODEL(bakery_recovering)                                                                       \
     MODEL(bakery_relapsing)                                                                        \
     MODEL(bakery_safe_hasty)                                                                       \
+    MODEL(firmware_bakery_unfenced)                                                                \
     MODEL(region_printed)                                                                          \
     MODEL(region_without_pair)                                                                     \
     MODEL(region_stale_mode)                                                                       \

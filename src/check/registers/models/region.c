@@ -193,6 +193,7 @@ static const char *name_register(unsigned places, unsigned place, unsigned index
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                        \
         .promises = 1u << PROPERTY_LOCKOUT | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING |    \
                     1u << PROPERTY_DOORWAY,                                                        \
+        .begins_with_write = true,                                                                 \
         .modes = true,                                                                             \
         .conditions = true,                                                                        \
         .priorities = true,                                                                        \
