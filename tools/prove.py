@@ -9,6 +9,7 @@ Exit status: 0 all is proved, 1 something is not, 77 no solver is installed, 125
 """
 import argparse
 import concurrent.futures
+import os
 import pathlib
 import shutil
 import subprocess
@@ -30,14 +31,28 @@ def read(name):
     return language.read(name, path.read_text(encoding="utf-8"))
 
 
-def prove(proof, solver, left_out=(), jobs=2):
-    """The obligations that fail, each with what the solver says, and how many there are."""
-    asked = list(smt.obligations(proof))
-    batches = [asked[at:at + BATCH] for at in range(0, len(asked), BATCH)]
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        told = pool.map(lambda batch: smt.answers(solver, proof, batch, left_out, SECONDS), batches)
-        found = [answer for batch in told for answer in batch]
-    return [(one, answer) for one, answer in zip(asked, found) if answer != one.expected], len(asked)
+def batches_of(proof, only=None):
+    asked = [one for one in smt.obligations(proof) if only is None or one.name == only]
+    return [asked[at:at + BATCH] for at in range(0, len(asked), BATCH)]
+
+
+def failing(proof, solver, left_out, batch):
+    """The obligations of a batch that fail, each with what the solver says."""
+    told = smt.answers(solver, proof, batch, left_out, SECONDS)
+    return [(one, answer) for one, answer in zip(batch, told) if answer != one.expected]
+
+
+def prove(proof, solver, left_out=(), only=None):
+    """The obligations that fail, or that one of them if it does, and how many there are."""
+    batches = batches_of(proof, only)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        told = list(pool.map(lambda batch: failing(proof, solver, left_out, batch), batches))
+    return [one for batch in told for one in batch], sum(map(len, batches))
+
+
+def is_proved(proof, solver):
+    """The same, but it ends with the first that fails."""
+    return not any(failing(proof, solver, (), batch) for batch in batches_of(proof))
 
 
 def report(proof, solver, left_out, show):
@@ -47,7 +62,7 @@ def report(proof, solver, left_out, show):
            f"{solver}, {time.monotonic() - began:.1f} s"
     goals = [name for name, _ in proof.goals] + [name for step in proof.steps for name, _ in step.promises]
     if not failed:
-        print(f"{told}: PROVED for every number of places: {', '.join(goals)}")
+        print(f"{told}: PROVED for every number of places: {', '.join(dict.fromkeys(goals))}")
         return PROVED
     print(f"{told}: NOT proved")
     for obligation, answer in failed:

@@ -199,6 +199,8 @@ static const char *tied_judge(const struct system *system, const unsigned char *
     const struct tied *tied = system->context;
     const struct tie *tie = tied->tie;
     union view view;
+    if (tied->strange)
+        return NULL; /* the search ends with that move */
     see(tied, state, &view);
     for (const struct tie_invariant *one = tie->proof->invariants; one->name; one++)
         if (!(one->numeric && tie->reduced) && !one->holds(view.bytes)) {

@@ -56,7 +56,7 @@ def function(head, body):
 
 def parameters(step):
     lines = [f"    const int {name} = p[{at}];" for at, (name, _) in enumerate(step.parameters)]
-    return lines + ["    (void)p;"] + [f"    (void){name};" for name, _ in step.parameters]
+    return lines + ["    (void)v;", "    (void)p;"] + [f"    (void){name};" for name, _ in step.parameters]
 
 
 def assigned(proof, step):

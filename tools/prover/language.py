@@ -36,7 +36,7 @@ class Proof:
         self.values = {}  # of enumerations, each with its type
         self.any = {}  # variables of formulas, each with its type
         self.givens, self.axioms, self.without = {}, [], []
-        self.variables, self.definitions = {}, {}
+        self.variables, self.definitions, self.memories = {}, {}, {}
         self.initially, self.steps, self.invariants, self.goals = [], [], [], []
 
     def signature(self, name):
@@ -349,6 +349,23 @@ def read_assignment(proof, text, where):
     return found.group(1), arguments, Reader(proof, right, where).whole(variable.result)
 
 
+def read_forgetting(proof, text, where):
+    """`forget scan(a)`: everything that the memory `scan` lists is as it was at first."""
+    found = re.match(r"forget (\w+)\((\w+)\)$", text)
+    if not found:
+        return []
+    if found.group(1) not in proof.memories:
+        raise Wrong(f"{where}: there is no memory {found.group(1)}")
+    place = Reader(proof, found.group(2), where).whole("place")
+    forgotten = []
+    for name in proof.memories[found.group(1)]:
+        variable = proof.variables[name]
+        values = proof.types[variable.result]
+        nothing = ("name", values[0]) if values else ("truth", False) if variable.result == "truth" else ("number", 0)
+        forgotten.append((name, (place,) + (None,) * (len(variable.types) - 1), nothing))
+    return forgotten
+
+
 def named_formula(proof, text, where):
     name, colon, formula = text.partition(":")
     if not colon or not re.match(r"[a-z][\w-]*$", name.strip()):
@@ -367,7 +384,8 @@ def read_step(proof, head, lines, where):
         elif word == "promises":
             step.promises += [named_formula(proof, item, where) for item in items]
         else:
-            step.then += [read_assignment(proof, item, where) for item in items]
+            for item in items:
+                step.then += read_forgetting(proof, item, where) or [read_assignment(proof, item, where)]
     judge_ghosts(proof, step, where)
     proof.steps.append(step)
 
@@ -403,6 +421,12 @@ def read_block(proof, lines, where):
     elif word in ("public", "private", "ghost"):
         name, types, result = declared(proof, body, where)
         proof.variables[name] = Variable(word, types, result)
+    elif word == "memory":
+        name, _, names = body.partition("=")
+        proof.memories[name.strip()] = [one.strip() for one in names.split(",")]
+        for one in proof.memories[name.strip()]:
+            if one not in proof.variables:
+                raise Wrong(f"{where}: {one} is not declared")
     elif word == "let":
         head, _, formula = body.partition("=")
         found = re.match(r"(\w+)(?:\(([^)]*)\))?$", head.strip())

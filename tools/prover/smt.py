@@ -51,17 +51,24 @@ def sort(name):
     return SORTS.get(name) or name.capitalize()
 
 
-def after(formula, assignments):
+def after(proof, formula, assignments):
     """The formula as it reads in the state that the assignments make."""
-    formula = rebuilt(formula, lambda part: after(part, assignments))
+    formula = rebuilt(formula, lambda part: after(proof, part, assignments))
     if formula[0] != "call":
         return formula
     value = formula
     for name, arguments, assigned in assignments:
         if name != formula[1]:
             continue
-        same = [("op", "=", (found, wanted)) for found, wanted in zip(formula[2], arguments) if wanted is not None]
-        value = ("if", same[0] if len(same) == 1 else ("op", "and", tuple(same)), assigned, value) if same else assigned
+        same, meaning = [], {}
+        for found, wanted in zip(formula[2], arguments):
+            if wanted and wanted[0] == "name" and wanted[1] in proof.any:
+                meaning[wanted[1]] = found  # for every value, by that name
+            elif wanted:
+                same.append(("op", "=", (found, wanted)))
+        assigned = substituted(assigned, meaning)
+        condition = same[0] if len(same) == 1 else ("op", "and", tuple(same))
+        value = ("if", condition, assigned, value) if same else assigned
     return value
 
 
@@ -88,7 +95,7 @@ def follows(proof, name, given, constants, formula, assignments=()):
     spoken_of = proof.free(formula)
     constants = constants + [(f"any_{variable}", proof.any[variable]) for variable in spoken_of]
     formula = substituted(formula, {variable: ("name", f"any_{variable}") for variable in spoken_of})
-    return Obligation(name, given, constants, after(formula, assignments))
+    return Obligation(name, given, constants, after(proof, formula, assignments))
 
 
 def obligations(proof):
@@ -147,8 +154,9 @@ def scripted(proof, obligation, ask=""):
 def solve(solver, lines, seconds):
     """What the solver says to each check-sat. Raises OSError or subprocess.TimeoutExpired."""
     run = subprocess.run(SOLVERS[solver], input="\n".join(lines), capture_output=True, text=True, timeout=seconds, check=False)
-    if "(error" in run.stdout or run.stderr.strip():
-        raise OSError(f"{solver}: {(run.stderr + run.stdout).strip().splitlines()[0]}")
+    complaints = run.stderr.splitlines() + [line for line in run.stdout.splitlines() if line.startswith("(error")]
+    if complaints:
+        raise OSError(f"{solver}: {complaints[0]}")
     return run.stdout
 
 
@@ -172,4 +180,5 @@ def counterexample(solver, proof, obligation, left_out, seconds):
     lines += scripted(proof, obligation, f"(get-value ({' '.join(told + places)}))")
     values = re.findall(r"\(((?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[\w.]+)) ((?:\([^()]*\))|[^\s()]+)\)",
                         solve(solver, lines, seconds).partition("\n")[2])
-    return [f"{term} = {value}" for term, value in values if value != "false"]
+    dull = {"false", "0"} | {kinds[0] for kinds in proof.types.values() if kinds}  # as at first
+    return [f"{term} = {value}" for term, value in values if value not in dull]
