@@ -13,9 +13,10 @@ AFTERYOU = os.environ["AFTERYOU"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE = int(os.environ.get("PATIENCE", "60"))  # seconds; a loaded machine is no failure
 
-# A shell starts what it puts into the background with these ignored, and what we start would inherit that.
+# A shell starts what it puts into the background with these ignored, nohup(1) with the last one; what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def wait_until(condition, what="the condition"):
