@@ -15,6 +15,7 @@
 
 #include "common/descriptors.h"
 #include "memory/file/layout.h"
+#include "memory/order.h"
 #include "memory/passage/access.h"
 #include "memory/process/futex.h"
 

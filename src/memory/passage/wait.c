@@ -9,7 +9,7 @@
  *
  * No wake-up is lost (for AWAIT; a protocol with SLEEP carries its own argument). The
  * sleeper stores `asleep`, and then fetches the register again; the writer stores the register, and
- * then fetches everybody's `asleep`. Both pairs are sequentially consistent. So either the sleeper
+ * then fetches everybody's `asleep`. Behind each store stands a fence. So either the sleeper
  * sees the new value and does not sleep, or the writer sees the sleeper and wakes it; and if it
  * does so before the sleeper is in the kernel, the kernel finds that the register differs from what
  * was seen. The writer need not look at once: it looks before it sleeps itself, when it is inside,
@@ -75,10 +75,11 @@ static void say_asleep(struct registers *at, unsigned place, unsigned index, uin
     atomic_store_explicit(&at->near.own->seen, seen, memory_order_relaxed);
     atomic_store_explicit(&at->near.own->sleeps, ++at->mine.sleeps, memory_order_relaxed);
     access_point();
-    atomic_store(&at->near.own->asleep, (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT |
-                                            (uint64_t)several << ASLEEP_SEVERAL_SHIFT |
-                                            (uint64_t)!ay__futex_several() << ASLEEP_DEAF_SHIFT |
-                                            (uint64_t)at->mine.passage << ASLEEP_PASSAGE_SHIFT);
+    const uint64_t asleep = (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT |
+                            (uint64_t)several << ASLEEP_SEVERAL_SHIFT |
+                            (uint64_t)!ay__futex_several() << ASLEEP_DEAF_SHIFT |
+                            (uint64_t)at->mine.passage << ASLEEP_PASSAGE_SHIFT;
+    ay__store_and_fence(&at->near.own->asleep, asleep);
 }
 
 static void say_awake(struct registers *at)

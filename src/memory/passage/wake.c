@@ -101,8 +101,8 @@ void ay__rouse_aside(struct registers *at, unsigned place)
 
 void ay__rouse(struct registers *at)
 {
-    atomic_store(&at->near.own->asleep,
-                 0); /* a fence, should the last store have been a late one */
+    /* the fence: the last store may have been a late one */
+    ay__store_and_fence(&at->near.own->asleep, 0);
     for (unsigned place = registers_next(at, 0); place < at->fixed.places;
          place = registers_next(at, place + 1)) {
         access_point();

@@ -125,7 +125,7 @@ static inline void registers_write(struct registers *at, unsigned index, word va
     if (index == 0)
         at->mine.word = value;
     access_point();
-    atomic_store(registers_own_word(at, index), value);
+    ay__store_and_fence(registers_own_word(at, index), value);
 }
 
 static inline void registers_write_late(struct registers *at, unsigned index, word value)
@@ -178,7 +178,7 @@ static inline bool registers_read_bit(struct registers *at, unsigned place, unsi
 static inline void registers_write_bit(struct registers *at, unsigned index, bool value)
 {
     access_point();
-    atomic_store(&at->fixed.own_page->bit[index], value);
+    ay__store_and_fence(&at->fixed.own_page->bit[index], value);
 }
 
 static inline bool registers_own_bit(const struct registers *at, unsigned index)
