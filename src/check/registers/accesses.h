@@ -29,7 +29,8 @@ enum access_kind {
     ACCESS_ASK,
     ACCESS_RECALL,
     ACCESS_WHEN,
-    ACCESS_FENCE
+    ACCESS_FENCE,
+    ACCESS_GUESS
 };
 
 /* What the last access was, for the narrator. */
@@ -252,6 +253,14 @@ static inline void registers_broken(struct registers *at, const char *invariant,
     (void)file;
     (void)line;
     at->complaint = invariant;
+}
+
+/* An oracle: both answers are tried. */
+static inline bool registers_guess(struct registers *at)
+{
+    registers_note(at, ACCESS_GUESS, at->self, 0, at->choice);
+    at->outcomes = 2;
+    return at->choice;
 }
 
 /* Where the protocol's numbers are to be bounded: whether `largest` was ever drawn by anybody. */

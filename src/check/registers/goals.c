@@ -24,9 +24,11 @@ static unsigned entry_goal(unsigned process, unsigned request)
     return process * REQUEST_KINDS + request;
 }
 
+/* For ever outside what it waits for: it stopped, or its passage has no end. */
 static bool is_stopped(const struct register_model *model, unsigned process)
 {
-    return model->stopped >> model->place_of[process] & 1;
+    const unsigned place = model->place_of[process];
+    return model->stopped >> place & 1 || (model->protocol->endless && place + 1 < model->places);
 }
 
 /* How many can be inside at once: whoever stopped for ever counts as inside. */
@@ -52,13 +54,15 @@ uint64_t register_model_goals(const struct register_model *model)
     uint64_t goals = 0;
     for (unsigned process = 0; process < model->system.processes; process++)
         for (unsigned request = 0; request < REQUEST_KINDS; request++)
-            if (model->requests >> request & 1 && !is_stopped(model, process))
+            if (model->requests >> request & 1 && !is_stopped(model, process) &&
+                !(model->protocol->operations && process > 1 && request != REQUEST_EXCLUSIVE &&
+                  request != REQUEST_URGENT))
                 goals |= UINT64_C(1) << entry_goal(process, request);
     if (model->requests >> REQUEST_SHARED & 1 && model->slots == 1 && moving > 1)
         goals |= UINT64_C(1) << GOAL_READERS;
     if (model->requests >> REQUEST_STRANGER & 1 && moving > 1)
         goals |= UINT64_C(1) << GOAL_STRANGER;
-    if (model->slots > 1 && company(model) > 1)
+    if (model->slots > 1 && company(model) > 1 && !model->protocol->endless)
         goals |= UINT64_C(1) << GOAL_SLOTS;
     const unsigned demand = moving * (model->requests >> REQUEST_TWO & 1 ? 2 : model->needs);
     if (model->problem == PROBLEM_ALLOCATION && demand > model->units)

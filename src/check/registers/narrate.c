@@ -90,6 +90,9 @@ static void tell_access(const struct registers *at, char *line, size_t room)
     case ACCESS_FENCE:
         snprintf(line, room, "%s: fence%s", label, access->value ? ", which is left out" : "");
         break;
+    case ACCESS_GUESS:
+        snprintf(line, room, "%s: says %s", label, access->value ? "yes" : "no");
+        break;
     default:
         snprintf(line, room, "goes on");
     }
@@ -107,6 +110,10 @@ static const char *entry(const struct registers *at, bool enters)
 
 static const char *request_name(const struct register_model *model, unsigned request)
 {
+    static const char *const operations[] = {" to read", " to take", " to offer", "",
+                                             " the first read"};
+    if (model->protocol->operations)
+        return operations[request % 5];
     switch (request & 3) {
     case REQUEST_SHARED:
         return " shared";
@@ -131,7 +138,7 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
     tell_access(&at, did, sizeof did);
     switch (move.kind) {
     case MOVE_START:
-        snprintf(line, room, "begins%s; %s%s", request_name(model, move.choice), did,
+        snprintf(line, room, "begins%s; %s%s", request_name(model, move.choice & 7u), did,
                  entry(&at, enters));
         return;
     case MOVE_ABORT:

@@ -243,7 +243,8 @@ static void add_starts(const struct register_model *model, const unsigned char *
 {
     const struct model_process *process = model_process(model, state, who);
     for (unsigned request = 0; request < REQUESTS_MOST; request++)
-        if (may_request(model, process, request))
+        if (may_request(model, process, request) &&
+            (!model->protocol->may_begin || model->protocol->may_begin(model, state, who, request)))
             add(model, state, out, who, MOVE_START, request);
 }
 
@@ -329,6 +330,15 @@ static void model_begin(const struct system *system, unsigned char *state)
     memset(state, 0, system->size);
     if (model->weak)
         weak_begin(model, state);
+    /* Those whose passages never end have begun. */
+    for (unsigned who = 0; model->protocol->endless && who + 1 < system->processes; who++) {
+        struct registers at;
+        const unsigned request = (unsigned)__builtin_ctz(model->requests);
+        register_model_make(
+            model, state,
+            (struct move){.process = (uint8_t)who, .kind = MOVE_START, .choice = (uint8_t)request},
+            &at);
+    }
     if (model->stopped && model->stopped_late)
         for (unsigned who = 0; who < system->processes; who++)
             if (!(model->stopped >> model->place_of[who] & 1))
@@ -391,6 +401,10 @@ int register_model_open(struct register_model *model)
         return -EINVAL;
     if (model->stopped && !protocol->stop)
         return -EINVAL;
+    if (protocol->operations) {
+        model->slots = model->places;
+        model->deaths = false;
+    }
     if (!model->slots)
         model->slots = 1;
     if (!model->needs)

@@ -96,6 +96,12 @@ struct register_protocol {
     word (*withdrawn)(word first);
     /* mutants: ROUSE does nothing; whoever came first goes first, whatever the precedence */
     bool rouses_nobody, knows_no_precedence;
+    /* a passage is an operation, which excludes nobody; and nobody dies */
+    bool operations;
+    /* whether a process may begin a passage with this request; NULL: whatever is asked for */
+    bool (*may_begin)(const struct register_model *model, const unsigned char *state,
+                      unsigned process, unsigned request);
+    bool endless;     /* the passages of all but the last place never end */
     unsigned fragile; /* so many of its first words may be hit by errors */
     /* one outside its passage looks after so many of its first words: after an error they become
      * what they are after a death */

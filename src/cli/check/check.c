@@ -38,6 +38,9 @@ unsigned check_promises(const struct register_model *model)
     /* Lamport 1976, D4 (b): while somebody malfunctions, nothing need move. */
     if (model->malfunction)
         promised &= ~(1u << PROPERTY_RELIABILITY);
+    /* Those whose passages never end never enter. */
+    if (model->protocol->endless)
+        promised &= ~(1u << PROPERTY_PROGRESS);
     /* Errors may break anything for a while. */
     if (model->errors)
         promised = (promised &
@@ -52,6 +55,8 @@ unsigned check_promises(const struct register_model *model)
 /* The process at the place whose lockout is judged. */
 static unsigned victims(const struct check_words *asked)
 {
+    if (!asked->victim && asked->model.protocol->endless)
+        return 1u << asked->model.process_of[asked->model.places - 1];
     return asked->victim ? 1u << asked->model.process_of[__builtin_ctz(asked->victim)] : 0;
 }
 

@@ -36,6 +36,7 @@ struct forks_rules {
     /* w is read before f: "The order of the reads of F and w_i, w_j is crucial!" */
     bool swapped;
     bool no_range; /* no RANGE: figure 3 */
+    bool one_copy; /* w in one copy for all: without construction 3 */
 };
 
 enum { FORK_F, FORK_WP, FORK_WQ, FORK_HALF };
@@ -52,7 +53,8 @@ static inline unsigned fork_index(const struct registers *at, unsigned i, unsign
 #define WQ(i, structure, j) (i), fork_index(at, i, structure, j, FORK_WQ)
 /* The copy of w that the reader looks at; of my own two, the one that is written last. */
 #define W(i, structure, j)                                                                         \
-    (i), fork_index(at, i, structure, j, registers_self(at) == (j) ? FORK_WP : FORK_WQ)
+    (i), fork_index(at, i, structure, j,                                                           \
+                    registers_self(at) == (j) && !rules.one_copy ? FORK_WP : FORK_WQ)
 
 static inline bool fork_has(place_set set, unsigned place)
 {
@@ -180,7 +182,7 @@ static inline enum passage_result fork_take(struct fork_mutation *my, struct reg
     CALL(fork_read, &my->read, at, structure, i, j, memory, rules);
     if (fork_offered_by(fork_outcome(&my->read), j, i)) {
         memory->offered[structure] = fork_without(memory->offered[structure], j);
-        if (!OWN_BIT(WP(i, structure, j)))
+        if (!OWN_BIT(WP(i, structure, j)) && !rules.one_copy)
             WRITE_BIT(take_wp, WP(i, structure, j), true);
         if (!OWN_BIT(WQ(i, structure, j)))
             WRITE_BIT(take_wq, WQ(i, structure, j), true);

@@ -2,6 +2,7 @@
 /* `forks` under the checker: repaired, as printed, and with each repair missing. */
 #include <stdio.h>
 
+#include "check/papers/constructions.h"
 #include "check/registers/models/models.h"
 #include "protocols/registers/forks.h"
 
@@ -16,8 +17,25 @@ MODEL_PASSAGE(enter_read_twice, forks, forks_run(my, at, RULES(.read_twice = tru
 MODEL_PASSAGE(enter_forgetful, forks, forks_run(my, at, RULES(.forgetful = true)))
 MODEL_PASSAGE(enter_swapped, forks, forks_run(my, at, RULES(.swapped = true)))
 MODEL_PASSAGE(enter_without_range, forks, forks_run(my, at, RULES(.no_range = true)))
+#define WRONG(...) ((struct constructions_rules){__VA_ARGS__})
+
+MODEL_PASSAGE(enter_oracle, forks, constructions_oracle(my, at, WRONG()))
+MODEL_PASSAGE(enter_oracle_hasty, forks, constructions_oracle(my, at, WRONG(.no_redirect = true)))
+MODEL_PASSAGE(enter_static, forks, constructions_static(my, at))
+MODEL_PASSAGE(enter_ids, forks, constructions_ids(my, at, WRONG()))
+MODEL_PASSAGE(enter_ids_meek, forks, constructions_ids(my, at, WRONG(.initializes = true)))
+MODEL_PASSAGE(enter_claim_2, forks, constructions_claim_2(my, at, WRONG()))
+MODEL_PASSAGE(enter_claim_2_greedy, forks, constructions_claim_2(my, at, WRONG(.keeps = true)))
 MODEL_PASSAGE(leave, forks, forks_leave(my, at))
 MODEL_PASSAGE(leave_forgetting, forks, forks_exit(my, at, RULES(.forget_at_leave = true)))
+
+/* Who has found what it waited for leaves, and keeps its forks. */
+static enum passage_result nothing(void *passage, struct registers *at)
+{
+    (void)passage;
+    (void)at;
+    return PASSED;
+}
 
 static unsigned no_words(unsigned places)
 {
@@ -126,26 +144,25 @@ static const char *name_register(unsigned places, unsigned place, unsigned index
     return text;
 }
 
-#define FORKS_MODEL(identifier, title, text, run, exit, found)                                     \
-    const struct register_protocol identifier = {                                                  \
-        .name = title,                                                                             \
-        .summary = text,                                                                           \
-        .places_least = 2,                                                                         \
-        .places_most = PROCESSES_MOST,                                                             \
-        .passage_size = sizeof(struct forks_passage),                                              \
-        .words = no_words,                                                                         \
-        .bits = forks_bits,                                                                        \
-        .enter = run,                                                                              \
-        .leave = exit,                                                                             \
-        .dead_bit = dead_bit,                                                                      \
-        .stops = stops,                                                                            \
-        .stop = stop,                                                                              \
-        .name_register = name_register,                                                            \
-        .default_places = 2,                                                                       \
-        .promises = 1u << PROPERTY_LOCKOUT,                                                        \
-        .slots = true,                                                                             \
-        .refutes = found,                                                                          \
-    };
+#define FORKS_MODEL(identifier, title, text, run, exit, found, ...)                                \
+    const struct register_protocol identifier = {.name = title,                                    \
+                                                 .summary = text,                                  \
+                                                 .places_least = 2,                                \
+                                                 .places_most = PROCESSES_MOST,                    \
+                                                 .passage_size = sizeof(struct forks_passage),     \
+                                                 .words = no_words,                                \
+                                                 .bits = forks_bits,                               \
+                                                 .enter = run,                                     \
+                                                 .leave = exit,                                    \
+                                                 .dead_bit = dead_bit,                             \
+                                                 .stops = stops,                                   \
+                                                 .stop = stop,                                     \
+                                                 .name_register = name_register,                   \
+                                                 .default_places = 2,                              \
+                                                 .promises = 1u << PROPERTY_LOCKOUT,               \
+                                                 .slots = true,                                    \
+                                                 .refutes = found,                                 \
+                                                 __VA_ARGS__};
 
 FORKS_MODEL(model_forks, "forks",
             "Dolev, Gafni & Shavit 1988, repaired: l-exclusion from safe bits", enter, leave, NULL)
@@ -167,3 +184,22 @@ FORKS_MODEL(model_forks_without_range, "forks-without-range",
 FORKS_MODEL(model_forks_forget_at_leave, "forks-forget-at-leave",
             "what was read as offered is forgotten with the passage", enter, leave_forgetting,
             "lockout")
+FORKS_MODEL(model_forks_oracle, "forks-oracle",
+            "construction 5: l-exclusion, whatever an oracle redirects; it may deadlock",
+            enter_oracle, leave, NULL)
+FORKS_MODEL(model_forks_oracle_hasty, "forks-oracle-hasty",
+            "construction 5 without the first redirecting", enter_oracle_hasty, leave, "exclusion")
+FORKS_MODEL(model_forks_static, "forks-static",
+            "construction 6: the place is the id; who has a low one may be locked out",
+            enter_static, leave, NULL)
+FORKS_MODEL(model_forks_ids, "forks-ids", "construction 7: ids that grow while one is blocked",
+            enter_ids, nothing, NULL, .endless = true)
+FORKS_MODEL(model_forks_ids_meek, "forks-ids-meek",
+            "construction 7: the blocked process offers its forks in every round", enter_ids_meek,
+            nothing, "lockout", .endless = true)
+FORKS_MODEL(model_fork_claim_2, "fork-claim-2",
+            "claim 2: who always takes and never offers gets the fork", enter_claim_2, nothing,
+            NULL, .endless = true)
+FORKS_MODEL(model_fork_claim_2_greedy, "fork-claim-2-greedy",
+            "claim 2, where the other never offers", enter_claim_2_greedy, nothing, "progress",
+            .endless = true)

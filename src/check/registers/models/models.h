@@ -36,6 +36,11 @@
     MODEL(bakery_repairing)                                                                        \
     MODEL(network_parallel)                                                                        \
     MODEL(firmware_bakery)                                                                         \
+    MODEL(fork)                                                                                    \
+    MODEL(fork_claim_2)                                                                            \
+    MODEL(forks_oracle)                                                                            \
+    MODEL(forks_static)                                                                            \
+    MODEL(forks_ids)                                                                               \
     MODEL(pair_once)                                                                               \
     MODEL(pair_once_shy)                                                                           \
     MODEL(races_printed)                                                                           \
@@ -83,6 +88,12 @@
     MODEL(forks_forget_at_leave)                                                                   \
     MODEL(forks_swapped)                                                                           \
     MODEL(forks_without_range)                                                                     \
+    MODEL(fork_forgetful)                                                                          \
+    MODEL(fork_swapped)                                                                            \
+    MODEL(fork_one_copy)                                                                           \
+    MODEL(fork_claim_2_greedy)                                                                     \
+    MODEL(forks_oracle_hasty)                                                                      \
+    MODEL(forks_ids_meek)                                                                          \
     MODEL(courtesy_without_look)                                                                   \
     MODEL(courtesy_without_choosing)                                                               \
     MODEL(courtesy_without_incarnation)                                                            \
