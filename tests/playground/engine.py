@@ -24,7 +24,8 @@ def test_knows_every_protocol_of_the_command():
 def test_every_protocol_opens_and_moves():
     for name, about in ask("catalogue")[0][0]["protocols"].items():
         words = f"{name} --units 1" if about.get("needs_units") else name
-        answers, said = ask(f"open {words}", "state 0", "make 0 Ab", "state 1")
+        begun = name.startswith(("fork-claim-2", "forks-ids"))  # the first process has begun, and never ends
+        answers, said = ask(f"open {words}", "state 0", "make 0 As" if begun else "make 0 Ab", "state 1")
         assert None not in answers, f"{words}: {said}"
         if not about["messages"]:
             assert all(process["next"]["line"] > 0 for process in answers[1]["processes"]), f"{name}: a line for each"

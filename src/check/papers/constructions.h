@@ -91,8 +91,8 @@ static inline enum passage_result constructions_static(struct forks_passage *my,
     PASSAGE_END
 }
 
-/* Construction 7. The process at the last place is blocked until it finds that its id is the highest; all
- * others go round for ever, and offer their forks in every round. */
+/* Construction 7. The process at the last place is blocked until it finds that its id is the
+ * highest; all others go round for ever, and offer their forks in every round. */
 static inline enum passage_result constructions_ids(struct forks_passage *my, struct registers *at,
                                                     struct constructions_rules wrong)
 {
