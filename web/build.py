@@ -18,6 +18,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from papers import PAPERS  # noqa: E402
 BYTES_MOST = 1_500_000
 
 C_FILES = [
@@ -44,7 +46,7 @@ def c_inputs():
 
 
 def inputs():
-    return c_inputs() + glob.glob("web/page/*", root_dir=ROOT) + glob.glob("web/texts/*", root_dir=ROOT)
+    return c_inputs() + glob.glob("web/page/*", root_dir=ROOT) + glob.glob("web/texts/*", root_dir=ROOT) + glob.glob("tools/claims/*.py", root_dir=ROOT)
 
 
 def is_older(path, paths):
@@ -94,6 +96,13 @@ def blocks_of(text):
     return blocks
 
 
+def rows_of(paper):
+    """The rows of docs/papers.md on this paper: each claim, and its commands with what they find."""
+    return [{"id": f"{paper.key}{number}", "where": claim.where, "claim": claim.words, "why": claim.paper or claim.ours,
+             "shows": [{"command": show.command, "found": show.found, "quick": show.quick} for show in claim.shows]}
+            for number, claim in enumerate(paper.claims, 1)]
+
+
 def data():
     sources, blocks, files = {}, {}, {}
     for path in sorted(path for pattern in SOURCES for path in glob.glob(pattern, root_dir=ROOT)):
@@ -103,6 +112,8 @@ def data():
             files.update({protocol: name for protocol in re.findall(r'\.name = "([\w-]+)"', sources[name])})
             blocks[name] = blocks_of(sources[name])
     texts = {name: json.loads(read(HERE, "texts", name + ".json")) for name in ("levels", "solutions", "guides", "papers")}
+    rows = {paper.key: rows_of(paper) for paper in PAPERS}
+    texts["papers"] = [paper | {"rows": rows.get(paper.get("rows"), [])} for paper in texts["papers"]]
     return {"sources": sources, "blocks": blocks, "files": files, **texts}
 
 

@@ -4,14 +4,15 @@
  *
  * With a right failure detector, a node that is cut off stops when its lease has run out, and the
  * others wait longer than that before they go on without it. With a wrong one they go on at once,
- * and it does not know.
- */
+ * and it does not know. A node that stands still does so for less time than a lease: nobody takes
+ * it for dead.
+ * */
 #include "simulate/world.h"
 
 /* In multiples of a message's mean delay. */
-enum { DETECTION = 3, DOWNTIME = 30, LEASE = 20, HURRY = 2, PARTITION = 60 };
+enum { DETECTION = 3, DOWNTIME = 30, LEASE = 20, HURRY = 2, PARTITION = 60, PAUSE = 15 };
 
-static uint64_t some_time(struct world *world, unsigned delays)
+uint64_t faults_time(const struct world *world, unsigned delays)
 {
     const struct spread *delay = &world->how->delay;
     const uint64_t mean =
@@ -26,6 +27,7 @@ void faults_stop(struct world *world, uint32_t node)
     judge_exit(world, node);
     peer->up = false;
     peer->lives++;
+    peer->still_until = 0;
     world_forget_tallies(world, node);
 }
 
@@ -34,7 +36,7 @@ static void crash(struct world *world, uint32_t node)
     trace_life(world, node, "died");
     faults_stop(world, node);
     world->measure->crashes++;
-    world_put(world, world->now + some_time(world, DETECTION), DUE_DETECTED, node,
+    world_put(world, world->now + faults_time(world, DETECTION), DUE_DETECTED, node,
               world->peers[node].lives);
 }
 
@@ -55,13 +57,13 @@ static void partition(struct world *world)
     }
     world->partitioned = true;
     world->measure->partitions++;
-    const uint64_t lease = some_time(world, LEASE);
+    const uint64_t lease = faults_time(world, LEASE);
     const bool wrong = world->how->faults.wrong_detector;
     if (!wrong)
         world_put(world, world->now + lease, DUE_CUT, 0, 0);
-    world_put(world, world->now + (wrong ? some_time(world, HURRY) : lease + 1), DUE_GIVEN_UP, 0,
+    world_put(world, world->now + (wrong ? faults_time(world, HURRY) : lease + 1), DUE_GIVEN_UP, 0,
               0);
-    world_put(world, world->now + some_time(world, PARTITION), DUE_HEALED, 0, 0);
+    world_put(world, world->now + faults_time(world, PARTITION), DUE_HEALED, 0, 0);
 }
 
 void faults_after_event(struct world *world, uint32_t node)
@@ -69,8 +71,26 @@ void faults_after_event(struct world *world, uint32_t node)
     const struct faults *faults = &world->how->faults;
     if (world->peers[node].up && chance_happens(&world->chance, faults->crash))
         crash(world, node);
+    if (world->peers[node].up && chance_happens(&world->chance, faults->pause)) {
+        world->peers[node].still_until = world->now + faults_time(world, PAUSE);
+        world->measure->pauses++;
+    }
     if (!world->partitioned && chance_happens(&world->chance, faults->partition))
         partition(world);
+}
+
+/* What was due while it stood still follows in the same order when it goes on, and what is due at
+ * that very moment follows that. */
+bool faults_put_off(struct world *world, const struct due *due)
+{
+    const struct peer *peer = &world->peers[due->node];
+    const bool deferred = due->kind & DUE_DEFERRED;
+    if (!peer->up || peer->still_until == 0 || world->now > peer->still_until ||
+        (deferred && world->now == peer->still_until))
+        return false;
+    world_put(world, peer->still_until, (enum due_kind)(due->kind | DUE_DEFERRED), due->node,
+              due->what);
+    return true;
 }
 
 /* The group goes on without it. */
@@ -121,7 +141,7 @@ static void heal(struct world *world)
     for (uint32_t node = 0; node < world->how->nodes; node++)
         if (world->peers[node].cut) {
             world->peers[node].cut = false;
-            world_put(world, world->now + some_time(world, 1), DUE_RESTART, node,
+            world_put(world, world->now + faults_time(world, 1), DUE_RESTART, node,
                       world->peers[node].lives);
         }
 }
@@ -136,7 +156,7 @@ void faults_due(struct world *world, const struct due *due)
         world->view++;
         leave_group(world, due->node);
         if (chance_happens(&world->chance, world->how->faults.restart))
-            world_put(world, world->now + some_time(world, DOWNTIME), DUE_RESTART, due->node,
+            world_put(world, world->now + faults_time(world, DOWNTIME), DUE_RESTART, due->node,
                       peer->lives);
         break;
     case DUE_RESTART:

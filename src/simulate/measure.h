@@ -26,6 +26,7 @@ double histogram_mean(const struct histogram *histogram);
 
 struct measure {
     uint64_t events, entries, crashes, joins, partitions;
+    uint64_t resent, duplicates, pauses;
     uint64_t now; /* nanoseconds simulated */
     uint64_t sent[MESSAGE_KINDS];
     /* messages on behalf of one finished passage; fewest > greatest: none finished */
@@ -33,7 +34,8 @@ struct measure {
     /* how many finished passages took 0, 1, …, counts_most messages; the last: and more */
     uint64_t *passages_with;
     uint64_t counts_most;
-    struct histogram waits; /* request to entry */
+    struct histogram waits;     /* request to entry */
+    struct histogram responses; /* request to leaving */
     /* a leaving to the next entry, where somebody waited all that time */
     struct histogram handovers;
     /* entries while an earlier request (by the wall clock, which no node sees) waited */

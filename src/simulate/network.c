@@ -11,7 +11,8 @@
 #include "common/grow.h"
 #include "simulate/world.h"
 
-enum { SLOW = 20 }; /* a delayed message takes so many times as long */
+enum { SLOW = 20 };  /* a delayed message takes so many times as long */
+enum { RESEND = 4 }; /* it is sent again after so many mean delays without an answer */
 
 static struct shipment *parcel_new(struct world *world, uint32_t *number)
 {
@@ -46,6 +47,8 @@ static uint64_t arrival(struct world *world, uint32_t from, uint32_t to)
 {
     const double slow = chance_happens(&world->chance, world->how->faults.delay) ? SLOW : 1;
     uint64_t at = world->now + spread_draw(world, &world->how->delay, slow);
+    for (; chance_happens(&world->chance, world->how->faults.loss); world->measure->resent++)
+        at += faults_time(world, RESEND);
     uint64_t *floor = world->how->order == ORDER_AGREED ? &world->peers[to].floor
                       : world->fifo ? &world->fifo[(size_t)from * world->how->nodes + to]
                                     : NULL;
@@ -92,8 +95,12 @@ static void post(struct world *world, uint32_t from, uint32_t to, const struct e
         count_all(world, from, to, effect);
     if (!peer->up || peer->cut != world->peers[from].cut)
         return;
-    world->parcels[number].copies++;
-    world_put(world, arrival(world, from, to), DUE_PARCEL, to, number);
+    const bool twice = to != from && chance_happens(&world->chance, world->how->faults.duplicate);
+    world->measure->duplicates += twice;
+    for (unsigned times = 0; times < 1u + twice; times++) {
+        world->parcels[number].copies++;
+        world_put(world, arrival(world, from, to), DUE_PARCEL, to, number);
+    }
 }
 
 void network_send(struct world *world, uint32_t from, const struct effect *effect)

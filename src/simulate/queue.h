@@ -16,13 +16,14 @@ enum due_kind {
     DUE_RESTART,
     DUE_CUT,
     DUE_GIVEN_UP,
-    DUE_HEALED
+    DUE_HEALED,
+    DUE_DEFERRED = 0x80 /* a bit: it was due before, when the node stood still */
 };
 
 struct due {
     uint64_t at;
     uint64_t order : 56; /* how many were put in before: the agreed order, where there is one */
-    uint64_t kind : 8;   /* enum due_kind */
+    uint64_t kind : 8;   /* enum due_kind, perhaps with DUE_DEFERRED */
     uint32_t node;
     uint32_t what; /* the parcel, or the life of the node that it concerns */
 };

@@ -29,6 +29,9 @@ struct faults {
     double crash;        /* at each event of a node: it dies right after it */
     double restart;      /* a dead node: it comes back, as a newcomer */
     double delay;        /* a message: it takes twenty times as long */
+    double loss;         /* a message, each time it is sent: it is lost, and sent again */
+    double duplicate;    /* a message: it arrives twice */
+    double pause;        /* at each event of a node: it stands still for a while right after it */
     double partition;    /* at each event: fewer than half of the nodes are cut off, for a while */
     bool wrong_detector; /* those cut off are not told before the others go on without them */
 };

@@ -145,6 +145,7 @@ static void due_request(struct world *world, uint32_t node)
 static void due_release(struct world *world, uint32_t node)
 {
     judge_exit(world, node);
+    histogram_add(&world->measure->responses, world->now - world->peers[node].requested_at);
     trace_passage(world, node, "leave");
     world_step(world, node, &(struct event){.kind = EVENT_RELEASE});
     world_tally(world, node)->finished = true;
@@ -154,12 +155,15 @@ static void due_release(struct world *world, uint32_t node)
 static void take(struct world *world, const struct due *due)
 {
     struct peer *peer = &world->peers[due->node];
-    switch ((enum due_kind)due->kind) {
+    const enum due_kind kind = due->kind & ~(unsigned)DUE_DEFERRED;
+    if (kind <= DUE_NOTICE && faults_put_off(world, due))
+        return;
+    switch (kind) {
     case DUE_REQUEST:
     case DUE_RELEASE:
         if (!peer->up || peer->lives != due->what)
             return;
-        (due->kind == DUE_REQUEST ? due_request : due_release)(world, due->node);
+        (kind == DUE_REQUEST ? due_request : due_release)(world, due->node);
         faults_after_event(world, due->node);
         break;
     case DUE_PARCEL:

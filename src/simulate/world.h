@@ -44,6 +44,7 @@ struct peer {
     uint32_t earlier, later; /* neighbours among those who wait, by the time of their request */
     uint64_t born;           /* what was put into the queue before is not for this life */
     uint64_t floor;          /* agreed order: nothing arrives before this */
+    uint64_t still_until;    /* it stands still; what is due for it before then waits */
     uint64_t requested_at, entries_then, entries;
     uint64_t fence;
     uint64_t passages;
@@ -112,6 +113,10 @@ void network_arrive(struct world *world, const struct due *due);
 void faults_after_event(struct world *world, uint32_t node);
 void faults_due(struct world *world, const struct due *due);
 void faults_stop(struct world *world, uint32_t node);
+/* In multiples of a message's mean delay. */
+uint64_t faults_time(const struct world *world, unsigned delays);
+/* The node stands still: what is due for it was put off. */
+bool faults_put_off(struct world *world, const struct due *due);
 
 /* judge.c: every entry, every leaving; the one place that says what is wrong */
 void judge_request(struct world *world, uint32_t node, uint8_t mode);

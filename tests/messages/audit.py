@@ -268,6 +268,21 @@ class Rejects(unittest.TestCase):
     def test_joining_from_inside(self):
         self.rejected([event("p", "request"), event("p", "enter"), event("p", "joined")], "Run", 3)
 
+    PASSAGE = ("request", "enter", "leave")
+
+    def test_one_that_was_up_joins_and_its_leavings_stand(self):
+        first, second = [event("p", what) for what in self.PASSAGE], [event("q", what) for what in self.PASSAGE]
+        letter = [event("p", "send", message=1), event("q", "receive", message=1)]
+        self.assertEqual(audited(first + letter + [event("p", "joined")] + second).returncode, 0)
+        unheard = [event("r", "send", message=2), event("s", "receive", message=2)]
+        self.rejected(unheard + first + [event("p", "joined")] + second, "Safety", 8)
+
+    def test_one_that_was_up_joins_and_remembers_nothing(self):
+        heard = [event("p", what) for what in self.PASSAGE] + [event("p", "send", message=1), event("q", "receive", message=1)]
+        entry = [event("q", "request"), event("q", "enter")]
+        self.assertEqual(audited(heard + entry).returncode, 0)
+        self.rejected(heard + [event("q", "joined")] + entry, "Safety", 8)
+
     def test_a_death_may_be_told_twice(self):
         answer = audited([event("p", "request"), event("p", "died"), event("p", "died")])
         self.assertEqual(answer.returncode, 0, answer.stdout)

@@ -60,6 +60,31 @@ class Simulate(unittest.TestCase):
         self.assertEqual(again.returncode, 1)
         self.assertEqual(json.loads(again.stdout)["violation"], report["violation"])
 
+    def test_what_is_lost_is_sent_again_and_who_stands_still_goes_on(self):
+        for protocol in ("lamport", "ricart-agrawala", "carvalho-roucairol", "token"):
+            for words in (["--loss", "0.2"], ["--pause", "0.02"], ["--loss", "0.1", "--pause", "0.01", "--crash", "0.002"]):
+                with self.subTest(protocol=protocol, words=words):
+                    done = afteryou("simulate", protocol, "-n", "5", "--passages", "500", "--seeds", "4", *words, "--json")
+                    self.assertEqual(done.returncode, 0, done.stdout)
+                    faults = json.loads(done.stdout)["faults"]
+                    self.assertEqual(faults["resent"] > 0, "--loss" in words)
+                    self.assertEqual(faults["pauses"] > 0, "--pause" in words)
+
+    def test_a_run_with_loss_and_pauses_is_a_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.jsonl")
+            afteryou("simulate", "lamport", "-n", "4", "--passages", "300", "--loss", "0.2", "--pause", "0.05", "--trace", path)
+            done = afteryou("audit", path)
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_a_message_that_arrives_twice_breaks_the_circulating_token(self):
+        done = afteryou("simulate", "token-circulating", "-n", "3", "--duplicate", "0.1", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["verdict"]), (1, "exclusion violated"))
+
+    def test_one_responds_when_it_has_waited_and_been_inside(self):
+        answer = json.loads(afteryou("simulate", "token", "-n", "3", "--passages", "100", "--delay", "1ms", "--section", "4ms", "--json").stdout)
+        self.assertAlmostEqual(answer["response_round_trips"]["mean"], answer["waiting_round_trips"]["mean"] + 2, places=3)
+
     def test_a_hot_node_pays_no_messages(self):
         report = json.loads(afteryou("simulate", "carvalho-roucairol", "-n", "50", "--hot", "0.99", "--think", "exp:10s",
                                      "--passages", "3000", "--json").stdout)
@@ -98,6 +123,11 @@ class Simulate(unittest.TestCase):
                 if row["protocol"] == "lamport":
                     self.assertEqual(float(row["messages_per_passage"]), 3 * (int(row["nodes"]) - 1))
             self.assertEqual(len(xml.dom.minidom.parse(svg).getElementsByTagName("polyline")), 4)
+
+    def test_all_messages_lost_is_refused(self):
+        done = afteryou("simulate", "token", "--loss", "1")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("--loss takes a share of 0.99 or less", done.stderr)
 
     def test_what_makes_no_sense_is_refused(self):
         for words, complaint in [

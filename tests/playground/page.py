@@ -260,6 +260,14 @@ def test_every_broken_protocol_can_be_opened(browser):
     assert refused == []
 
 
+def test_each_paper_has_its_claims_and_they_open(browser):
+    browser.open("#view=about")
+    claims = browser.js("return [...document.querySelectorAll('.claims')].map((one) => one.querySelectorAll('.claim').length)")
+    assert len(claims) == 6 and min(claims) > 10, claims
+    browser.js("document.querySelector('.claims').open = true; document.querySelector('.claims button').click()")
+    assert browser.statuses() == ["outside", "outside"], "the first command of the first paper: pair"
+
+
 def test_the_picture_is_saved_whole(browser):
     browser.open("#view=step&check=pair&moves=AbBbAsBsAsAsBsBsAs")
     browser.js("[...document.querySelectorAll('.tools button')].find((each) => each.textContent === 'Save as SVG').click()")

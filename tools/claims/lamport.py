@@ -98,7 +98,10 @@ PAPER = Paper("L", "L. Lamport, The Synchronization of Independent Processes, 19
           Show("check network-parallel-late-reset", "progress", steps=12),
           ours="The wait for all rivals as one statement: a condition found true is dropped, and one alarm serves the rest."),
     Claim("2, Implementation Considerations", "subprocesses that evaluate the condition and maintain precede[i,j]",
-          paper="No model yet."),
+          Show("check courtesy -n 2 --units 1"), Show("check courtesy -n 2 --precedence writers-first --modes both"),
+          Show("check courtesy-without-withdrawal -n 2 --overtake 3", "progress"),
+          ours="The paper gives no text (\"we will not bother to perform this translation\"). `courtesy` is ours: one thread that sleeps until"
+               " something changes which it waits for, its condition or whoever is before it; `quiet` says that it does nothing meanwhile."),
     Claim("footnote 4", "recovery from transient errors: recompute mode[i], and make sure that number[i] > 0, in the waiting loops",
           Show("check bakery-recovering --errors waiting", "progress", steps=9, drawing="footnote-4"),
           Show("check bakery-repairing --errors waiting"), Show("check bakery-repairing --errors anywhere", quick=False),

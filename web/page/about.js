@@ -28,6 +28,42 @@ class AboutPage {
 
     show() {}
 
+    // Every claim of the paper, with its commands: those that a page can make are opened here.
+    rows(paper, open) {
+        const shown = paper.rows.filter((row) => row.shows.length).length;
+        const command = ({command, found, quick}) => {
+            const searches = command.startsWith('check ') && quick;
+            const words = searches ? command.slice('check '.length) : '';
+            const verdict = found === 'holds' ? 'holds' : `refuted: ${found}`;
+            return make(
+                'li',
+                {},
+                make('code', {}, `afteryou ${command}`),
+                `: ${verdict} `,
+                words ? button(`Step ${words}`, () => open(words), {}) : '',
+            );
+        };
+        return make(
+            'details',
+            {class: 'claims'},
+            make(
+                'summary',
+                {},
+                `Its claims, one by one: ${shown} of ${paper.rows.length} have a command`,
+            ),
+            paper.rows.map((row) =>
+                make(
+                    'section',
+                    {class: 'claim'},
+                    make('h4', {}, `${row.id} · ${row.where}`),
+                    make('p', {}, row.claim),
+                    make('ul', {}, row.shows.map(command)),
+                    row.why ? make('p', {class: 'cite'}, row.why) : '',
+                ),
+            ),
+        );
+    }
+
     paper(paper) {
         const {app} = this;
         const source = app.data.sources[paper.file] || '';
@@ -58,6 +94,7 @@ class AboutPage {
                     figureLines(source, paper.from, paper.to),
                 ),
             ),
+            paper.rows.length ? this.rows(paper, open) : '',
             make(
                 'div',
                 {class: 'row'},

@@ -8,12 +8,27 @@
 #include "check/registers/register_model.h"
 #include "check/registers/weak.h"
 
+/* Rivest and Pratt 1977: "the equivalent of reading the value D in a public variable could be
+ * obtained by timing out another process". One that runs may be taken for dead, or not. */
+static word read_or_time_out(struct registers *at, unsigned place, unsigned index)
+{
+    const unsigned process = at->process_of[place];
+    const word value = registers_of_process(at, process)[index];
+    if (!model_process(at->model, at->state, process)->halted) {
+        at->outcomes = 2;
+        if (!at->choice)
+            return value;
+    }
+    return at->model->protocol->dead ? at->model->protocol->dead(index, value) : 0;
+}
+
 /* The words of a malfunctioning process read as anything in their domain (Lamport 1976, section 1).
  */
 word registers_read_unreliable(struct registers *at, unsigned place, unsigned index)
 {
-    (void)place;
     word value = 0;
+    if (at->model->timeouts)
+        return read_or_time_out(at, place, index);
     at->outcomes = (uint8_t)at->model->protocol->domain(at, index, at->choice, &value);
     return value;
 }

@@ -75,7 +75,8 @@ static const char *judge_exclusion(const struct system *system, const unsigned c
     const struct register_model *model = model_of(system);
     unsigned inside = 0, count = 0;
     for (unsigned i = 0; i < model->system.processes; i++)
-        if (model_process(model, state, i)->part == PART_INSIDE) {
+        if (model_process(model, state, i)->part == PART_INSIDE &&
+            !(model->timeouts && model_process(model, state, i)->halted)) {
             inside |= 1u << i;
             count++;
         }

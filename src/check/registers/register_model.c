@@ -39,6 +39,11 @@ static struct registers registers_of(const struct register_model *model, unsigne
         for (unsigned other = 0; other < model->system.processes; other++)
             if (model_process(model, state, other)->part == PART_MALFUNCTION)
                 at.unreliable |= 1u << other;
+    if (model->timeouts)
+        for (unsigned other = 0; other < model->system.processes; other++)
+            if (other != process &&
+                (model->timeouts == TIMEOUTS_WRONG || model_process(model, state, other)->halted))
+                at.unreliable |= 1u << other;
     return at;
 }
 

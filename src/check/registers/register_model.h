@@ -122,6 +122,13 @@ struct register_protocol {
 
 enum problem { PROBLEM_EXCLUSION, PROBLEM_ALLOCATION };
 
+/* Who has stopped for ever is timed out: a read of its words finds what they are after a death. */
+enum timeouts {
+    TIMEOUTS_NONE,
+    TIMEOUTS_RIGHT, /* nobody else is */
+    TIMEOUTS_WRONG  /* and so may be whoever is slow */
+};
+
 /* Transient errors: a public word of a process becomes anything of its domain. */
 enum errors {
     ERRORS_NONE,
@@ -182,13 +189,14 @@ struct register_model {
     uint8_t rivals[PROCESSES_MOST];
     bool some_rivals; /* not everybody is everybody's rival */
     enum errors errors;
-    unsigned overtake;  /* the bound B */
-    unsigned padding;   /* `clock` */
-    unsigned room;      /* how many places a sleeper may watch */
-    bool strangers;     /* a place may pass to one who is no rival, and back */
-    unsigned passages;  /* how many each place may begin; 0: no limit */
-    bool unreduced;     /* states as they are: without the protocol's normalise */
-    bool writers_first; /* `should precede` */
+    enum timeouts timeouts; /* with halts */
+    unsigned overtake;      /* the bound B */
+    unsigned padding;       /* `clock` */
+    unsigned room;          /* how many places a sleeper may watch */
+    bool strangers;         /* a place may pass to one who is no rival, and back */
+    unsigned passages;      /* how many each place may begin; 0: no limit */
+    bool unreduced;         /* states as they are: without the protocol's normalise */
+    bool writers_first;     /* `should precede` */
     bool by_priority;
     bool express; /* `courtesy`: its express lane is tried as well */
     bool fences;  /* judge that fences grow */

@@ -57,6 +57,8 @@ static void describe_registers(const struct register_model *model, struct check_
                       : "no deaths");
     if (model->halts)
         add(to, "up to %u stopped for ever", model->halts);
+    if (model->timeouts)
+        add(to, "%stime-outs", model->timeouts == TIMEOUTS_WRONG ? "wrong " : "");
     if (model->stopped)
         add(to, "%d stopped for ever%s", __builtin_popcount(model->stopped),
             model->stopped_late ? ", late" : "");

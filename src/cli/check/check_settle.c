@@ -32,6 +32,8 @@ static const char *contradiction(const struct check_words *asked)
             return "has fewer places than --rivals names; raise -n";
     if (model->some_rivals && protocol->normalise && !model->unreduced)
         return "has numbers that grow: --rivals goes with --no-reduction and --passages";
+    if (model->timeouts && (!model->halts || !protocol->domain || model->malfunction))
+        return "times nobody out; --timeouts goes with --halts, of pair, races and clock";
     if (model->errors && !protocol->fragile)
         return "is not meant for errors; --errors works with bakery-repairing, bakery-recovering "
                "and bakery-fragile";

@@ -75,6 +75,13 @@ static const char *errors_at(size_t at)
     return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
 
+static const char *timeouts_at(size_t at)
+{
+    static const char *const names[] = {
+        [TIMEOUTS_NONE] = "none", [TIMEOUTS_RIGHT] = "right", [TIMEOUTS_WRONG] = "wrong"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
+}
+
 enum { FOR_REGISTERS = 1, FOR_MESSAGES = 2 };
 
 static const struct option_row rows[] = {
@@ -234,6 +241,14 @@ static const struct option_row rows[] = {
      .kind = OPTION_NUMBER,
      .most = PROCESSES_MOST,
      OPTION_AT(struct check_words, model.halts),
+     .only = FOR_REGISTERS},
+    {.names = {"timeouts"},
+     .argument = "WHICH",
+     .help = "with --halts: who stopped is timed out; wrong: and perhaps who is slow",
+     .standard = "none",
+     .kind = OPTION_CHOICE,
+     .list = timeouts_at,
+     OPTION_AT(struct check_words, model.timeouts),
      .only = FOR_REGISTERS},
     {.names = {"stopped"},
      .argument = "P:HOW",

@@ -60,6 +60,10 @@ static void add_up(struct outcome *sum, const struct outcome *one)
     to->most_overtaken =
         from->most_overtaken > to->most_overtaken ? from->most_overtaken : to->most_overtaken;
     histogram_join(&to->waits, &from->waits);
+    histogram_join(&to->responses, &from->responses);
+    to->resent += from->resent;
+    to->duplicates += from->duplicates;
+    to->pauses += from->pauses;
     histogram_join(&to->handovers, &from->handovers);
 }
 

@@ -62,6 +62,9 @@ static void print_waits(const struct simulation *how, const struct measure *meas
                 round_trips(how, (double)histogram_part(&measure->waits, parts[i])));
     fprintf(out, "most %.2f round trips (one is %.3f ms)\n",
             round_trips(how, (double)measure->waits.most), 2 * mean_delay(how) / 1e6);
+    fprintf(out, "  response   mean %.2f, most %.2f round trips from a request to the leaving\n",
+            round_trips(how, histogram_mean(&measure->responses)),
+            round_trips(how, (double)measure->responses.most));
     fprintf(
         out,
         "  handover   %.2f round trips from a leaving to the next entry, where somebody waited\n",
@@ -103,6 +106,11 @@ static void print_text(const struct simulate_request *request, const struct outc
         fprintf(out,
                 "  faults     %" PRIu64 " crashes, %" PRIu64 " partitions, %" PRIu64 " joinings\n",
                 measure->crashes, measure->partitions, measure->joins);
+    if (measure->resent || measure->duplicates || measure->pauses)
+        fprintf(out,
+                "  network    %" PRIu64 " messages sent again, %" PRIu64
+                " arrived twice; nodes stood still %" PRIu64 " times\n",
+                measure->resent, measure->duplicates, measure->pauses);
     if (how->faults.wrong_detector)
         fprintf(out,
                 "  overlaps   %" PRIu64 " entries beside one that was wrongly given up; %" PRIu64
@@ -142,6 +150,10 @@ static void print_waits_json(struct json *json, const struct simulation *how,
                   round_trips(how, (double)histogram_part(&measure->waits, parts[i].part)), 6);
     json_real(json, "most", round_trips(how, (double)measure->waits.most), 6);
     json_close(json);
+    json_object(json, "response_round_trips");
+    json_real(json, "mean", round_trips(how, histogram_mean(&measure->responses)), 6);
+    json_real(json, "most", round_trips(how, (double)measure->responses.most), 6);
+    json_close(json);
     json_real(json, "handover_round_trips", round_trips(how, histogram_mean(&measure->handovers)),
               6);
 }
@@ -175,6 +187,9 @@ static void print_json(const struct simulate_request *request, const struct outc
     json_number(&json, "crashes", measure->crashes);
     json_number(&json, "partitions", measure->partitions);
     json_number(&json, "joinings", measure->joins);
+    json_number(&json, "resent", measure->resent);
+    json_number(&json, "duplicates", measure->duplicates);
+    json_number(&json, "pauses", measure->pauses);
     json_close(&json);
     json_number(&json, "overlaps", outcome->overlaps);
     json_number(&json, "refused_by_fence", outcome->refused);

@@ -10,7 +10,8 @@
 #include "cli/simulate/simulate.h"
 
 enum { FIFO_NODES_MOST = 4096, TABLE_NODES_MOST = 200 };
-#define HOT_MOST 0.9999999
+#define HOT_MOST  0.9999999
+#define LOSS_MOST 0.99
 
 /* 250ns, 1.5us, 20ms, 3s */
 static bool parse_time(const char *text, const char **end, uint64_t *nanoseconds)
@@ -245,6 +246,24 @@ static const struct option_row rows[] = {
      .kind = OPTION_REAL,
      .most = 1,
      OPTION_AT(struct simulate_request, how.faults.delay)},
+    {.names = {"loss"},
+     .argument = "P",
+     .help = "a message is lost with this probability, and sent again after four mean delays",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.faults.loss)},
+    {.names = {"duplicate"},
+     .argument = "P",
+     .help = "a message arrives twice with this probability; no paper allows for that",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.faults.duplicate)},
+    {.names = {"pause"},
+     .argument = "P",
+     .help = "a node stands still for a while, at each of its events, with this probability",
+     .kind = OPTION_REAL,
+     .most = 1,
+     OPTION_AT(struct simulate_request, how.faults.pause)},
     {.names = {"partition"},
      .argument = "P",
      .help = "fewer than half are cut off, at each event, with this probability",
@@ -384,6 +403,8 @@ int simulate_settle(struct simulate_request *request)
             "--network fifo keeps a word for each of N² channels: take at most %u nodes, "
             "or --network agreed",
             FIFO_NODES_MOST);
+    if (how->faults.loss > LOSS_MOST)
+        return usage_error("simulate", "--loss takes a share of 0.99 or less: some must arrive");
     if (how->hot > HOT_MOST)
         return usage_error("simulate", "--hot takes a share below 1: the other nodes ask, too");
     if (how->hot > 0 && how->skew > 0)

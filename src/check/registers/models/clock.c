@@ -38,6 +38,18 @@ static void write_value(unsigned index, word value, char *text, size_t room)
                  clock_c(value));
 }
 
+/* Who stopped for ever and is timed out counts as dead. */
+static bool timed_out(const struct register_model *model, const unsigned char *state, unsigned who)
+{
+    return model->timeouts && model_process(model, state, who)->halted;
+}
+
+/* Its public word, as the others find it. */
+static word shown(const struct register_model *model, const unsigned char *state, unsigned who)
+{
+    return timed_out(model, state, who) ? 0 : model_words(model, state, who)[0];
+}
+
 /* Rivest and Pratt's lemmas, with the numbers of the paper. A system clock is a c_k with R_k = Q;
  * [a, b] is an interval modulo M. */
 static bool within(unsigned c, unsigned from, unsigned to, unsigned M)
@@ -50,7 +62,7 @@ static bool follow(const struct register_model *model, const unsigned char *stat
                    unsigned c, unsigned M)
 {
     for (unsigned k = 0; k < model->system.processes; k++) {
-        const word w = model_words(model, state, k)[0];
+        const word w = shown(model, state, k);
         if (k != who && races_R(w) == RACES_Q && !within(clock_c(w), c + M - 1, c + 4, M))
             return false;
     }
@@ -81,7 +93,7 @@ static const char *lemma_4_5(const struct register_model *model, const unsigned 
                              unsigned i, unsigned M)
 {
     const bool holds = M < 7 || !joins(model, state, i, 4) ||
-                       follow(model, state, i, clock_c(model_words(model, state, i)[0]), M);
+                       follow(model, state, i, clock_c(shown(model, state, i)), M);
     return holds ? NULL : "lemma 4.5";
 }
 
@@ -90,12 +102,12 @@ static const char *judge_step(const struct register_model *model, const unsigned
                               unsigned i, unsigned M)
 {
     const struct clock_passage *my = model_passage(model, state, i);
-    const word w = model_words(model, state, i)[0];
+    const word w = shown(model, state, i);
     const unsigned step = my->head.step, c = clock_c(w);
     if (step >= 3 && races_R(w) == RACES_D)
         return "lemma 4.1";
     for (unsigned k = 0; step == 5 && k < model->system.processes; k++) {
-        const word other = model_words(model, state, k)[0];
+        const word other = shown(model, state, k);
         /* the store of step 6 is next: all were tested against the clock that is still public */
         const bool tested = my->c != c || model->place_of[k] < my->j;
         if (k != i && tested && races_R(other) == RACES_Q && !within(clock_c(other), c, c + 1, M))
@@ -111,14 +123,15 @@ static const char *window(const struct register_model *model, const unsigned cha
 {
     const unsigned M = padding * model->places;
     for (unsigned i = 0; i < model->system.processes; i++) {
-        const word a = model_words(model, state, i)[0];
-        const char *wrong = model_process(model, state, i)->part == PART_ENTERING
-                                ? judge_step(model, state, i, M)
-                                : NULL;
+        const word a = shown(model, state, i);
+        const char *wrong =
+            model_process(model, state, i)->part == PART_ENTERING && !timed_out(model, state, i)
+                ? judge_step(model, state, i, M)
+                : NULL;
         if (wrong)
             return wrong;
         for (unsigned j = 0; j < i && races_R(a) == RACES_Q; j++) {
-            const word b = model_words(model, state, j)[0];
+            const word b = shown(model, state, j);
             if (races_R(b) == RACES_Q && M > 2 &&
                 !within(clock_c(a), clock_c(b) + M - 1, clock_c(b) + 1, M))
                 return "window";
