@@ -6,7 +6,7 @@
  * others wait longer than that before they go on without it. With a wrong one they go on at once,
  * and it does not know. A node that stands still does so for less time than a lease: nobody takes
  * it for dead.
- * */
+ */
 #include "simulate/world.h"
 
 /* In multiples of a message's mean delay. */

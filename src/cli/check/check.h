@@ -43,12 +43,6 @@ struct check_words {
 /* 0 to go on; negative if all is said and done (--help, --list), or EXIT_USAGE after saying what is
  * wrong. */
 int check_words_parse(int count, char **words, struct check_words *asked);
-/* check_take.c: "0,2,5"; "1:853,2:0"; "3"; "0-1,1-2". */
-struct option_word;
-int check_take_places(const struct option_word *given);
-int check_take_stopped(const struct option_word *given);
-int check_take_victim(const struct option_word *given);
-int check_take_rivals(const struct option_word *given);
 /* check_settle.c: what the words leave open; 0, or EXIT_USAGE after saying what is wrong. */
 int check_settle_registers(struct check_words *asked);
 int check_settle_messages(struct check_words *asked);
