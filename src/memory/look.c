@@ -22,9 +22,17 @@ struct sight {
     struct cold cold;
 };
 
+/* What orders one that waits: apart from its sight, which is large, for each is compared with each.
+ */
+struct queued {
+    uint64_t key, hash; /* of its names; 0: it has several */
+    unsigned place;
+};
+
 struct viewer {
     struct sight *sights;
-    unsigned used;
+    struct queued *queue; /* those that wait, by place */
+    unsigned used, queued;
     ay_space space; /* never registered: read-only, without claims */
 };
 
@@ -81,19 +89,29 @@ static uint64_t order_key(const ay_space *space, const struct sight *sight)
                                         : (uint64_t)atomic_load(&sight->cold.since_ns);
 }
 
+static void list_queue(struct viewer *viewer)
+{
+    for (unsigned place = 0; place < viewer->used; place++) {
+        const struct sight *sight = &viewer->sights[place];
+        if (waits(sight))
+            viewer->queue[viewer->queued++] = (struct queued){
+                order_key(&viewer->space, sight), ay__spec_hash(&sight->cold.spec), place};
+    }
+}
+
 /* Its position among those who wait for a resource of its own. */
 static uint64_t order_of(const struct viewer *viewer, unsigned place)
 {
-    const struct sight *mine = &viewer->sights[place];
-    const uint64_t key = order_key(&viewer->space, mine);
+    const struct public_spec *spec = &viewer->sights[place].cold.spec;
+    const uint64_t key = order_key(&viewer->space, &viewer->sights[place]),
+                   hash = ay__spec_hash(spec);
     uint64_t order = 1;
-    for (unsigned other = 0; other < viewer->used; other++) {
-        const struct sight *sight = &viewer->sights[other];
-        if (other == place || !waits(sight))
-            continue;
-        const uint64_t its = order_key(&viewer->space, sight);
-        if ((its < key || (its == key && other < place)) &&
-            ay__spec_meets(&mine->cold.spec, &sight->cold.spec))
+    for (unsigned at = 0; at < viewer->queued; at++) {
+        const struct queued *other = &viewer->queue[at];
+        const bool before = other->key < key || (other->key == key && other->place < place);
+        if (before &&
+            (hash && other->hash ? hash == other->hash
+                                 : ay__spec_meets(spec, &viewer->sights[other->place].cold.spec)))
             order++;
     }
     return order;
@@ -176,13 +194,18 @@ static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place
 {
     viewer->used = ay__used(&viewer->space);
     viewer->sights = calloc(viewer->used ? viewer->used : 1, sizeof *viewer->sights);
-    if (!viewer->sights)
+    viewer->queue = calloc(viewer->used ? viewer->used : 1, sizeof *viewer->queue);
+    if (!viewer->sights || !viewer->queue) {
+        free(viewer->sights);
+        free(viewer->queue);
         return ay__fail(-ENOMEM, "out of memory");
+    }
     unsigned alive = 0;
     for (unsigned place = 0; place < viewer->used; place++) {
         copy_sight(&viewer->space, place, &viewer->sights[place]);
         alive += is_open(&viewer->sights[place]);
     }
+    list_queue(viewer);
     if (view) {
         view->used = viewer->used;
         view->alive = alive;
@@ -193,6 +216,7 @@ static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place
         if (life_generation(viewer->sights[place].vital.life) != 0)
             result = show(viewer, place, each, arg);
     free(viewer->sights);
+    free(viewer->queue);
     return result;
 }
 

@@ -10,12 +10,14 @@
 #include "common/clock.h"
 
 /* How long after a look the next one comes: nothing tells an observer of a change, so that it must
- * look. A look that is dear comes more seldom: it may cost a twentieth of a processor. A cluster's
- * takes a message to each machine. */
+ * look. Looking takes less than a hundredth of a processor, as long as what happens is still told
+ * at once, and a twentieth at most. A cluster's look takes a message to each machine. */
 enum {
     LOOK_NS = 100000000,
+    LOOK_AT_ONCE_NS = 150000000,
     LOOK_CLUSTER_NS = 250000000,
-    LOOK_SHARE = 20,
+    LOOK_SHARE = 120,
+    LOOK_SHARE_DEAR = 20,
     /* the search for removed spaces goes through the descriptors of all processes */
     REMOVED_SHARE = 2000
 };
@@ -110,6 +112,13 @@ static bool look(struct newsroom *room)
     return differs;
 }
 
+static int64_t time_between_looks(int64_t cost, bool cluster)
+{
+    const int64_t cheap =
+        cluster ? LOOK_CLUSTER_NS : within(cost * LOOK_SHARE, LOOK_NS, LOOK_AT_ONCE_NS);
+    return within(cost * LOOK_SHARE_DEAR, cheap, look_most_ns);
+}
+
 bool newsroom_look(struct newsroom *room, bool anyway)
 {
     /* A cluster's look mostly waits for others: they bear the cost. */
@@ -125,10 +134,8 @@ bool newsroom_look(struct newsroom *room, bool anyway)
             room->latest = news;
         }
     }
-    const int64_t cost = clock_ns(clock) - before;
-    room->next_ns =
-        clock_ns(CLOCK_MONOTONIC) +
-        within(cost * LOOK_SHARE, room->asked->cluster ? LOOK_CLUSTER_NS : LOOK_NS, look_most_ns);
+    room->next_ns = clock_ns(CLOCK_MONOTONIC) +
+                    time_between_looks(clock_ns(clock) - before, room->asked->cluster != NULL);
     return done;
 }
 
