@@ -30,6 +30,13 @@ LD_LIBRARY_PATH=$library "$directory/try" "$spaces/s"
 "$root/usr/bin/afteryou" cluster init --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3 --directory "$spaces/cluster" >/dev/null
 [ -s "$root/lib/systemd/system/afteryou-agent@.service" ]
 [ "$(AFTERYOU_DIR=$spaces "$root/usr/libexec/afteryou/flock" -n "$spaces/lock" echo locked)" = locked ]
+# The pages: the playground as a file, the live page in the command.
+grep -q 'id="wasm"' "$root/usr/share/doc/afteryou/playground.html"
+AFTERYOU_DIR=$spaces "$root/usr/bin/afteryou" status --serve "unix:$spaces/live" >/dev/null &
+server=$!
+for _ in $(seq 100); do [ -S "$spaces/live" ] && break || sleep 0.1; done
+curl -s --unix-socket "$spaces/live" http://localhost/ | grep -q 'afteryou: live'
+kill "$server"
 # What is done when it is upgraded and purged; and what the library promises to programs built against it.
 scripts=$directory/scripts
 rm -rf "$scripts" && mkdir "$scripts"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/audit_html.h"
 #include "cli/commands.h"
 #include "cli/text.h"
 #include "common/json.h"
@@ -15,7 +16,7 @@
 enum { SCHEMA = 1 };
 
 struct audit_request {
-    const char *file, *svg;
+    const char *file, *svg, *html;
     uint64_t length;
     bool fair, json;
 };
@@ -30,6 +31,13 @@ static const struct option_row rows[] = {
      .help = "draw the space-time diagram around the first violation, or of the beginning",
      .kind = OPTION_TEXT,
      OPTION_AT(struct audit_request, svg),
+     .offer = OFFER_FILES},
+    {.names = {"html"},
+     .argument = "FILE",
+     .help = "write a page for browsers, complete in itself: the judgement, who held each region "
+             "from when to when, and that diagram",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct audit_request, html),
      .offer = OFFER_FILES},
     {.names = {"length"},
      .argument = "K",
@@ -171,16 +179,21 @@ static void print_json(const struct trace *trace, const struct audit *audit)
     json_end(&json);
 }
 
+/* Writes the picture, or the page, to a file of that name. */
 static int draw(const struct audit_request *request, const struct trace *trace,
-                const struct audit *audit)
+                const struct audit *audit, bool page)
 {
-    FILE *svg = fopen(request->svg, "w");
-    if (!svg)
-        return usage_error("audit", "cannot write %s: %s", request->svg, strerror(errno));
-    const int error = audit_draw(trace, audit, (size_t)request->length, svg);
-    if (fclose(svg) != 0 || error)
-        return usage_error("audit", "cannot write %s: %s", request->svg,
-                           strerror(error ? -error : errno));
+    const char *path = page ? request->html : request->svg;
+    const size_t length = (size_t)request->length;
+    FILE *out = path ? fopen(path, "w") : NULL;
+    if (!path)
+        return 0;
+    if (!out)
+        return usage_error("audit", "cannot write %s: %s", path, strerror(errno));
+    const int error = page ? audit_write_html(trace, audit, request->file, length, out)
+                           : audit_draw(trace, audit, length, out);
+    if (fclose(out) != 0 || error)
+        return usage_error("audit", "cannot write %s: %s", path, strerror(error ? -error : errno));
     return 0;
 }
 
@@ -197,7 +210,9 @@ static int judge(const struct audit_request *request, const struct trace *trace)
         print_json(trace, &audit);
     else
         print_text(request, trace, &audit);
-    const int status = request->svg ? draw(request, trace, &audit) : 0;
+    int status = draw(request, trace, &audit, false);
+    if (!status)
+        status = draw(request, trace, &audit, true);
     return status ? status : audit_holds(&audit) ? EXIT_HOLDS : EXIT_VIOLATED;
 }
 

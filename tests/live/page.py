@@ -6,6 +6,7 @@ usage: page.py BUILD_DIRECTORY [NAME...]     axe-core is in BUILD_DIRECTORY/axe 
 """
 import os
 import shutil
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -167,6 +168,41 @@ def test_it_says_when_it_is_not_live(browser):
         browser.complaints()  # that the server has gone
 
 
+def test_a_recorded_run_is_a_page_of_its_own(browser):
+    """AFTERYOU_TRACE, audit --html: the same bands, from disk."""
+    with Scene(AFTERYOU) as scene:
+        trace, page = os.path.join(scene.directory, "trace"), os.path.join(scene.directory, "run.html")
+        scene.environment["AFTERYOU_TRACE"] = trace
+        for name in ("x", "x", HOSTILE):
+            assert scene.run(name, command=("true",)).wait(60) == 0
+        assert scene.start("audit", trace, "--html", page, stdout=subprocess.DEVNULL).wait(60) == 0
+        browser.page = "file://" + page
+        browser.open()
+        assert browser.text("#verdict") == "All that was judged holds"
+        assert browser.js("return [...document.querySelectorAll('[data-region]')].map((each) => each.querySelectorAll('.hold').length)") == [2, 1]
+        assert browser.count("main script") == 0 and HOSTILE in browser.text("main")
+        browser.wait("return document.querySelector('#spacetime').naturalWidth > 0", "the diagram is drawn")
+        wide = browser.js("return document.querySelector('.bands').clientWidth")
+        browser.js("const zoom = document.querySelector('#zoom'); zoom.value = 2; zoom.dispatchEvent(new Event('input'))")
+        assert browser.js("return document.querySelector('.bands').clientWidth") == 4 * wide
+        if os.path.exists(AXE):
+            with open(AXE, encoding="utf-8") as file:
+                judge(browser, file.read(), "the recorded run")
+
+
+def judge(browser, axe, what):
+    """In both themes."""
+    browser.js(axe)
+    browser.js("document.querySelectorAll('details').forEach((each) => each.open = true)")
+    themes = set()
+    for _ in range(2):
+        browser.click("#theme")
+        themes.add(browser.js("return document.documentElement.dataset.theme"))
+        found = browser.driver.execute_async_script(JUDGE)
+        assert found == [], f"{what}, {themes}: {found}"
+    assert themes == {"light", "dark"}
+
+
 def test_axe_finds_no_violation(browser):
     if not os.path.exists(AXE):
         print("     skipped: axe-core is missing: npm install --prefix build/axe axe-core")
@@ -183,15 +219,7 @@ def test_axe_finds_no_violation(browser):
         for width in (1366, 420):
             browser.driver.set_window_size(width, 1000)
             browser.open()
-            browser.js(axe)
-            browser.js("document.querySelectorAll('details').forEach((each) => each.open = true)")
-            themes = set()
-            for _ in range(2):
-                browser.click("#theme")
-                themes.add(browser.js("return document.documentElement.dataset.theme"))
-                found = browser.driver.execute_async_script(JUDGE)
-                assert found == [], f"at {width}, {themes}: {found}"
-            assert themes == {"light", "dark"}
+            judge(browser, axe, f"at {width}")
             assert browser.js("return document.documentElement.scrollWidth <= innerWidth"), f"nothing is wider than {width}"
         browser.driver.set_window_size(1366, 1000)
 

@@ -434,5 +434,28 @@ class Draws(unittest.TestCase):
             self.assertGreater(len(arrows), 5)
 
 
+class Page(unittest.TestCase):
+    def test_the_page_has_the_run_in_it_as_text(self):
+        hostile = "</script><script>alert(1)</script>"
+        lines = [event("p", "request", region=hostile), event("p", "enter", region=hostile, fence=1), event("p", "died")]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.html")
+            answer = audited(lines, "--html", path)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            with open(path, encoding="utf-8") as file:
+                page = file.read()
+        self.assertNotIn(hostile, page)
+        run = json.loads(page.partition('id="run">')[2].partition("</script>")[0])
+        self.assertEqual(run["regions"], [hostile])
+        self.assertEqual([each["event"] for each in run["events"]], ["request", "enter", "died"])
+        self.assertFalse("https:" in page or "http://" in page.replace("http://www.w3.org/2000/svg", ""), "nothing is fetched")
+
+    def test_a_page_that_cannot_be_written(self):
+        answer = audited(simulated("lamport", "-n", "2"), "--html", "/nowhere/run.html")
+        self.assertEqual((answer.returncode, answer.stderr), (125, "afteryou audit: cannot write /nowhere/run.html: No such file or directory\n"))
+        answer = audited(simulated("lamport", "-n", "2"), "--html", "/dev/full")
+        self.assertEqual((answer.returncode, answer.stderr), (125, "afteryou audit: cannot write /dev/full: No space left on device\n"))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -28,6 +28,8 @@ function lanesOf(holds, until) {
 
 // How far apart the marks of the axis are, so that there are at most six.
 function stepOf(span) {
+    for (let step = 1e-3; span < 1000 && step < 1000; step *= 10)
+        for (const times of [1, 2, 5]) if (span / (step * times) <= 6) return step * times;
     const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
     return (steps.find((step) => span / (step * 1000) <= 6) || 86400) * 1000;
 }
@@ -36,9 +38,10 @@ const ago = (milliseconds) =>
     milliseconds < 60000 ? `${milliseconds / 1000} s` : `${milliseconds / 60000} min`;
 
 class BandChart {
-    // `kept`: {holds, queue}, of the time from `from` to `until`.
-    constructor(kept, from, until, width) {
-        Object.assign(this, {kept, from, until, width});
+    // `kept`: {holds, queue}, of the time from `from` to `until`, in milliseconds, which `lasting`
+    // words.
+    constructor(kept, from, until, width, lasting = duration) {
+        Object.assign(this, {kept, from, until, width, lasting});
         this.holds = kept.holds.filter((hold) => (hold.to ?? until) >= from && hold.from <= until);
         this.shown = lanesOf(this.holds, until);
     }
@@ -70,7 +73,8 @@ class BandChart {
 
     words(name, most) {
         const held = plural(this.holds.length, 'holder');
-        return `${name}: ${held} in ${ago(this.until - this.from)}, at most ${most} waiting`;
+        const span = this.lasting(this.until - this.from);
+        return `${name}: ${held} in ${span}, at most ${most} waiting`;
     }
 
     band(hold, lane) {
@@ -78,7 +82,7 @@ class BandChart {
             right = this.x(hold.to ?? this.until),
             wide = Math.max(1.5, right - left),
             y = lane * BAND_HIGH;
-        const lasted = duration((hold.to ?? this.until) - hold.from);
+        const lasted = this.lasting((hold.to ?? this.until) - hold.from);
         return draw(
             'g',
             {class: `hold ${hold.colour}${hold.died !== null ? ' died' : ''}`},
@@ -105,7 +109,7 @@ class BandChart {
     }
 
     most() {
-        return Math.max(0, ...this.counts().map((each) => each.count));
+        return this.counts().reduce((most, each) => Math.max(most, each.count), 0);
     }
 
     queue(top, most) {
@@ -132,7 +136,8 @@ class BandChart {
     axis(high, mark) {
         const step = stepOf(this.until - this.from),
             marks = [];
-        for (let at = this.until; at >= this.from; at -= step) marks.push(at);
+        for (let back = 0; this.until - back * step >= this.from; back++)
+            marks.push(this.until - back * step);
         const anchor = (x) => (x < 24 ? 'start' : x > this.width - 24 ? 'end' : 'middle');
         return draw(
             'g',
