@@ -123,28 +123,41 @@ static int write_picture(FILE *out, const struct trace *trace, const struct audi
     return error;
 }
 
+static int write_run(FILE *out, const struct trace *trace, const struct audit *audit,
+                     const char *file)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *run = open_memstream(&text, &size);
+    if (!run)
+        return -ENOMEM;
+    print_run(run, trace, audit, file);
+    const bool done = fclose(run) == 0;
+    if (done)
+        write_for_element(out, text, size);
+    free(text);
+    return done ? 0 : -ENOMEM;
+}
+
 int audit_write_html(const struct trace *trace, const struct audit *audit, const char *file,
                      size_t length, FILE *out)
 {
     char *text = NULL;
     size_t size = 0;
-    fwrite(audit_page_head, 1, audit_page_head_length, out);
-    int error = write_picture(out, trace, audit, length);
-    if (error)
-        return error;
-    fwrite(audit_page_middle, 1, audit_page_middle_length, out);
-    FILE *run = open_memstream(&text, &size);
-    if (!run)
+    FILE *page = open_memstream(&text, &size);
+    if (!page)
         return -ENOMEM;
-    print_run(run, trace, audit, file);
-    if (fclose(run) != 0)
+    fwrite(audit_page_head, 1, audit_page_head_length, page);
+    int error = write_picture(page, trace, audit, length);
+    fwrite(audit_page_middle, 1, audit_page_middle_length, page);
+    if (!error)
+        error = write_run(page, trace, audit, file);
+    fwrite(audit_page_tail, 1, audit_page_tail_length, page);
+    if (fclose(page) != 0 && !error)
         error = -ENOMEM;
-    else
-        write_for_element(out, text, size);
-    free(text);
-    fwrite(audit_page_tail, 1, audit_page_tail_length, out);
-    errno = 0;
-    if (!error && (fflush(out) != 0 || ferror(out)))
+    errno = 0; /* written at once, so that the reason of a failure does not go by */
+    if (!error && (fwrite(text, 1, size, out) != size || fflush(out) != 0))
         error = errno ? -errno : -EIO;
+    free(text);
     return error;
 }

@@ -135,7 +135,7 @@ class RecordedPage {
             make(
                 'p',
                 {class: 'small'},
-                `${plural(run.count, 'event')}, ${plural(run.processes.length, 'process')}` +
+                `${plural(run.count, 'event')}; processes: ${run.processes.length}` +
                     `${run.protocol ? `, ${run.protocol}` : ''}`,
                 run.events.length < run.told
                     ? `; the first ${run.events.length.toLocaleString('en')} are drawn`
@@ -168,10 +168,14 @@ class RecordedPage {
                             role: 'region',
                             'aria-label': `Who held ${region.name}`,
                         },
-                        new BandChart(region, recorded.from, recorded.until, width, spanWords).svg(
-                            region.name,
-                            (at) => `+${spanWords(at - recorded.from)}`,
-                        ),
+                        new BandChart(
+                            region,
+                            recorded.from,
+                            recorded.until,
+                            width,
+                            spanWords,
+                            true,
+                        ).svg(region.name, (at) => `+${spanWords(at - recorded.from)}`),
                     ),
                 ),
             ),

@@ -39,9 +39,9 @@ const ago = (milliseconds) =>
 
 class BandChart {
     // `kept`: {holds, queue}, of the time from `from` to `until`, in milliseconds, which `lasting`
-    // words.
-    constructor(kept, from, until, width, lasting = duration) {
-        Object.assign(this, {kept, from, until, width, lasting});
+    // words. The marks of the axis count from the end, or `forward` from the beginning.
+    constructor(kept, from, until, width, lasting = duration, forward = false) {
+        Object.assign(this, {kept, from, until, width, lasting, forward});
         this.holds = kept.holds.filter((hold) => (hold.to ?? until) >= from && hold.from <= until);
         this.shown = lanesOf(this.holds, until);
     }
@@ -136,8 +136,10 @@ class BandChart {
     axis(high, mark) {
         const step = stepOf(this.until - this.from),
             marks = [];
-        for (let back = 0; this.until - back * step >= this.from; back++)
-            marks.push(this.until - back * step);
+        for (let passed = 0; passed * step <= this.until - this.from; passed++)
+            marks.push(
+                this.forward ? this.from + passed * step : this.until - passed * step,
+            );
         const anchor = (x) => (x < 24 ? 'start' : x > this.width - 24 ? 'end' : 'middle');
         return draw(
             'g',
