@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Whether a mutant is found out: builds a checker with one file of src/protocols changed, and puts the rows to it.
+
+Only what the change touches is compiled, and linked with the objects of build/. One that no row kills is compiled once more, as
+it ships: a register protocol by ships.c, a message protocol with no rule of `without` left out. If that gives the code of the
+unchanged text, it is the same program: what differs is dead there, or concerns the search alone. If the search runs the same code
+but what ships does not, no row could find it: `unseen`.
+"""
+import collections
+import hashlib
+import json
+import pathlib
+import re
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import guarantees  # noqa: E402 (beside this folder)
+from mutator import meaning  # noqa: E402
+
+PROTOCOLS = ROOT / "src/protocols"
+COURTESY = ("courtesy", "courtesy-units", "courtesy-retain")
+MESSAGES = ("carvalho-roucairol", "ricart-agrawala", "lamport", "token")
+
+# Each file, and the protocols whose rows judge it.
+FILES = {
+    "registers/pair.h": ("pair",),
+    "registers/races.h": ("races", "clock"),
+    "registers/clock.h": ("clock",),
+    "registers/bakery.h": ("bakery",),
+    "registers/region.h": ("region",),
+    "registers/fork.h": ("forks",),
+    "registers/forks.h": ("forks",),
+    "registers/courtesy/courtesy_word.h": COURTESY,
+    "registers/courtesy/courtesy_aside.h": COURTESY,
+    "registers/courtesy/courtesy_retain.h": COURTESY,
+    "registers/courtesy/courtesy_slots.h": COURTESY,
+    "registers/courtesy/courtesy_parts.h": COURTESY,
+    "registers/courtesy/courtesy.h": COURTESY,
+    "messages/carvalho_roucairol.c": ("carvalho-roucairol",),
+    "messages/ricart_agrawala.c": ("ricart-agrawala",),
+    "messages/lamport.c": ("lamport",),
+    "messages/token.c": ("token",),
+    "messages/node.h": MESSAGES,
+    "messages/sets.h": MESSAGES,
+    "messages/messages.h": MESSAGES,
+    "modes.h": ("carvalho-roucairol", "ricart-agrawala"),
+}
+# Files without mutants, and why.
+LEFT_OUT = {
+    "language/registers.h": "macros; tests/expansion compares what is left of them",
+    "language/running.h": "the words as they run: tests/expansion, tests/memory",
+    "language/stopping.h": "the checker's own body of the words",
+    "messages/catalogue.c": "a list of names",
+    "messages/catalogue.h": "a list of names",
+    "messages/papers/ring.c": "of a paper; no engine offers it",
+    "messages/papers/circulating.c": "of a paper; no engine offers it",
+    "messages/papers/elected.c": "of a paper; no engine offers it",
+}
+
+# Changed by whoever changes how verdicts are reached: those that were kept are then forgotten.
+WAY = 1
+# A search that grows so many times beyond the unchanged one counts as one that does not end.
+FAR = 10
+STATES_LEAST, CPU_LEAST = 20000, 3
+ADDRESS_SPACE = 4 << 30
+
+COMMON = ["-std=gnu11", "-D_GNU_SOURCE", "-w", "-Werror=return-type", "-Werror=implicit-function-declaration"]
+SEARCHED = [*COMMON, "-O1"]
+SHIPPED = [*COMMON, "-O2", "-fno-asynchronous-unwind-tables", "-Dinline=inline __attribute__((always_inline))"]
+
+# What becomes of a mutant. The first two are not counted: they are no other program than the one that ships.
+NO_PROGRAM, SAME, UNSEEN, KILLED, SURVIVES = "does not compile", "same code", "unseen", "killed", "survives"
+ENDLESS, ENORMOUS = "it does not end", "it grows without end"
+
+# `code`: a digest of what the search runs, by which two mutants are known to be one; `row`, `found`: what killed it.
+Verdict = collections.namedtuple("Verdict", "what code row found", defaults=("", "", ""))
+
+
+class DoesNotCompile(Exception):
+    """Said by the compiler of a mutant."""
+
+
+def rows_for(file):
+    """The rows that must hold of the protocols that the file belongs to."""
+    return [row for _, rows in guarantees.ROWS for row in rows
+            if row.found == guarantees.HOLDS and row.words[0] in FILES[file]]
+
+
+def words_of(row):
+    return " ".join(row.words)
+
+
+def digest(objects):
+    return hashlib.sha256(b"".join(made.read_bytes() for made in objects)).hexdigest()[:16]
+
+
+def checker_hash():
+    """Of all that a verdict hangs on besides the mutant and the rows; comments and layout do not count."""
+    hashed = hashlib.sha256(str((WAY, FAR, STATES_LEAST, CPU_LEAST, SEARCHED, SHIPPED)).encode())
+    for folder in ("src/check", "src/protocols", "src/cli/check", "src/common", "tools/mutants"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]")):
+            hashed.update(f"{path.relative_to(ROOT)} {meaning(path.read_text())}".encode())
+    return hashed.hexdigest()
+
+
+class Builder:
+    """Compiles what depends on one file of src/protocols, and links a checker."""
+
+    def __init__(self, file, build, compiler, folder):
+        self.file, self.build, self.compiler = file, build, compiler
+        self.protocols = FILES[file]
+        self.of_messages = file.startswith(("messages/", "modes.h"))
+        if self.of_messages:
+            self.searched = self.dependents("src/protocols/messages") + self.dependents("src/check/messages")
+        else:
+            self.searched = self.dependents("src/check/registers/models")
+        # How ninja links afteryou-tools: what comes first goes before the archives.
+        words = shlex.split(self.run(["ninja", "-C", str(build), "-t", "commands", "-s", "afteryou-tools"]).splitlines()[-1])
+        at = words.index("-o")
+        self.link = words[:at], words[at + 2:]
+        self.table = [] if self.of_messages else [self.catalogue(folder)]
+
+    def run(self, words, folder=ROOT):
+        done = subprocess.run(words, capture_output=True, text=True, cwd=folder, check=False)
+        if done.returncode != 0:
+            raise DoesNotCompile(done.stderr)
+        return done.stdout
+
+    def dependents(self, folder):
+        """The C files below the folder that include this file, or are it."""
+        found, target = [], (PROTOCOLS / self.file).resolve()
+        for path in sorted((ROOT / folder).rglob("*.c")):
+            rule = self.run([*self.compiler, "-MM", "-D_GNU_SOURCE", "-Isrc", "-Iinclude", "-DREGISTERS_STOP_AT_ACCESS", str(path)])
+            if target in {pathlib.Path(ROOT, name).resolve() for name in rule.replace("\\\n", " ").split()[1:]}:
+                found.append(path)
+        return found
+
+    def catalogue(self, folder):
+        """The checker's list of protocols, with these alone."""
+        names = " ".join(f"MODEL({name.replace('-', '_')})" for name in self.protocols)
+        source, output = folder / "catalogue.c", folder / "catalogue.o"
+        source.write_text("#include \"check/registers/models/models.h\"\n#undef REGISTER_MODELS\n"
+                          f"#define REGISTER_MODELS(MODEL) {names}\n#include \"check/registers/catalogue.c\"\n")
+        self.run([*self.compiler, "-c", "-o", str(output), *SEARCHED, "-DREGISTERS_STOP_AT_ACCESS", "-Isrc", str(source)])
+        return output
+
+    def overlay(self, folder, text, folded=False):
+        """A folder that goes before src/, with the mutant in it."""
+        def write(name, content):
+            path = folder / "protocols" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(fold(content) if folded else content)
+
+        if folded:
+            for path in (PROTOCOLS / "messages").glob("*.[ch]"):
+                write(f"messages/{path.name}", path.read_text())
+        write(self.file, text)
+
+    def source(self, folder, path):
+        """The file itself, or what lies in its place in the overlay; of a model's file, the shipped models alone."""
+        if path.parent.name == "models":
+            text = path.read_text()
+            declared = "".join(f"extern __typeof__(model_{name}) model_{name} __attribute__((externally_visible));\n"
+                               for name in (name.replace("-", "_") for name in self.protocols) if re.search(rf"\bmodel_{name}\b", text))
+            source = folder / f"model_{path.name}"
+            source.write_text(f"#include \"check/registers/models/models.h\"\n{declared}#include \"{path.relative_to(ROOT / 'src')}\"\n")
+            return source
+        in_overlay = folder / path.relative_to(ROOT / "src")
+        return in_overlay if in_overlay.exists() else path
+
+    def objects(self, folder, text):
+        """The objects that the search runs. -fwhole-program leaves out the models that nobody asks for."""
+        self.overlay(folder, text)
+        made = []
+        for path in self.searched:
+            flags = ["-DREGISTERS_STOP_AT_ACCESS", *(["-fwhole-program"] if path.parent.name == "models" else [])]
+            made.append(folder / f"{len(made)}.o")
+            self.run([*self.compiler, "-c", "-o", str(made[-1]), *SEARCHED, *flags, f"-I{folder}", "-Isrc", "-Iinclude",
+                      f"-ffile-prefix-map={folder}=", str(self.source(folder, path))])
+        return made
+
+    def shipped(self, folder, text):
+        """The assembly of what ships."""
+        self.overlay(folder, text, folded=self.of_messages)
+        if self.of_messages:
+            sources = [(self.source(folder, path), []) for path in self.searched
+                       if path.is_relative_to(PROTOCOLS) and path.parent.name != "papers"]
+        else:
+            names = sorted({name.partition("-")[0] for name in self.protocols})
+            sources = [(pathlib.Path(__file__).resolve().parent / "ships.c", [f"-DSHIPS_{name.upper()}"]) for name in names]
+        return "".join(self.run([*self.compiler, "-S", "-o", "-", *SHIPPED, *flags, f"-I{folder}", "-Isrc",
+                                 f"-ffile-prefix-map={folder}=", str(source)]).replace(str(folder), "") for source, flags in sources)
+
+    def checker(self, folder, objects):
+        """An afteryou-tools with these objects in it."""
+        program, (before, after) = folder / "checker", self.link
+        self.run([*before, "-s", "-o", str(program), *map(str, [*objects, *self.table]), *after], self.build)
+        return program
+
+
+def fold(text):
+    """The text with no rule left out."""
+    return re.sub(r"\b(?:my\.node|node|how|my)->without\b(?!\s*=[^=])", "UINT64_C(0)", text)
+
+
+def spent():
+    """Seconds of the processor, of children that have ended; a measure of one of them only while no other runs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def ask(program, row, states, cpu):
+    """The row put to a checker, within limits: None if it holds, else what was found; and states and seconds."""
+    def limits():
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    words = [word for at, word in enumerate(row.words) if word != "--memory" and row.words[at - 1] != "--memory"]
+    before = spent()
+    try:
+        done = subprocess.run([program, "check", *words, "--json", "--memory", "3G", "--states", str(states)], capture_output=True,
+                              text=True, check=False, preexec_fn=limits, timeout=30 * cpu)
+    except subprocess.TimeoutExpired:
+        return ENDLESS, 0, 0
+    seconds = spent() - before
+    if done.returncode in (-24, -9):
+        return ENDLESS, 0, seconds
+    if done.returncode < 0 or not done.stdout.startswith("{"):
+        if done.returncode == 125:
+            raise SystemExit(f"check {' '.join(words)}: {done.stderr.strip()}")
+        return f"it crashes ({done.returncode}) {done.stderr.strip()[:80]}", 0, seconds
+    answer = json.loads(done.stdout)
+    answer["status"] = done.returncode
+    if "nodes" in answer:
+        answer = guarantees.of_messages(answer)
+    wrong = guarantees.complaint(row, answer)
+    if wrong:
+        found = guarantees.broken(answer)
+        wrong = found[0] if found else ENORMOUS if not answer["exhausted"] else wrong
+    return wrong, answer["states"], seconds
+
+
+class Judge:
+    """All that is known of one file before it is changed; then judges its mutants."""
+
+    def __init__(self, file, build, compiler, measured=None, slowest=0):
+        """`measured`: states and seconds of rows on the unchanged text, by their words, kept from run to run."""
+        self.folder = tempfile.TemporaryDirectory()
+        self.builder = Builder(file, build, compiler, pathlib.Path(self.folder.name))
+        self.text = (PROTOCOLS / file).read_text()
+        self.measured = {} if measured is None else measured
+        self.slowest = slowest
+        with tempfile.TemporaryDirectory() as name:
+            self.shipped = self.builder.shipped(pathlib.Path(name), self.text)
+        with tempfile.TemporaryDirectory() as name:
+            objects = self.builder.objects(pathlib.Path(name), self.text)
+            self.searched = digest(objects)
+            program = self.builder.checker(pathlib.Path(name), objects)
+            for row in rows_for(file):
+                self.measure(program, row)
+        self.rows = sorted((row for row in rows_for(file) if self.measured[words_of(row)]), key=lambda row: self.measured[words_of(row)][1])
+
+    def measure(self, program, row):
+        """How far the row goes on the unchanged text, where it must hold; None: it takes too long to be put to mutants."""
+        words = words_of(row)
+        if words in self.measured and (self.measured[words] or self.slowest == 0):
+            return
+        if not row.quick and not self.slowest:
+            self.measured[words] = None
+            return
+        wrong, states, seconds = ask(program, row, 10 ** 9, 60 if row.quick else self.slowest)
+        if wrong and (row.quick or wrong != ENDLESS):
+            raise SystemExit(f"{self.builder.file}: `check {words}` must hold of the unchanged text: {wrong}")
+        self.measured[words] = None if wrong else (states, seconds)
+
+    def limits(self, row):
+        states, seconds = self.measured[words_of(row)]
+        return max(FAR * states, STATES_LEAST), max(int(FAR * seconds), CPU_LEAST)
+
+    def judge(self, mutant, first="", survived=()):
+        """What becomes of it. `first` is the row to begin with, `survived` those that it is known to survive."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            try:
+                objects = self.builder.objects(folder, mutant.text)
+                code = digest(objects)
+                program = self.builder.checker(folder, objects) if code != self.searched else None
+            except DoesNotCompile:
+                return Verdict(NO_PROGRAM)
+            for row in sorted(self.rows, key=lambda row: words_of(row) != first) if program else []:
+                wrong = ask(program, row, *self.limits(row))[0] if words_of(row) not in survived else None
+                if wrong:
+                    return Verdict(KILLED, code, words_of(row), wrong)
+        with tempfile.TemporaryDirectory() as name:
+            if self.builder.shipped(pathlib.Path(name), mutant.text) == self.shipped:
+                return Verdict(SAME)
+        return Verdict(SURVIVES, code) if program else Verdict(UNSEEN)
