@@ -2,7 +2,8 @@
 """Every small change of a text in the protocols' dialect of C, one at a time.
 
 The dialect is small: no macros are looked into, and a word of protocols/language/registers.h is read as a call. So the text is
-cut into tokens, functions into statements, expressions into clauses; all else is left as it stands. What is changed:
+cut into tokens, functions into statements, expressions into clauses; all else is left as it stands. What depends on a rule of
+`without` is left alone, for that is how the checker's own mutants are made. What is changed:
 
   delete    a statement is left out; an `if` with all that hangs on it, a loop with its body
   always    the condition of an `if` is left out, and its body stays; never: what hangs on `else` stays
@@ -38,6 +39,9 @@ JUMPS = {"return", "break", "continue", "goto"}
 COMPARED = {"<": ("<=", ">"), "<=": ("<",), ">": (">=", "<"), ">=": (">",), "==": ("!=",), "!=": ("==",)}
 # What ends a clause on its own level, besides brackets and commas.
 BETWEEN = {",", ";", "?", ":", "=", "|=", "&=", "+=", "-=", "return"}
+# A rule that the checker may leave out, and nobody else: false in all that ships.
+RULE = r"(?:rules\.without|without)\.\w+|rules\.(?!precedence\b|padding\b|without\b)\w+|(?:my\.node|my|how)->without & \w+"
+IS_RULE, IS_NO_RULE = re.compile(RULE), re.compile(rf"!(?:{RULE})|!\((?:{RULE})\)")
 TYPES = {"const", "static", "unsigned", "int", "bool", "word", "struct", "enum", "size_t", "uint64_t", "uint32_t", "uint8_t", "clock_position",
          "place_number", "place_set"}
 
@@ -147,7 +151,7 @@ class Mutator(Reader):
 
     def __init__(self, text):
         super().__init__(text)
-        self.where, self.found, self.alike = "the head", [], collections.Counter()
+        self.where, self.found, self.alike, self.left_alone = "the head", [], collections.Counter(), set()
 
     def mutants(self):
         at = 0
@@ -171,6 +175,8 @@ class Mutator(Reader):
 
     def change(self, kind, first, after, becomes, shown):
         """Tokens [first, after) become the text `becomes`; `shown` tells a reader."""
+        if first in self.left_alone:
+            return
         start, end = self.tokens[first].start, self.tokens[after - 1].end
         name = f"{self.where}: {kind} {shown}"
         self.alike[name] += 1
@@ -193,14 +199,17 @@ class Mutator(Reader):
 
     def statements(self, block):
         for at, statement in enumerate(block):
+            if statement.condition and IS_RULE.fullmatch(self.words(*statement.condition)):
+                self.left_alone |= set(range(statement.first, statement.parts[0][0].after))
             shown = f"`{self.words(statement.first, statement.after)}`"
             if statement.kind not in ("block", "label", "word", "declaration"):
                 self.change("delete", statement.first, statement.after, ";", shown)
-            if statement.kind == "if":
+            ruled = statement.condition and IS_NO_RULE.fullmatch(self.words(*statement.condition))
+            if statement.kind == "if" and not ruled:
                 for which, part in enumerate(statement.parts):
                     self.change("never" if which else "always", statement.first, statement.after,
                                 self.source(part[0].first, part[0].after), shown)
-            if statement.condition:
+            if statement.condition and not ruled:
                 self.negate(*statement.condition)
             if statement.kind in ("break", "continue"):
                 becomes = "continue" if statement.kind == "break" else "break"
@@ -299,6 +308,8 @@ class Mutator(Reader):
             return
         whole = self.words(sides[0][0], sides[-1][1])
         for which, (first, after) in enumerate(sides):
+            if IS_RULE.fullmatch(self.words(first, after)) or IS_NO_RULE.fullmatch(self.words(first, after)):
+                continue
             shown = f"`{self.words(first, after)}` of `{whole}`"
             if which + 1 < len(sides):
                 self.change("clause", first, sides[which + 1][0], "", shown)

@@ -24,6 +24,7 @@
 #define AFTERYOU_PROTOCOLS_REGISTERS_BAKERY_H
 
 #include "protocols/language/registers.h"
+#include "protocols/modes.h"
 
 enum bakery_state { BAKERY_IDLE, BAKERY_CHOOSING, BAKERY_QUEUED };
 
@@ -35,6 +36,8 @@ enum {
     BAKERY_NUMBER_SHIFT = BAKERY_INCARNATION_SHIFT + INCARNATION_BITS,
     BAKERY_NUMBER_BITS = 8 * (int)sizeof(word) - BAKERY_NUMBER_SHIFT
 };
+_Static_assert(MODES <= 1 << BAKERY_MODE_BITS, "every mode has room");
+_Static_assert(BAKERY_NUMBER_SHIFT + BAKERY_NUMBER_BITS <= 8 * (int)sizeof(word), "so has a number");
 
 static inline enum bakery_state bakery_state(word w)
 {
