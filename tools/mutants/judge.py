@@ -108,6 +108,15 @@ def checker_hash():
     return hashed.hexdigest()
 
 
+def included(path, seen):
+    """The file, and all of src/ that it includes, by whatever way."""
+    if path not in seen and path.exists():
+        seen.add(path)
+        for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.MULTILINE):
+            included(ROOT / "src" / name, seen)
+    return seen
+
+
 class Builder:
     """Compiles what depends on one file of src/protocols, and links a checker."""
 
@@ -116,9 +125,11 @@ class Builder:
         self.protocols = FILES[file]
         self.of_messages = file.startswith(("messages/", "modes.h"))
         if self.of_messages:
-            self.searched = self.dependents("src/protocols/messages") + self.dependents("src/check/messages")
+            # Those who judge keep the unchanged text; but what carries messages is the engine's part in messages.h.
+            self.searched = [path for path in self.dependents("src/protocols/messages") if path.stem.replace("_", "-") in self.protocols]
+            self.searched += self.dependents("src/check/messages") if file == "messages/messages.h" else []
         else:
-            self.searched = self.dependents("src/check/registers/models")
+            self.searched = [path for path in self.dependents("src/check/registers/models") if self.models_in(path)]
         # How ninja links afteryou-tools: what comes first goes before the archives.
         words = shlex.split(self.run(["ninja", "-C", str(build), "-t", "commands", "-s", "afteryou-tools"]).splitlines()[-1])
         at = words.index("-o")
@@ -133,12 +144,12 @@ class Builder:
 
     def dependents(self, folder):
         """The C files below the folder that include this file, or are it."""
-        found, target = [], (PROTOCOLS / self.file).resolve()
-        for path in sorted((ROOT / folder).rglob("*.c")):
-            rule = self.run([*self.compiler, "-MM", "-D_GNU_SOURCE", "-Isrc", "-Iinclude", "-DREGISTERS_STOP_AT_ACCESS", str(path)])
-            if target in {pathlib.Path(ROOT, name).resolve() for name in rule.replace("\\\n", " ").split()[1:]}:
-                found.append(path)
-        return found
+        return [path for path in sorted((ROOT / folder).rglob("*.c")) if PROTOCOLS / self.file in included(path, set())]
+
+    def models_in(self, path):
+        """The shipped models that the file defines."""
+        names, text = (f"model_{name.replace('-', '_')}" for name in self.protocols), path.read_text()
+        return [name for name in names if re.search(rf"\b{name}\b", text)]
 
     def catalogue(self, folder):
         """The checker's list of protocols, with these alone."""
@@ -164,9 +175,7 @@ class Builder:
     def source(self, folder, path):
         """The file itself, or what lies in its place in the overlay; of a model's file, the shipped models alone."""
         if path.parent.name == "models":
-            text = path.read_text()
-            declared = "".join(f"extern __typeof__(model_{name}) model_{name} __attribute__((externally_visible));\n"
-                               for name in (name.replace("-", "_") for name in self.protocols) if re.search(rf"\bmodel_{name}\b", text))
+            declared = "".join(f"extern __typeof__({name}) {name} __attribute__((externally_visible));\n" for name in self.models_in(path))
             source = folder / f"model_{path.name}"
             source.write_text(f"#include \"check/registers/models/models.h\"\n{declared}#include \"{path.relative_to(ROOT / 'src')}\"\n")
             return source
@@ -188,8 +197,7 @@ class Builder:
         """The assembly of what ships."""
         self.overlay(folder, text, folded=self.of_messages)
         if self.of_messages:
-            sources = [(self.source(folder, path), []) for path in self.searched
-                       if path.is_relative_to(PROTOCOLS) and path.parent.name != "papers"]
+            sources = [(self.source(folder, path), []) for path in self.searched if path.is_relative_to(PROTOCOLS)]
         else:
             names = sorted({name.partition("-")[0] for name in self.protocols})
             sources = [(pathlib.Path(__file__).resolve().parent / "ships.c", [f"-DSHIPS_{name.upper()}"]) for name in names]
@@ -232,8 +240,6 @@ def ask(program, row, states, cpu):
     if done.returncode in (-24, -9):
         return ENDLESS, 0, seconds
     if done.returncode < 0 or not done.stdout.startswith("{"):
-        if done.returncode == 125:
-            raise SystemExit(f"check {' '.join(words)}: {done.stderr.strip()}")
         return f"it crashes ({done.returncode}) {done.stderr.strip()[:80]}", 0, seconds
     answer = json.loads(done.stdout)
     answer["status"] = done.returncode

@@ -93,28 +93,41 @@ class Cache:
 
 
 class Judgement:
-    """The mutants of one file, judged."""
+    """The mutants of one file, judged: by what is kept, or else by a judge, who is called when he is first needed."""
 
     def __init__(self, file, cache, words, compiler):
-        self.file, self.cache = file, cache
-        known = set(cache.measured)
-        self.judge = judge.Judge(file, words.build.resolve(), compiler, cache.measured, words.slow)
-        for row in set(cache.measured) - known:
-            cache.write({"measured": row, "cost": cache.measured[row]})
-        self.rows = [judge.words_of(row) for row in self.judge.rows]
+        self.file, self.cache, self.words, self.compiler = file, cache, words, compiler
+        self.called, self.lock = None, threading.Lock()
 
-    def verdict(self, mutant):
-        """What is known of it, or what is found out now."""
+    def judge(self):
+        with self.lock:
+            if not self.called:
+                known = set(self.cache.measured)
+                self.called = judge.Judge(self.file, self.words.build.resolve(), self.compiler, self.cache.measured, self.words.slow)
+                for row in sorted(set(self.cache.measured) - known):
+                    self.cache.write({"measured": row, "cost": self.cache.measured[row]})
+            return self.called
+
+    def rows(self):
+        """The rows that a survivor has to survive."""
+        if self.words.slow:
+            self.judge()  # to find out which of the slow ones are fast enough
+        return {judge.words_of(row) for row in judge.rows_for(self.file)
+                if row.quick or (self.words.slow and self.cache.measured[judge.words_of(row)])}
+
+    def verdict(self, mutant, in_time):
+        """What is known of it, or what is found out now; None: there was no time for it."""
         key = self.cache.key(self.file, mutant)
-        known = self.cache.kept.get(key)
-        survived = ()
+        known, survived = self.cache.kept.get(key), ()
         if known:
             old = judge.Verdict(known["what"], known["code"], known["row"], known["found"])
-            if old.what != judge.SURVIVES or set(self.rows) <= set(known["survived"]):
+            if old.what != judge.SURVIVES or self.rows() <= set(known["survived"]):
                 return old
             survived = known["survived"]
-        new = self.judge.judge(mutant, self.cache.hints.get(key, ""), survived)
-        self.cache.write({"mutant": key, "survived": sorted(set(self.rows) | set(survived)) if new.what == judge.SURVIVES else [],
+        if not in_time:
+            return None
+        new = self.judge().judge(mutant, self.cache.hints.get(key, ""), survived)
+        self.cache.write({"mutant": key, "survived": sorted(self.rows() | set(survived)) if new.what == judge.SURVIVES else [],
                           **new._asdict()})
         return new
 
@@ -125,15 +138,13 @@ def chosen(mutants, sample):
 
 
 def judge_file(file, words, cache, compiler, ends, listed):
-    """The verdict of each of its mutants, as report.Judged; None where the time ran out."""
+    """The verdict on each of its mutants, as report.Judged."""
     mutants = chosen(mutator.mutants_of((judge.PROTOCOLS / file).read_text()), words.sample)
-    if time.monotonic() > ends:
-        return [report.Judged(identity(file, mutant), mutant.line, None) for mutant in mutants]
     judgement = Judgement(file, cache, words, compiler)
 
     def one(mutant):
         name = identity(file, mutant)
-        verdict = judgement.verdict(mutant) if time.monotonic() < ends else None
+        verdict = judgement.verdict(mutant, time.monotonic() < ends)
         if verdict and (words.verbose or verdict.what in (judge.SURVIVES, judge.UNSEEN)):
             note = listed.get(name, "NOT LISTED") if verdict.what != judge.KILLED else f"{verdict.found}, by {verdict.row}"
             print(f"{verdict.what}: line {mutant.line}: {name}: {note}", flush=True)

@@ -171,7 +171,7 @@ class Mutator(Reader):
         for at in range(first, after):
             gap = at > first and self.tokens[at - 1].end < self.tokens[at].start
             line += (" " if gap else "") + self.tokens[at].text
-        return line if len(line) <= most else f"{line[:most * 2 // 3]} … {line[-most // 3:]}"
+        return line if len(line) <= most else f"{line[:most * 2 // 3].rstrip()} … {line[-most // 3:].lstrip()}"
 
     def change(self, kind, first, after, becomes, shown):
         """Tokens [first, after) become the text `becomes`; `shown` tells a reader."""
@@ -191,8 +191,8 @@ class Mutator(Reader):
             first -= 1
         while after < min(at + 6, len(self.tokens)) and self.tokens[after].text not in ends:
             after += 1
-        before, behind = self.words(first, at), self.words(at + 1, after)
-        self.change(kind, at, at + 1, becomes, f"`{before} [{self.tokens[at].text}] {behind}` to `{becomes}`")
+        shown = f"{self.words(first, at)} [{self.tokens[at].text}] {self.words(at + 1, after)}".strip()
+        self.change(kind, at, at + 1, becomes, f"`{shown}` to `{becomes}`")
 
     def source(self, first, after):
         return self.text[self.tokens[first].start:self.tokens[after - 1].end]
@@ -248,6 +248,8 @@ class Mutator(Reader):
     def constants(self, first, after):
         for at in range(first, after):
             token = self.tokens[at]
+            if [before.text for before in self.tokens[at - 4:at]] == ["registers_own", "(", "at", ","]:
+                continue  # the name of a register
             if token.kind == "number":
                 value, suffix = re.fullmatch(r"(0[xX][0-9a-fA-F]+|[0-9]+)(\w*)", token.text).groups()
                 for changed in sorted({int(value, 0) + 1, int(value, 0) - 1} - {-1}):

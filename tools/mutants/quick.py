@@ -6,9 +6,21 @@ import mutator
 import report
 
 # Of each kind of change one at least: file, and the mutant's name in it.
-KILLED = []
+KILLED = [
+    ("registers/pair.h", "pair_enter: delete `READ(C, my->U, S(j));`"),
+    ("registers/pair.h", "pair_enter: late `[WRITE] (B, S(` to `WRITE_LATE`"),
+    ("registers/pair.h", "pair_enter: swap `READ(C, my->U, S(j));` and `if (my->U != PAIR_D) WRITE(D, S(i … air_plus(my->U));`"),
+    ("registers/pair.h", "pair_enter: clause `my->U == pair_plus(my->s)` of"
+     " `my->U == PAIR_D || my->U == pair_plus(my->s) | … == 0 && my->U == my->s)`"),
+    ("registers/pair.h", "pair_plus: constant `return (word)(value == [3] ? 1 : value +` to `4`"),
+    ("registers/bakery.h", "bakery_before: compare `return number_i [<] number_j || (number_i ==` to `<=`"),
+    ("registers/bakery.h", "bakery_run: negate `bakery_first(at, w, my->j, my->first, without)`"),
+    ("registers/region.h", "region_run: jump break to continue"),
+    ("messages/ricart_agrawala.c",
+     "ricart_agrawala_defers: always `if (my.node->status == NODE_INSIDE && !(my.nod … SIDE_TEST)) return true;`"),
+]
 # Survives, and stands in the list for it.
-SURVIVOR = None
+SURVIVOR = ("registers/pair.h", "pair_enter: compare `my->s) || (i [==] 0 && my->U` to `!=`")
 
 
 def judged(file, names, build, compiler):
