@@ -67,7 +67,7 @@ class Cache:
         folder.mkdir(parents=True, exist_ok=True)
         self.path, self.kept, self.hints, self.lock = folder / "verdicts", {}, {}, threading.Lock()
         self.checker = judge.checker_hash()
-        self.measured = {}
+        self.measured, self.meanings = {}, {}
         if self.path.exists():
             for line in self.path.read_text().splitlines():
                 self.take(json.loads(line))
@@ -89,7 +89,10 @@ class Cache:
             out.write(json.dumps(entry) + "\n")
 
     def key(self, file, mutant):
-        return hashlib.sha256(f"{file}\n{mutator.meaning(mutant.text)}".encode()).hexdigest()[:24]
+        """The text, comments and layout left out, and what is changed in it."""
+        if file not in self.meanings:
+            self.meanings[file] = mutator.meaning((judge.PROTOCOLS / file).read_text())
+        return hashlib.sha256(f"{self.meanings[file]}\n{identity(file, mutant)}".encode()).hexdigest()[:24]
 
 
 class Judgement:
@@ -206,7 +209,7 @@ def main():
         import quick  # beside this file
         failed += quick.failures(words.build.resolve(), shlex.split(words.compiler), listed)
     else:
-        ends = time.monotonic() + 60 * words.budget if words.budget else float("inf")
+        ends = time.monotonic() + 60 * words.budget if words.budget is not None else float("inf")
         cache = Cache(words.build / "mutants")
         groups = collections.OrderedDict()
         for file in files:

@@ -152,13 +152,17 @@ class Mutator(Reader):
     def __init__(self, text):
         super().__init__(text)
         self.where, self.found, self.alike, self.left_alone = "the head", [], collections.Counter(), set()
+        self.kept = set()  # where a last return stands: without it a function would have no value
 
     def mutants(self):
         at = 0
         for name, brace in self.functions():
             self.constants(at, brace)
             self.where = name
-            self.statements(self.block(brace))
+            block = self.block(brace)
+            if block and block[-1].kind == "return":
+                self.kept.add(block[-1].first)
+            self.statements(block)
             self.expressions(brace + 1, self.partner[brace])
             self.where = "the head"
             at = self.partner[brace] + 1
@@ -202,7 +206,7 @@ class Mutator(Reader):
             if statement.condition and IS_RULE.fullmatch(self.words(*statement.condition)):
                 self.left_alone |= set(range(statement.first, statement.parts[0][0].after))
             shown = f"`{self.words(statement.first, statement.after)}`"
-            if statement.kind not in ("block", "label", "word", "declaration"):
+            if statement.kind not in ("block", "label", "word", "declaration") and statement.first not in self.kept:
                 self.change("delete", statement.first, statement.after, ";", shown)
             ruled = statement.condition and IS_NO_RULE.fullmatch(self.words(*statement.condition))
             if statement.kind == "if" and not ruled:

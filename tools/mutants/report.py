@@ -76,6 +76,9 @@ def table(groups, listed, words):
         out.append(f"| {file}{f' ({figures.left} not judged)' if figures.left else ''} | {figures.made} | {figures.no_program} | {figures.same} |"
                    f" {figures.twins} | {figures.counted} | {figures.killed} | {figures.by_limit} | {kinds['equivalent']} | {kinds['speed only']} |"
                    f" {kinds['unseen']} | {kinds['unfound'] + kinds['new']} | {figures.share():.1f} % |")
+    unjudged = [file for file in judge.FILES if file not in groups]
+    if unjudged:
+        out += ["", "Not judged in this run:", "", *(f"- `{file}`" for file in unjudged)]
     return "\n".join(out) + "\n"
 
 

@@ -37,7 +37,8 @@ enum {
     BAKERY_NUMBER_BITS = 8 * (int)sizeof(word) - BAKERY_NUMBER_SHIFT
 };
 _Static_assert(MODES <= 1 << BAKERY_MODE_BITS, "every mode has room");
-_Static_assert(BAKERY_NUMBER_SHIFT + BAKERY_NUMBER_BITS <= 8 * (int)sizeof(word), "so has a number");
+_Static_assert(BAKERY_NUMBER_SHIFT + BAKERY_NUMBER_BITS <= 8 * (int)sizeof(word),
+               "so has a number");
 
 static inline enum bakery_state bakery_state(word w)
 {
