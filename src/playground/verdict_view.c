@@ -40,7 +40,7 @@ static void view_finding(struct json *json, const struct finding *finding, enum 
         json_text(json, "broken", finding->broken);
     if (*finding->detail)
         json_text(json, "detail", finding->detail);
-    if (finding->answer == ANSWER_BROKEN)
+    if (finding->answer == ANSWER_BROKEN && property != PROPERTY_REACHED)
         view_run(json, &finding->run);
     json_close(json);
 }
