@@ -11,10 +11,11 @@
 #include "harness.h"
 
 static long kill_at; /* SIGKILL at this access from now; 0: at none */
-void ay__access_point(void);
+void ay__access_point(const char *file);
 
-void ay__access_point(void)
+void ay__access_point(const char *file)
 {
+    (void)file;
     if (kill_at > 0 && --kill_at == 0)
         raise(SIGKILL);
 }

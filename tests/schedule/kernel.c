@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "world.h"
@@ -13,22 +15,64 @@
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
                            struct timespec *left);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_nanosleep(const struct timespec *time, struct timespec *left);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
                            struct timespec *left);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
 
-void futex_wait(_Atomic uint32_t *word, uint32_t value)
+/* Those who wait for the turn do so by a bit each, so that one that gets it wakes no other. */
+void turn_wait(uint32_t value, uint32_t bits)
 {
-    __real_syscall(SYS_futex, (long)word, FUTEX_WAIT, value, 0, 0, 0);
+    __real_syscall(SYS_futex, (long)&world->turn, FUTEX_WAIT_BITSET, value, 0, 0, bits);
 }
 
-void futex_wake(_Atomic uint32_t *word)
+void turn_wake(uint32_t bits)
 {
-    __real_syscall(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+    __real_syscall(SYS_futex, (long)&world->turn, FUTEX_WAKE_BITSET, INT32_MAX, 0, 0, bits);
 }
 
-/* Where in its file a word lies: two mappings of one word are one word. A word of no file is its
- * address. */
+/* ---- time: each has its own, which passes when a deadline of it lapses ---- */
+
+static int64_t ns_of(const struct timespec *time)
+{
+    return time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+int64_t machine_now(void)
+{
+    struct timespec now;
+    __real_clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_of(&now);
+}
+
+static int64_t own_now(void)
+{
+    return world->began_ns + world->actor[self].clock_ns;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    if (!enrolled)
+        return __real_clock_gettime(clock, now);
+    if (clock == CLOCK_MONOTONIC)
+        decide_lapse(__builtin_return_address(0));
+    const int64_t ns = own_now();
+    *now = (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+    return 0;
+}
+
+/* ---- sleepers ---- */
+
+/* Of a word of no file: no two processes have it in common. */
+static uint64_t own_key(const void *address)
+{
+    return (uintptr_t)address | 1ull << 63 | (uint64_t)world->actor[self].process << 56;
+}
+
+/* Where in its file a word lies: two mappings of one word are one word. */
 static uint64_t key_of(const void *address)
 {
     static char maps[64 * 1024];
@@ -42,11 +86,13 @@ static uint64_t key_of(const void *address)
     for (const char *line = maps; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
         unsigned long begin, end, offset, inode;
-        if (sscanf(line, "%lx-%lx %*s %lx %*s %lu", &begin, &end, &offset, &inode) == 4 &&
+        char mine[8];
+        if (sscanf(line, "%lx-%lx %7s %lx %*s %lu", &begin, &end, mine, &offset, &inode) == 5 &&
             (uintptr_t)address >= begin && (uintptr_t)address < end)
-            return inode ? offset + ((uintptr_t)address - begin) : (uintptr_t)address | 1ull << 63;
+            return inode && (mine[3] == 's') ? offset + ((uintptr_t)address - begin)
+                                             : own_key(address);
     }
-    return (uintptr_t)address | 1ull << 63;
+    return own_key(address);
 }
 
 static void rouse(struct actor *actor, unsigned by)
@@ -74,32 +120,14 @@ struct waitv {
     uint32_t flags, reserved;
 };
 
-static bool ends_soon(const struct timespec *until)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return until &&
-           (until->tv_sec - now.tv_sec) * 1000000000 + until->tv_nsec - now.tv_nsec <= NAP_MOST_NS;
-}
-
-static long sleep_on(const struct waitv *words, unsigned count, const struct timespec *until,
-                     const void *place)
+static long fall_asleep(unsigned count, int64_t left_ns, const void *place)
 {
     struct actor *actor = &world->actor[self];
-    if (count > SLEPT_ON_MOST)
-        found("sleeps on %u words", count);
-    for (unsigned at = 0; at < count; at++) {
-        const _Atomic uint32_t *word = (const _Atomic uint32_t *)(uintptr_t)words[at].address;
-        if (atomic_load(word) != (uint32_t)words[at].value) {
-            errno = EAGAIN;
-            return -1;
-        }
-        actor->on[at] = (struct slept_on){.key = key_of((const void *)(uintptr_t)words[at].address),
-                                          .value = (uint32_t)words[at].value};
-    }
     actor->count = count;
     actor->woken = false;
-    actor->briefly = ends_soon(until);
+    actor->left_ns = left_ns;
+    actor->briefly = left_ns <= (actor->hurried ? NAP_MOST_NS : NAP_BY_INTENT_NS);
+    actor->until_deadline = actor->hurried && !actor->briefly && left_ns <= LAPSE_NS;
     actor->slept_since = world->sleeps++;
     actor->state = ASLEEP;
     yield_turn(place);
@@ -109,43 +137,126 @@ static long sleep_on(const struct waitv *words, unsigned count, const struct tim
     return -1;
 }
 
+/* As the kernel would: false if nothing is mapped there any more. */
+static bool read_own(uint64_t address, uint32_t *value)
+{
+    const struct iovec from = {.iov_base = (void *)(uintptr_t)address, .iov_len = sizeof *value},
+                       into = {.iov_base = value, .iov_len = sizeof *value};
+    return process_vm_readv(getpid(), &into, 1, &from, 1, 0) == sizeof *value;
+}
+
+static long sleep_on(const struct waitv *words, unsigned count, int64_t left_ns, const void *place)
+{
+    struct actor *actor = &world->actor[self];
+    if (count > SLEPT_ON_MOST)
+        found("sleeps on %u words", count);
+    for (unsigned at = 0; at < count; at++) {
+        uint32_t value;
+        if (!read_own(words[at].address, &value)) {
+            errno = EFAULT;
+            return -1;
+        }
+        if (value != (uint32_t)words[at].value) {
+            errno = EAGAIN;
+            return -1;
+        }
+        actor->on[at] = (struct slept_on){.key = key_of((const void *)(uintptr_t)words[at].address),
+                                          .value = (uint32_t)words[at].value};
+    }
+    return fall_asleep(count, left_ns, place);
+}
+
+void sleep_on_own(const void *address)
+{
+    world->actor[self].on[0] = (struct slept_on){.key = own_key(address)};
+    fall_asleep(1, INT64_MAX, __builtin_return_address(0));
+}
+
+void wake_own(const void *address)
+{
+    wake_all(own_key(address));
+}
+
+static long wait_on_one(long address, uint32_t value, const struct timespec *time,
+                        const void *place)
+{
+    const struct waitv word = {.address = (uint64_t)address, .value = value};
+    return sleep_on(&word, 1, time ? ns_of(time) : INT64_MAX, place) < 0 ? -1 : 0;
+}
+
+/* A barrier has nothing to do here: one runs at a time. */
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
+    const void *place = __builtin_return_address(0);
     if (!enrolled)
         return __real_syscall(number, a, b, c, d, e, f);
-    if (number == SYS_futex && b == FUTEX_WAKE) {
+    if (number == SYS_membarrier && a == MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+        return 0;
+    const long operation = number == SYS_futex ? b & ~FUTEX_PRIVATE_FLAG : -1;
+    if (number == SYS_futex_waitv && b > 0 && !world->preparing)
+        yield_turn(place); /* between what was seen before, and this */
+    if (operation == FUTEX_WAKE) {
         const long real = __real_syscall(number, a, b, c, d, e, f);
         return wake_all(key_of((const void *)a)) + real;
     }
-    if (number == SYS_futex_waitv)
-        return sleep_on((const struct waitv *)a, (unsigned)b, (const struct timespec *)d,
-                        __builtin_return_address(0));
-    return __real_syscall(number, a, b, c, d, e, f);
+    if (operation == FUTEX_WAIT && world->scene->threads)
+        return wait_on_one(a, (uint32_t)c, (const struct timespec *)d, place);
+    if (number != SYS_futex_waitv || b == 0)
+        return __real_syscall(number, a, b, c, d, e, f);
+    const struct timespec *until = (const struct timespec *)d;
+    return sleep_on((const struct waitv *)a, (unsigned)b,
+                    until ? ns_of(until) - own_now() : INT64_MAX, place);
+}
+
+static int nap(const void *place)
+{
+    world->actor[self].state = NAPS;
+    yield_turn(place);
+    return 0;
 }
 
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
                            struct timespec *left)
 {
-    if (!enrolled)
-        return __real_clock_nanosleep(clock, flags, time, left);
-    world->actor[self].state = NAPS;
-    yield_turn(__builtin_return_address(0));
-    return 0;
+    return enrolled ? nap(__builtin_return_address(0))
+                    : __real_clock_nanosleep(clock, flags, time, left);
 }
 
-/* The kernel wakes one of those who sleep on a word that it marks. */
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+    return enrolled ? nap(__builtin_return_address(0)) : __real_nanosleep(time, left);
+}
+
+/* What a word of the file is now; that of no file does not change by a death. */
+static uint32_t fetch(int file, const struct slept_on *word)
+{
+    uint32_t value = word->value;
+    return pread(file, &value, sizeof value, (off_t)word->key) == sizeof value ? value
+                                                                               : word->value;
+}
+
+/* Right before a death: whatever differs after it was marked by the kernel. */
+void note_words(void)
+{
+    const int file = open(world->scene->space, O_RDONLY | O_CLOEXEC);
+    for (unsigned which = 0; which < world->actors; which++)
+        for (unsigned at = 0; world->actor[which].state == ASLEEP && at < world->actor[which].count;
+             at++)
+            world->actor[which].on[at].value = fetch(file, &world->actor[which].on[at]);
+    close(file);
+}
+
+/* The kernel wakes one of those who sleep on a word that it marks; the others there sleep on. */
 void wake_by_death(void)
 {
     const int file = open(world->scene->space, O_RDONLY | O_CLOEXEC);
     for (;;) {
         struct actor *first = NULL;
         unsigned by = 0;
-        for (unsigned actor = 0; actor < ACTORS_MOST; actor++) {
-            struct actor *sleeper = &world->actor[actor];
+        for (unsigned which = 0; which < world->actors; which++) {
+            struct actor *sleeper = &world->actor[which];
             for (unsigned at = 0; sleeper->state == ASLEEP && at < sleeper->count; at++) {
-                uint32_t value = sleeper->on[at].value;
-                if (pread(file, &value, sizeof value, (off_t)sleeper->on[at].key) != sizeof value ||
-                    value == sleeper->on[at].value ||
+                if (fetch(file, &sleeper->on[at]) == sleeper->on[at].value ||
                     (first && first->slept_since < sleeper->slept_since))
                     continue;
                 first = sleeper;
@@ -156,11 +267,10 @@ void wake_by_death(void)
             break;
         const uint64_t key = first->on[by].key;
         rouse(first, by);
-        /* the others on that word sleep on: they are not woken by this death */
-        for (unsigned actor = 0; actor < ACTORS_MOST; actor++)
-            for (unsigned at = 0; at < world->actor[actor].count; at++)
-                if (world->actor[actor].state == ASLEEP && world->actor[actor].on[at].key == key)
-                    pread(file, &world->actor[actor].on[at].value, sizeof(uint32_t), (off_t)key);
+        for (unsigned which = 0; which < world->actors; which++)
+            for (unsigned at = 0; at < world->actor[which].count; at++)
+                if (world->actor[which].on[at].key == key)
+                    world->actor[which].on[at].value = fetch(file, &world->actor[which].on[at]);
     }
     close(file);
 }

@@ -18,10 +18,11 @@ _Noreturn static void be_actor(unsigned actor)
     self = actor;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     wait_for_turn();
-    world->scene->prepare(actor);
+    enrolled = world->scene->threads; /* so that its keeper is, from its beginning */
     world->actor[actor].state = READY;
-    pass_turn(DIRECTOR);
-    wait_for_turn();
+    world->scene->prepare(actor);
+    world->actor[actor].state = PARKED;
+    yield_turn(NULL);
     enrolled = true;
     world->scene->act(actor);
     enrolled = false;
@@ -36,24 +37,23 @@ static void wait_until_mine(void)
         const uint32_t turn = atomic_load(&world->turn);
         if (turn == DIRECTOR || atomic_load(&world->over))
             return;
-        futex_wait(&world->turn, turn);
+        turn_wait(turn, turn_bit(DIRECTOR));
     }
 }
 
-static void bury(unsigned actor)
+static void bury(unsigned process)
 {
-    struct actor *dead = &world->actor[actor];
-    dead->state = DEAD;
-    world->deaths_inside += dead->inside;
-    dead->inside = false;
+    for (unsigned which = 0; which < world->actors; which++) {
+        struct actor *dead = &world->actor[which];
+        if (dead->process != process)
+            continue;
+        dead->state = DEAD;
+        world->deaths_inside += dead->inside;
+        dead->inside = false;
+    }
     world->killed++;
     wake_by_death();
-    const struct option option = decide(NULL);
-    if (option.kills) {
-        kill(world->actor[option.actor].pid, SIGKILL);
-    } else if (!atomic_load(&world->over)) {
-        pass_turn(option.actor);
-    }
+    give_turn(decide(NULL));
 }
 
 static void on_alarm(int signal)
@@ -73,10 +73,9 @@ static void reap(unsigned left)
             abort();
         left--;
         unsigned actor = 0;
-        while (actor < ACTORS_MOST && world->actor[actor].pid != pid)
+        while (actor < PROCESSES_MOST && world->actor[actor].tid != pid)
             actor++;
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !atomic_load(&world->over)) {
-            self = DIRECTOR;
             bury(actor);
         } else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
             snprintf(world->finding, sizeof world->finding, "%u ended by signal %d", actor,
@@ -100,6 +99,19 @@ static void audit(void)
         snprintf(world->finding, sizeof world->finding, "the audit ended with status %d", status);
 }
 
+/* How decisions are drawn in this run. */
+static void draw_manner(void)
+{
+    static const struct {
+        unsigned pace, marked;
+    } manners[] = {{0, 0}, {2, 0}, {12, 0}, {0, 8}, {0, 16}, {0, 32}};
+    const unsigned manner = (unsigned)(draw() % (sizeof manners / sizeof *manners));
+    world->pace = manners[manner].pace;
+    world->from = (unsigned)(draw() % (world->usual + 1));
+    world->marked = manners[manner].marked;
+    world->marks = draw();
+}
+
 static void run_once(const struct scene *scene)
 {
     const unsigned length = world->length;
@@ -109,12 +121,13 @@ static void run_once(const struct scene *scene)
     world->length = length;
     world->random = random;
     world->usual = usual;
-    static const unsigned paces[] = {0, 0, 2, 12};
-    world->pace = random ? paces[draw() % 4] : 0;
-    world->from = random ? (unsigned)(draw() % (usual + 1)) : 0;
+    if (random)
+        draw_manner();
     world->scene = scene;
-    world->preemptions = scene->preemptions;
-    world->kills = scene->kills;
+    world->left = scene->bounds;
+    world->preparing = true;
+    world->actors = scene->actors;
+    world->began_ns = machine_now();
     atomic_store(&world->turn, DIRECTOR);
     unlink(scene->space);
     alarm(PATIENCE_S);
@@ -124,13 +137,16 @@ static void run_once(const struct scene *scene)
             be_actor(actor);
         if (pid < 0)
             abort();
-        world->actor[actor].pid = pid;
+        world->actor[actor].tid = pid;
+        world->actor[actor].process = actor;
         pass_turn(actor);
         wait_until_mine();
     }
     if (!atomic_load(&world->over)) {
-        self = DIRECTOR;
-        pass_turn(decide(NULL).actor);
+        for (unsigned actor = 0; actor < scene->actors; actor++)
+            world->actor[actor].state = READY;
+        world->preparing = false;
+        give_turn(decide(NULL));
     }
     reap(scene->actors);
     if (world->finding[0] == '\0')
@@ -160,8 +176,9 @@ static void tell_run(const struct scene *scene)
         if (decision->taken == 0 && at + 1 < world->position &&
             world->decisions[at + 1].actor == decision->actor)
             continue;
-        fprintf(stderr, "  step %4u: %u%s at ", at, decision->actor,
-                decision->kills ? " (somebody is killed)" : "");
+        static const char *const what[] = {"", "killed", "ended", "its deadline lapses", "roused"};
+        fprintf(stderr, "  step %4u: %u (then %u %s) at ", at, decision->actor, decision->whom,
+                what[decision->kind]);
         tell_place(decision->at);
     }
 }

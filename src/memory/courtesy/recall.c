@@ -26,6 +26,7 @@ static bool is_retained(word w)
 
 static bool is_settled(const struct registers *at, unsigned place, word seen)
 {
+    access_point();
     return atomic_load(&registers_hot(at, place)->word) != seen ||
            !ay__vital(at->fixed.space, place).alive;
 }
@@ -35,8 +36,8 @@ static bool is_settled(const struct registers *at, unsigned place, word seen)
  * gets it back. */
 static bool call(const struct registers *at, unsigned place, word seen)
 {
-    enum { CALLS = 50, PAUSES = 20 };
-    for (unsigned calls = 0; calls < CALLS && !is_settled(at, place, seen); calls++) {
+    enum { PAUSES = 20 };
+    for (unsigned calls = 0; calls < CALLS_MOST && !is_settled(at, place, seen); calls++) {
         if (ay__futex_wake(&registers_hot(at, place)->recalled) > 0)
             return true;
         for (unsigned pause = 0; pause < PAUSES; pause++)
@@ -86,10 +87,13 @@ static unsigned say_recalled(struct recall_of *recalls)
         for (ay_region *region = space->regions; region && count < RETAINED_MOST;
              region = region->next) {
             struct registers *at = &region->at;
+            access_point();
             const word seen = atomic_load(&at->near.own->word);
+            access_point();
             const uint32_t grant = atomic_load(&at->retention.grant);
             if (!at->retention.may || !is_retained(seen) || grant == 0)
                 continue;
+            access_point();
             atomic_store(&at->near.own->recalled, grant);
             recalls[count++] = (struct recall_of){at, seen};
         }
@@ -101,9 +105,11 @@ static bool take_back(struct recall_of *recall)
 {
     struct hot *own = recall->at->near.own;
     assert_invariant(L1, recall->at->retention.may); /* its owner looks for recalls */
+    access_point();
     if (atomic_load(&own->inside) != 0)
         return true; /* it will find the recall when it leaves */
     word expected = recall->seen;
+    access_point();
     if (!atomic_compare_exchange_strong(&own->word, &expected,
                                         courtesy_in(COURTESY_IDLE, recall->seen)))
         return false;

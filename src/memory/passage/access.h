@@ -6,13 +6,13 @@
 #define AFTERYOU_MEMORY_PASSAGE_ACCESS_H
 
 #ifdef MEMORY_ACCESS_POINTS
-void ay__access_point(void); /* of the test */
-#define access_point() ay__access_point()
-/* Rounds of waiting awake: one is like the other. */
-enum { SPINS_MOST = 2, ROUNDS_AWAKE = 2 };
+void ay__access_point(const char *file); /* of the test */
+#define access_point() ay__access_point(__FILE__)
+/* Rounds of waiting awake, and of calling a keeper: one is like the other. */
+enum { SPINS_MOST = 2, ROUNDS_AWAKE = 2, CALLS_MOST = 2 };
 #else
 #define access_point() ((void)0)
-enum { SPINS_MOST = 200, ROUNDS_AWAKE = 20 };
+enum { SPINS_MOST = 200, ROUNDS_AWAKE = 20, CALLS_MOST = 50 };
 #endif
 
 #endif

@@ -12,8 +12,11 @@ typedef uint64_t place_set;    /* a bit each: a protocol that uses it serves 64 
 
 struct registers;
 
-/* futex_waitv takes 128 words: the register and the life of each, and a few of my own */
+/* futex_waitv takes 128 words: the register and the life of each, and a few of my own. Tests are
+ * built with less, too. */
+#ifndef WATCH_MOST
 #define WATCH_MOST 60
+#endif
 struct watch {
     unsigned count;
     unsigned ahead;

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The mutants of mutants.py: one change of one file below src/memory each, and how it is found."""
+import dataclasses
+
+STUCK = "nobody wakes them"
+SLEEPING = "wait.c wake.c"
+
+
+@dataclasses.dataclass
+class Mutant:
+    name: str
+    file: str  # below src/memory
+    text: str  # stands there once
+    instead: str
+    scene: str  # finds it
+    finding: str = ""  # what it says
+    preemptions: int = 3
+    kills: int = 0
+    lapses: int = 0
+    rouses: int = 0
+    narrow: bool = False  # with little room: watches of one, lines packed from the second place on
+    seed: int = 1
+    within: str = ""  # only points in these files count
+    long: bool = False  # to find: it is left out unless all are asked for
+
+
+MUTANTS = [
+    # sleeping and waking
+    Mutant("a new owner counts its sleeps anew", "passage/region.c", ".sleeps = atomic_load(&at->near.own->sleeps)", ".sleeps = 0",
+           "a place changes its owner", STUCK),
+    Mutant("a sleeper does not look again", "passage/wait.c",
+           "changed |= registers_as_read(at, 0, &vitals[which], raw) != watch->seen[which];", "", "two pass", STUCK),
+    Mutant("a death is not passed on", "passage/wait.c",
+           "    ay__futex_wake(before->futex);\n    ay__futex_wake(&registers_hot(at, place)->word);", "",
+           "readers and a writer", STUCK, preemptions=0, kills=1),
+    Mutant("who leaves wakes nobody", "passage/wake.c", "    if (needed)\n        wake_own(at, 0);\n", "", "two pass", STUCK),
+    Mutant("one that was not asleep counts as woken ahead", "passage/wake.c", "wake_own(at, 0) == 1 && count == 1",
+           "(wake_own(at, 0), true) && count == 1", "three pass", STUCK, preemptions=2, within=SLEEPING, long=True),
+    Mutant("one by its place is not woken", "passage/wake.c", "    if (atomic_load(&hot->asleep) != 0)\n", "    if (0)\n",
+           "two slots", STUCK),
+    Mutant("one for a slot does not sleep by its place", "passage/wait.c", "aside || at->fixed.spec->slots > 1;", "aside;",
+           "two slots", STUCK),
+    Mutant("a death is not passed on by who gives up", "passage/wait.c",
+           "            for (unsigned which = 0; which < watch->count; which++)\n                changes",
+           "            for (unsigned which = 0; again && which < watch->count; which++)\n                changes",
+           "a reader gives up beside a reader", STUCK, preemptions=0, kills=1, lapses=1, within=SLEEPING),
+    Mutant("who gives up stays in the queue", "passage/long_way.c", "    at->fixed.protocol->leave(at);\n    at->fixed.protocol->hooks->after_giving_up(at);\n",
+           "", "one gives up between two", STUCK, lapses=1),
+    Mutant("aside it does not hear who rouses it", "passage/wait.c", "    watch_word(words, count, at->fixed.rouses, at->passage.heard);\n",
+           "", "two aside", STUCK, preemptions=2, narrow=True, within=SLEEPING),
+    Mutant("who rouses one aside does not say so", "passage/wake.c", "        atomic_fetch_add(rouses, 1);\n", "        ;\n",
+           "two aside", STUCK, narrow=True),
+    Mutant("with too many to watch it sleeps on", "passage/wait.c", "    if (watch->overflow)\n        return next_wide_nap(at);\n", "",
+           "one of two slots stays taken", STUCK, narrow=True),
+    # deaths
+    Mutant("a claimer forgets a death inside", "passage/deaths.c", "        keep(cold, generation);\n        atomic_store(&hot->inherited, 1);\n", "",
+           "a place changes its owner", "were told", preemptions=1, kills=1),
+    Mutant("a death is told without a swap", "passage/deaths.c",
+           "    const bool swapped = atomic_compare_exchange_strong(target, &seen, wanted);\n",
+           "    atomic_store(target, wanted);\n    const bool swapped = true;\n", "readers and a writer", "were told", preemptions=2, kills=1, within="deaths.c"),
+    Mutant("a dead waiter is not noticed", "passage/wait.c", "        ends |= ay__notice(at, watch->place[which]);\n", "        ;\n",
+           "a thread comes after one that ended anywhere", kills=1),
+    Mutant("the place of a thread that ended is not renewed", "passage/passer.c", "        error = renew(region);\n", "        ;\n",
+           "a thread comes after one that ended inside"),
+    Mutant("a renewed place keeps its permission", "passage/passer.c", "    atomic_store(&at->retention.grant, 0);\n", "",
+           "a thread comes after one that retained", kills=1),
+    Mutant("who slept on the thread before is not told of the next", "passage/long_way.c", "        ay__futex_wake(at->passage.moved);\n", "        ;\n",
+           "who set the flag has ended inside", STUCK),
+    # who is a rival
+    Mutant("who comes says nothing in `claims`", "file/claim.c", "    atomic_fetch_add(&header->claims, 1);\n", "", "one opens"),
+    Mutant("a claimer forgets the number", "file/claim.c", "was = atomic_load(&hot->word), is = protocol->dead(0, was);", "was = 0, is = 0;",
+           "a place changes its owner", "fence", preemptions=1),
+    Mutant("who claims a place does not swap its life", "file/claim.c",
+           "return atomic_compare_exchange_strong(&hot->life, &seen, claimed_after(seen)) ? 0 : TAKEN;",
+           "atomic_store(&hot->life, claimed_after(seen));\n    return 0;", "two open", preemptions=1),
+    Mutant("numbers of strangers are forgotten", "passage/rivals.c", "                at->rivals.floor = number;\n", "                ;\n",
+           "a rival beside the express lane changes its name", "fence"),
+    Mutant("who was missed is not counted", "passage/rivals.c", "            at->rivals.missed += other->rival", "            if (0)\n                at->rivals.missed += other->rival",
+           "who set the flag came and went", STUCK),
+    # the express look
+    Mutant("the express look ends before the last rival", "passage/words.h", "        for (; count > 0; count--, line += stride)\n",
+           "        for (; count > 1; count--, line += stride)\n", "two by the express lane"),
+    Mutant("who leaves looks at all but one", "passage/words.h", "        for (; count > 0; count--) {\n            line -= stride;\n",
+           "        for (; count > 1; count--) {\n            line -= stride;\n", "two by the express lane", STUCK),
+    Mutant("the express look believes what it gathered", "passage/words.h",
+           "#define ABOVE(steps) __builtin_expect(registers_at_line(line + (steps)*stride) > limit, 0)\n    if (!registers_gathered(at))\n        return false;\n",
+           "#define ABOVE(steps) __builtin_expect(registers_at_line(line + (steps)*stride) > limit, 0)\n", "one opens beside the express lane"),
+    # retained permission
+    Mutant("a keeper takes back what is in use", "courtesy/recall.c", "    if (atomic_load(&own->inside) != 0)\n", "    if (0)\n",
+           "a recall while it goes in again"),
+    Mutant("who goes in again does not look", "passage/words.h", "    return atomic_load_explicit(&at->near.own->recalled, memory_order_acquire);\n",
+           "    return 0;\n", "a recall while it goes in again"),
+    Mutant("a keeper wakes nobody", "courtesy/recall.c", "    ay__futex_wake(&own->word);\n", "", "a recall", STUCK),
+    Mutant("a keeper stores without a swap", "courtesy/recall.c",
+           "    if (!atomic_compare_exchange_strong(&own->word, &expected,\n                                        courtesy_in(COURTESY_IDLE, recall->seen)))\n        return false;\n",
+           "    atomic_store(&own->word, courtesy_in(COURTESY_IDLE, expected));\n", "a recall while it goes in again"),
+    Mutant("a keeper does not try again", "courtesy/recall.c", "            again |= !take_back(&recalls[which]);\n", "            take_back(&recalls[which]);\n",
+           "a recall while it goes in again", STUCK),
+    Mutant("a recall that was not heard is not repeated", "courtesy/recall.c", "heard ? AT_NOBODY : place;", "AT_NOBODY;", "two retain in turn", STUCK),
+    Mutant("who closes keeps its permission", "courtesy/retention.c", "        at->fixed.protocol->leave(at);\n", "", "one closes while it retains", STUCK),
+    Mutant("the bell is mapped too late", "courtesy/retention.c", " || !ay__space_map_bell(space)", "", "one closes while it retains, beside one aside", STUCK),
+]
