@@ -53,7 +53,7 @@ MUTANTS = [
     Mutant("with too many to watch it sleeps on", "passage/wait.c", "    if (watch->overflow)\n        return next_wide_nap(at);\n", "",
            "one of two slots stays taken", STUCK, narrow=True),
     # deaths
-    Mutant("a claimer forgets a death inside", "passage/deaths.c", "        keep(cold, generation);\n        atomic_store(&hot->inherited, 1);\n", "",
+    Mutant("a claimer forgets a death inside", "file/inherited.c", "        keep(cold, generation);\n        atomic_store(&hot->inherited, 1);\n", "",
            "a place changes its owner", "were told", preemptions=1, kills=1),
     Mutant("a death is told without a swap", "passage/deaths.c",
            "    const bool swapped = atomic_compare_exchange_strong(target, &seen, wanted);\n",
