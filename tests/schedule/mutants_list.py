@@ -43,7 +43,7 @@ MUTANTS = [
     Mutant("a death is not passed on by who gives up", "passage/wait.c",
            "            for (unsigned which = 0; which < watch->count; which++)\n                changes",
            "            for (unsigned which = 0; again && which < watch->count; which++)\n                changes",
-           "a reader gives up beside a reader", STUCK, preemptions=0, kills=1, lapses=1, within=SLEEPING),
+           "a reader gives up beside a reader", STUCK, preemptions=0, kills=1, lapses=1, within=SLEEPING, long=True),
     Mutant("who gives up stays in the queue", "passage/long_way.c", "    at->fixed.protocol->leave(at);\n    at->fixed.protocol->hooks->after_giving_up(at);\n",
            "", "one gives up between two", STUCK, lapses=1),
     Mutant("aside it does not hear who rouses it", "passage/wait.c", "    watch_word(words, count, at->fixed.rouses, at->passage.heard);\n",
@@ -96,7 +96,7 @@ MUTANTS = [
            "    atomic_store(&own->word, courtesy_in(COURTESY_IDLE, expected));\n", "a recall while it goes in again"),
     Mutant("a keeper does not try again", "courtesy/recall.c", "            again |= !take_back(&recalls[which]);\n", "            take_back(&recalls[which]);\n",
            "a recall while it goes in again", STUCK),
-    Mutant("a recall that was not heard is not repeated", "courtesy/recall.c", "heard ? AT_NOBODY : place;", "AT_NOBODY;", "two retain in turn", STUCK),
+    Mutant("a recall that was not heard is not repeated", "courtesy/recall.c", "heard ? AT_NOBODY : place;", "AT_NOBODY;", "a recall", STUCK, preemptions=0, rouses=1),
     Mutant("who closes keeps its permission", "courtesy/retention.c", "        at->fixed.protocol->leave(at);\n", "", "one closes while it retains", STUCK),
     Mutant("the bell is mapped too late", "courtesy/retention.c", " || !ay__space_map_bell(space)", "", "one closes while it retains, beside one aside", STUCK),
 ]
