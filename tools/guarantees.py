@@ -300,6 +300,7 @@ ROWS = [
         Row("bakery -n 2 --modes exclusive --memory-model c11 --passages 2 --relax chosen", "exclusion", note="a race"),
         Row("bakery -n 2 --modes exclusive --memory-model c11 --passages 2 --relax turn", "exclusion", note="a race"),
         Row("bakery -n 2 --modes exclusive --memory-model c11 --passages 2 --relax epilogue", "exclusion", note="a race"),
+        Row("bakery -n 3 --modes exclusive --memory-model c11 --passages 1 --property exclusion", quick=SLOW),
         Row("region -n 2 --modes exclusive --memory-model c11 --passages 1 --lag 4"),
         Row("region -n 2 --modes exclusive --memory-model c11 --passages 2 --lag 4", quick=SLOW),
         Row("region -n 2 --modes exclusive --memory-model c11 --passages 1 --lag 4 --no-fence mode", "exclusion"),
