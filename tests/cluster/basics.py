@@ -129,6 +129,12 @@ class Basics(ClusterTest):
         self.assertIn(self.region, json.dumps(json.loads(shown.stdout)))
         ours = [line for line in differences("afteryou status --cluster NAME --json", [json.loads(shown.stdout)]) if "units[] is in no" not in line]
         self.assertEqual(ours, [])  # a cluster has no units
+        machines = json.loads(shown.stdout)["machines"]
+        self.assertTrue(all(machine["lease_seconds"] > 0 for machine in machines), machines)
+        permitted = [machine["machine"] for machine in machines if {"name": self.region, "mode": "exclusive"} in machine["permissions"]]
+        inside = [machine["machine"] for machine in machines for place in machine["seen"]
+                  if place["state"] == "inside" and place["names"] == [self.region]]
+        self.assertEqual(permitted, inside, "where somebody is inside, and nowhere else")
 
     def test_refused(self):
         a = self.cluster.machines[0]

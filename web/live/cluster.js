@@ -10,7 +10,11 @@ class Surroundings {
 
     show(situation) {
         const now = JSON.stringify([
-            situation.groups.map((group) => ({...group, seen: group.seen.length})),
+            situation.groups.map((group) => ({
+                ...group,
+                seen: group.seen.length,
+                lease_seconds: group.lease_seconds === null,
+            })),
             situation.removed,
             situation.unreadable,
         ]);
@@ -55,7 +59,6 @@ class Surroundings {
     }
 
     machine(machine) {
-        const lease = machine.lease_seconds;
         return make(
             'li',
             {class: 'group', 'data-group': machine.name},
@@ -65,14 +68,12 @@ class Surroundings {
                 {class: `badge ${machine.agent === 'ready' ? 'inside' : 'died-inside'}`},
                 machine.agent,
             ),
-            lease === undefined
-                ? null
-                : make(
-                      'span',
-                      {class: 'small'},
-                      lease === null ? 'no lease' : `lease: ${lease.toFixed(1)} s more`,
-                  ),
-            machine.permissions?.length
+            make(
+                'span',
+                {class: 'small'},
+                machine.lease_seconds === null ? 'no lease' : 'has a lease',
+            ),
+            machine.permissions.length
                 ? make(
                       'span',
                       {class: 'small permissions'},

@@ -4,8 +4,11 @@
  * A question on the control socket is passed to the agents of all machines, each of which answers
  * for its own; it is answered when all have, or after a second with what came. A line of an answer
  * is
- *   machine TAB number TAB name TAB state              and then, for each process there that is
- *     inside or waits,
+ *   machine TAB number TAB name TAB state              and then
+ *   lease TAB milliseconds                             for which it still holds, if it does; for
+ *     each permission that the machine has,
+ *   permission TAB name TAB exclusive|shared           and for each process there that is inside
+ *     or waits,
  *   place TAB name TAB state TAB mode TAB pid TAB uid TAB milliseconds TAB fence TAB order TAB
  *   command
  */
@@ -27,6 +30,7 @@
 #include "common/clock.h"
 #include "common/clusters.h"
 #include "common/descriptors.h"
+#include "common/permissions.h"
 
 enum {
     CALLERS_MOST = 32,
@@ -116,6 +120,21 @@ static int describe_place(const ay_place *place, void *arg)
     return 0;
 }
 
+static void describe_permissions(struct description *into)
+{
+    const struct agent *agent = into->agent;
+    const int64_t left = agent->deadline - clock_ns(CLOCK_BOOTTIME);
+    if (left > 0)
+        put(into, "lease\t%lld\n", (long long)(left / 1000000));
+    for (unsigned at = 0; at < agent->resources; at++)
+        if (agent->resource[at].granted) {
+            put(into, "permission\t");
+            put_clean(into, agent->resource[at].name);
+            put(into, "\t%s\n",
+                agent->resource[at].mode == PERMISSION_EXCLUSIVE ? "exclusive" : "shared");
+        }
+}
+
 size_t control_describe(struct control *control, char *text, size_t room)
 {
     static const char *const states[] = {"starting", "no quorum", "joining", "ready", "ended"};
@@ -124,6 +143,7 @@ size_t control_describe(struct control *control, char *text, size_t room)
     char path[PATH_MAX];
     put(&into, "machine\t%u\t%s\t%s\n", control->agent->node,
         transport_name(control->service->transport), states[control->agent->state]);
+    describe_permissions(&into);
     if (cluster_path(control->cluster, "space", path, sizeof path))
         ay_look(path, NULL, describe_place, &into);
     return into.length;

@@ -79,6 +79,11 @@ void sightings_drop(struct sightings *sightings)
         free(item->names);
         free(item->units);
     }
+    for (size_t at = 0; at < sightings->permissions; at++)
+        free(sightings->permission[at].name);
+    free(sightings->permission);
+    sightings->permission = NULL;
+    sightings->permissions = sightings->permission_room = 0;
     free(sightings->item);
     sightings->item = NULL;
     sightings->count = sightings->room = 0;

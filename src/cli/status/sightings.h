@@ -18,12 +18,22 @@ struct sighting {
     char command[256];
 };
 
+/* Of a machine: what its agent may let processes enter. */
+struct sighted_permission {
+    char *name;
+    bool exclusive;
+};
+
 struct sightings {
     char name[AY_NAME_MOST + 1]; /* of the space; its path, if that is how it was asked for */
     char path[PATH_MAX];
     ay_view view; /* .path is the field above */
     struct sighting *item;
     size_t count, room;
+    /* Of a machine of a cluster alone. */
+    int64_t lease_ms; /* for how long it still holds; 0: it has none */
+    struct sighted_permission *permission;
+    size_t permissions, permission_room;
 };
 
 /* All places of a space: 0, or a negative errno (ay_message() says what). */

@@ -11,6 +11,7 @@
 #include "cli/status/status.h"
 #include "cli/text.h"
 #include "common/clusters.h"
+#include "common/grow.h"
 #include "common/permissions.h"
 #include "common/trusted.h"
 
@@ -124,6 +125,31 @@ static int add_place(struct status_view *view, char **field)
     return view->count ? sightings_add(&view->space[view->count - 1], &place) : -EPROTO;
 }
 
+/* name, exclusive or shared */
+static int add_permission(struct status_view *view, char **field)
+{
+    if (view->count == 0)
+        return -EPROTO;
+    struct sightings *machine = &view->space[view->count - 1];
+    char *name = strdup(field[1]);
+    if (!name || !grow(&machine->permission, machine->permissions, &machine->permission_room,
+                       sizeof *machine->permission, 8)) {
+        free(name);
+        return -ENOMEM;
+    }
+    machine->permission[machine->permissions++] =
+        (struct sighted_permission){name, strcmp(field[2], "exclusive") == 0};
+    return 0;
+}
+
+static int set_lease(struct status_view *view, char **field)
+{
+    if (view->count == 0)
+        return -EPROTO;
+    view->space[view->count - 1].lease_ms = strtoll(field[1], NULL, 10);
+    return 0;
+}
+
 int status_look_cluster(const struct status_words *asked, struct status_view *view, char *trouble,
                         size_t room)
 {
@@ -136,6 +162,10 @@ int status_look_cluster(const struct status_words *asked, struct status_view *vi
             error = add_machine(view, field);
         else if (count == FIELDS && strcmp(field[0], "place") == 0)
             error = add_place(view, field);
+        else if (count == 3 && strcmp(field[0], "permission") == 0)
+            error = add_permission(view, field);
+        else if (count == 2 && strcmp(field[0], "lease") == 0)
+            error = set_lease(view, field);
         else
             error = -EPROTO;
         if (error)

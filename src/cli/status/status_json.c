@@ -111,6 +111,18 @@ static void print_machine(struct json *json, const struct sightings *machine,
     json_object(json, NULL);
     json_text(json, "machine", machine->name);
     json_text(json, "agent", machine->path);
+    if (machine->lease_ms > 0)
+        json_real(json, "lease_seconds", (double)machine->lease_ms / 1e3, 3);
+    else
+        json_null(json, "lease_seconds");
+    json_list(json, "permissions");
+    for (size_t at = 0; at < machine->permissions; at++) {
+        json_object(json, NULL);
+        json_text(json, "name", machine->permission[at].name);
+        json_text(json, "mode", machine->permission[at].exclusive ? "exclusive" : "shared");
+        json_close(json);
+    }
+    json_close(json);
     print_seen(json, machine, asked);
     json_close(json);
 }

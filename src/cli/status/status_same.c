@@ -43,13 +43,25 @@ static bool same_place(const struct sighting *one, const struct sighting *other,
             memcmp(one->units, other->units, one->seen.unit_count * sizeof *one->units) == 0);
 }
 
+/* How long a lease still holds belongs to no comparison: whether there is one does. */
+static bool same_permissions(const struct sightings *one, const struct sightings *other)
+{
+    if (one->permissions != other->permissions || (one->lease_ms > 0) != (other->lease_ms > 0))
+        return false;
+    for (size_t at = 0; at < one->permissions; at++)
+        if (strcmp(one->permission[at].name, other->permission[at].name) != 0 ||
+            one->permission[at].exclusive != other->permission[at].exclusive)
+            return false;
+    return true;
+}
+
 static bool same_space(const struct sightings *one, const struct sightings *other, int64_t slack)
 {
     if (strcmp(one->name, other->name) != 0 || strcmp(one->path, other->path) != 0 ||
         one->count != other->count || one->view.used != other->view.used ||
         one->view.alive != other->view.alive || one->view.mode != other->view.mode ||
         one->view.uid != other->view.uid || one->view.gid != other->view.gid ||
-        one->view.created_s != other->view.created_s)
+        one->view.created_s != other->view.created_s || !same_permissions(one, other))
         return false;
     for (size_t at = 0; at < one->count; at++)
         if (!same_place(&one->item[at], &other->item[at], slack))
