@@ -168,6 +168,7 @@ ROWS = [
         Row("fork-claim-2-greedy -n 2 --no-deaths", "lockout"),
         Row("forks-oracle -n 2 --no-deaths --halts 1 --property exclusion", note="construction 5"),
         Row("forks-oracle -n 3 -l 2 --no-deaths --stopped 1:853 --property exclusion"),
+        Row("forks-oracle -n 3 -l 2 --no-deaths --property exclusion", quick=SLOW),
         Row("forks-oracle-hasty -n 2 --no-deaths --property exclusion", "exclusion"),
         Row("forks-static -n 3 -l 2 --no-deaths --stopped 1:239 --late --victim 2", note="construction 6: the highest id"),
         Row("forks-static -n 3 -l 2 --no-deaths --stopped 1:239 --late --victim 0", "lockout", note="and a lower one"),

@@ -18,7 +18,8 @@ PAPER = Paper("DGS", "D. Dolev, E. Gafni and N. Shavit, Toward a Non-Atomic Era:
           Show("check forks -n 2 -l 2 --no-deaths --halts 1"),
           Show("check forks -n 3 -l 2 --no-deaths --stopped 1:239 --late"),
           ours="Decided for two processes and any stop; for three and four, for chosen ways to have stopped (`--stopped`)."
-               " `forks -n 3 -l 2 --halts 1` has not been exhausted."),
+               " `forks -n 3 -l 2 --no-deaths --halts 1` has not been exhausted: in 100 million states, all within 148 moves, nothing breaks"
+               " exclusion (3 GB)."),
     Claim("3.1, P1", "safeness: a read returns one of the four states", Show("check fork -n 2"),
           ours="By its type: who holds it and whether it is in use are a bit each. `fork` is the fork alone, with two that take and offer it and"
                " one that reads it."),
@@ -56,6 +57,7 @@ PAPER = Paper("DGS", "D. Dolev, E. Gafni and N. Shavit, Toward a Non-Atomic Era:
     Claim("Construction Lemma 5", "ℓ-exclusion with an arbitrary oracle",
           Show("check forks-oracle -n 2 --no-deaths --halts 1 --property exclusion"), Show("check forks-oracle -n 2 --property exclusion"),
           Show("check forks-oracle -n 3 -l 2 --no-deaths --stopped 1:853 --property exclusion"),
+          Show("check forks-oracle -n 3 -l 2 --no-deaths --property exclusion", quick=False),
           Show("check forks-oracle-hasty -n 2 --no-deaths --property exclusion", "exclusion", steps=10),
           ours="The oracle's every answer is tried."),
     Claim("3.3, figure 3", "by ids alone, one faulty process blocks the others",
