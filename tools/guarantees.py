@@ -227,6 +227,7 @@ ROWS = [
         Row("courtesy -n 3 --aborts --tso --passages 1"),
         Row("courtesy -n 3 -l 2 --tso --passages 1"),
         Row("courtesy -n 3 --no-express --tso", quick=SLOW),
+        Row("courtesy -n 3 --tso --property exclusion", quick=SLOW),
         Row("courtesy-without-look -n 2 --overtake 3", "exclusion"),
         Row("courtesy-without-step-back -n 2 --overtake 3", "progress"),
         Row("courtesy-without-withdrawal -n 2 --overtake 3", "progress", note="a wake-up is lost"),
