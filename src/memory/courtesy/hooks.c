@@ -26,7 +26,7 @@ static bool is_inside(uint64_t value)
 static inline void begin(struct courtesy_passage *my)
 {
     watch_clear(&my->watch);
-    my->slots.again = my->slots.returned = 0;
+    my->slots.again = 0;
     my->scan = (struct courtesy_scan){0};
     my->claim.again = 0;
     my->again.inside = 0;

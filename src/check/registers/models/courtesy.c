@@ -21,9 +21,8 @@ MODEL_PASSAGE(enter_without_barrier, courtesy, WITHOUT(barrier))
 MODEL_PASSAGE(enter_without_retained, courtesy, WITHOUT(retained))
 MODEL_PASSAGE(enter_without_sweep, courtesy, WITHOUT(sweep))
 MODEL_PASSAGE(enter_without_heed, courtesy, WITHOUT(heed))
-MODEL_PASSAGE(enter_without_doorway, courtesy, WITHOUT(doorway))
+MODEL_PASSAGE(enter_without_later, courtesy, WITHOUT(later))
 MODEL_PASSAGE(enter_without_recount, courtesy, WITHOUT(recount))
-MODEL_PASSAGE(enter_without_renewal, courtesy, WITHOUT(renewal))
 MODEL_PASSAGE(enter_without_patience, courtesy, WITHOUT(patience))
 MODEL_PASSAGE(enter_without_rouse, courtesy, WITHOUT(rouse))
 MODEL_PASSAGE(enter_without_listening, courtesy, WITHOUT(listening))
@@ -297,14 +296,12 @@ COURTESY_MODEL(model_courtesy_without_sweep, "courtesy-without-sweep",
 COURTESY_MODEL(model_courtesy_without_heed, "courtesy-without-heed",
                "steps back, or goes aside, without a look at its deadline", enter_without_heed,
                "giving-up")
-COURTESY_MODEL(model_courtesy_without_doorway, "courtesy-without-doorway",
-               "slots: who is choosing takes none", enter_without_doorway, "exclusion")
+COURTESY_MODEL(model_courtesy_without_later, "courtesy-without-later",
+               "slots: with a later ticket, who claims or is inside takes none",
+               enter_without_later, "exclusion")
 COURTESY_MODEL(model_courtesy_without_recount, "courtesy-without-recount",
                "slots: enters without having counted again after it claimed", enter_without_recount,
                "exclusion")
-COURTESY_MODEL(model_courtesy_without_renewal, "courtesy-without-renewal",
-               "slots: who chooses anew after its death still takes one", enter_without_renewal,
-               "reliability")
 COURTESY_MODEL(model_courtesy_without_patience, "courtesy-without-patience",
                "slots: claims where there is room, and steps back from whoever waits before it",
                enter_without_patience, "quiet")

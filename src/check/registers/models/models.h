@@ -104,9 +104,8 @@
     MODEL(courtesy_units_without_sights)                                                           \
     MODEL(courtesy_without_sweep)                                                                  \
     MODEL(courtesy_without_heed)                                                                   \
-    MODEL(courtesy_without_doorway)                                                                \
+    MODEL(courtesy_without_later)                                                                  \
     MODEL(courtesy_without_recount)                                                                \
-    MODEL(courtesy_without_renewal)                                                                \
     MODEL(courtesy_without_patience)                                                               \
     MODEL(courtesy_without_rouse)                                                                  \
     MODEL(courtesy_without_slots)                                                                  \

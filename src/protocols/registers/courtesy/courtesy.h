@@ -263,9 +263,11 @@ static inline enum passage_result courtesy_run_slots(struct courtesy_passage *my
     QUEUE;
     for (;;) {
         CALL(courtesy_count, &my->slots, at, &my->watch, &my->sights, without);
-        if (courtesy_is_refused(&my->slots, at)) {
+        if (courtesy_is_refused(&my->slots, at, without)) {
             courtesy_forget(&my->slots);
+            watch_clear(&my->watch);
             WRITE(back, W(registers_self(at)), courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
+            my->slots.again = 0;
             CALL(courtesy_make_room, &my->slots.room, at, false);
             if (!without.heed)
                 HEED(HEAD_OF(my));
@@ -273,9 +275,11 @@ static inline enum passage_result courtesy_run_slots(struct courtesy_passage *my
         }
         if (my->slots.takers < registers_slots(at)) {
             courtesy_forget(&my->slots);
+            watch_clear(&my->watch);
             if (courtesy_state(registers_own(at, 0)) != COURTESY_CLAIMS && !without.recount) {
                 WRITE(claim, W(registers_self(at)),
                       courtesy_in(COURTESY_CLAIMS, registers_own(at, 0)));
+                my->slots.again = 0;
                 continue;
             }
             if (!registers_conditional(at))
@@ -283,32 +287,27 @@ static inline enum passage_result courtesy_run_slots(struct courtesy_passage *my
             CONDITION(when, holds);
             if (holds)
                 break;
-            watch_clear(&my->watch);
             WRITE(aside, W(registers_self(at)), courtesy_in(COURTESY_ASIDE, registers_own(at, 0)));
             CALL(courtesy_make_room, &my->slots.room, at, false);
             if (!without.heed)
                 HEED(HEAD_OF(my));
             CALL(courtesy_slumber, &my->slumber, at, HEAD_OF(my), &my->watch, &my->sights, without);
+            watch_clear(&my->watch);
             WRITE(return, W(registers_self(at)),
                         courtesy_in(COURTESY_QUEUED, registers_own(at, 0)));
             my->slots.again = 0;
-            my->slots.returned = 1;
             continue;
         }
-        if (my->slots.takers < registers_slots(at) + my->slots.choosers) {
-            courtesy_forget(&my->slots);
-            AGAIN; /* for those in the doorway: nobody is woken when they have drawn */
-            continue;
-        }
-        my->slots.takers = my->slots.choosers = 0;
-        if (courtesy_state(registers_own(at, 0)) != COURTESY_ASLEEP)
+        my->slots.takers = my->slots.earlier = 0;
+        my->slots.yields = 0;
+        if (courtesy_state(registers_own(at, 0)) == COURTESY_QUEUED)
             WRITE(asleep, W(registers_self(at)),
                   courtesy_in(COURTESY_ASLEEP, registers_own(at, 0)));
         SLEEP(sleep, HEAD_OF(my), &my->slots.last, woken);
     }
+    my->slots.again = 0;
     watch_clear(&my->watch);
     sights_clear(&my->sights, 0);
-    my->slots.again = my->slots.returned = 0;
     WRITE_LATE(inside, W(registers_self(at)), courtesy_in(COURTESY_INSIDE, registers_own(at, 0)));
     PASSAGE_END
 }

@@ -25,9 +25,8 @@ struct courtesy_without {
     bool sights;
     bool sweep;   /* keeps watching a place that is no rival any more */
     bool heed;    /* steps back, or goes aside, without a look at its deadline */
-    bool doorway; /* slots: who is choosing takes none */
+    bool later;   /* slots: with a later ticket, who claims or is inside takes none */
     bool recount; /* slots: enters without having counted again after it claimed */
-    bool renewal; /* slots: who chooses anew after its death takes one still */
     /* slots: claims if there is room, and steps back from whoever waits before it */
     bool patience;
     bool rouse;     /* slots: aside, does not see that somebody has left */
