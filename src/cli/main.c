@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "common/descriptors.h"
@@ -68,6 +69,11 @@ int main(int count, char **words)
         return EXIT_USAGE; /* and no word: there may be no stderr */
     /* for the widths of characters; whatever LANG says, our own words are in UTF-8 */
     setlocale(LC_CTYPE, "C.UTF-8");
+    /* Room for the longest of our lists: of a write that fails in between, stdio does not keep the
+     * reason (output.c). */
+    static char printed[64 * 1024];
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, printed, _IOFBF, sizeof printed);
     const char *command = "";
     const int status = obey(count, words, &command);
     return output_end(command, status);

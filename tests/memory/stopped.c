@@ -122,7 +122,7 @@ static bool never(void *unused)
     return false;
 }
 
-enum { WAITS = 5 };
+enum { WAITS = 15 };
 
 /* A second of waiting costs less than 5 ms of CPU: behind a holder, for units, and for a condition.
  * On a loaded machine one may cost a little more; whoever spins uses all of every second. */
