@@ -11,7 +11,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "playground")]
-from browser import JUDGE, Browser, need_selenium, skip  # noqa: E402
+from browser import Browser, need_selenium, skip  # noqa: E402
 from support import Scene, run_tests  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1])
@@ -187,20 +187,7 @@ def test_a_recorded_run_is_a_page_of_its_own(browser):
         assert browser.js("return document.querySelector('.bands').clientWidth") == 4 * wide
         if os.path.exists(AXE):
             with open(AXE, encoding="utf-8") as file:
-                judge(browser, file.read(), "the recorded run")
-
-
-def judge(browser, axe, what):
-    """In both themes."""
-    browser.js(axe)
-    browser.js("document.querySelectorAll('details').forEach((each) => each.open = true)")
-    themes = set()
-    for _ in range(2):
-        browser.click("#theme")
-        themes.add(browser.js("return document.documentElement.dataset.theme"))
-        found = browser.driver.execute_async_script(JUDGE)
-        assert found == [], f"{what}, {themes}: {found}"
-    assert themes == {"light", "dark"}
+                browser.judge(file.read(), "the recorded run")
 
 
 def test_axe_finds_no_violation(browser):
@@ -219,7 +206,7 @@ def test_axe_finds_no_violation(browser):
         for width in (1366, 420):
             browser.driver.set_window_size(width, 1000)
             browser.open()
-            judge(browser, axe, f"at {width}")
+            browser.judge(axe, f"at {width}")
             assert browser.js("return document.documentElement.scrollWidth <= innerWidth"), f"nothing is wider than {width}"
         browser.driver.set_window_size(1366, 1000)
 

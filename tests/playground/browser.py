@@ -99,6 +99,18 @@ class Browser:
             return true;""", selector)
         assert done, f"nothing to click at {selector}"
 
+    def judge(self, axe, what):
+        """By axe-core's own script, in both themes, with all that can be unfolded."""
+        self.js(axe)
+        self.js("document.querySelectorAll('details').forEach((each) => each.open = true)")
+        themes = set()
+        for _ in range(2):
+            self.click("#theme")
+            themes.add(self.js("return document.documentElement.dataset.theme"))
+            found = self.driver.execute_async_script(JUDGE)
+            assert found == [], f"{what}, {themes}: {found}"
+        assert themes == {"light", "dark"}
+
     def text(self, selector):
         return self.js("return document.querySelector(arguments[0])?.textContent ?? null", selector)
 

@@ -28,6 +28,8 @@ bool pass_in_time(void);          /* gives up if its deadline lapses: false */
 bool is_set(void *unused);        /* the flag */
 bool pass_when_set_in_time(void); /* likewise, once the flag is set */
 void audit_of(ay_spec spec, unsigned deaths, unsigned kills);
+void prepare_slots(unsigned actor); /* two of them */
+void audit_slots(unsigned deaths, unsigned kills);
 
 /* For scenes around a region "x" of one slot, in a space of four places. */
 void prepare_x(unsigned actor);

@@ -31,19 +31,6 @@ static void try_beside(unsigned actor)
     }
 }
 
-static void prepare_slots(unsigned actor)
-{
-    (void)actor;
-    room = 2;
-    open_space((ay_options){.places = 4});
-    open_region((ay_spec){.name = "x", .slots = 2});
-}
-
-static void audit_slots(unsigned deaths, unsigned kills)
-{
-    audit_of((ay_spec){.name = "x", .slots = 2}, deaths, kills);
-}
-
 static void prepare_units(unsigned actor)
 {
     room = 3;

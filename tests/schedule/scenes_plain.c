@@ -3,11 +3,6 @@
  * (claiming, gathering, sleeping, waking, telling deaths). */
 #include "scenes.h"
 
-static void audit_slots(unsigned deaths, unsigned kills)
-{
-    audit_of((ay_spec){.name = "x", .slots = 2}, deaths, kills);
-}
-
 static void audit_y(unsigned deaths, unsigned kills)
 {
     (void)deaths;
@@ -84,14 +79,6 @@ static void change_names(unsigned actor)
         point();
         ay_leave(region);
     }
-}
-
-static void prepare_slots(unsigned actor)
-{
-    (void)actor;
-    room = 2;
-    open_space((ay_options){.places = 4});
-    open_region((ay_spec){.name = "x", .slots = 2});
 }
 
 static void prepare_condition(unsigned actor)

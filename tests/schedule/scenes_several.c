@@ -3,19 +3,6 @@
  * rivals than a watch has room for, in the build that has little. */
 #include "scenes.h"
 
-static void prepare_slots(unsigned actor)
-{
-    (void)actor;
-    room = 2;
-    open_space((ay_options){.places = 4});
-    open_region((ay_spec){.name = "x", .slots = 2});
-}
-
-static void audit_slots(unsigned deaths, unsigned kills)
-{
-    audit_of((ay_spec){.name = "x", .slots = 2}, deaths, kills);
-}
-
 /* Three units: one wants two of them, the others one or all. */
 static void prepare_units(unsigned actor)
 {

@@ -126,3 +126,16 @@ void audit_x(unsigned deaths, unsigned kills)
 {
     audit_of((ay_spec){.name = "x"}, deaths, kills);
 }
+
+void prepare_slots(unsigned actor)
+{
+    (void)actor;
+    room = 2;
+    open_space((ay_options){.places = 4});
+    open_region((ay_spec){.name = "x", .slots = 2});
+}
+
+void audit_slots(unsigned deaths, unsigned kills)
+{
+    audit_of((ay_spec){.name = "x", .slots = 2}, deaths, kills);
+}

@@ -172,8 +172,7 @@ static inline bool courtesy_keeps_slot(const struct courtesy_slots *my, struct r
         watch_add(at, memory, my->j, w);
     if (!my->again || watch_lost(memory, my->j))
         return true;
-    if (watch_has(memory, my->j) &&
-        courtesy_in(COURTESY_IDLE, watch_seen(memory, my->j)) == courtesy_in(COURTESY_IDLE, w))
+    if (watch_has(memory, my->j) && courtesy_same(watch_seen(memory, my->j), w))
         return true;
     watch_drop(memory, my->j);
     return false;
