@@ -131,11 +131,13 @@ typedef struct ay_spec {
     /* further resources, NULL-ended: all entered at once, none without the others; NULL: none */
     const char *const *also;
     ay_mode mode;
-    unsigned slots;       /* how many may be inside at once (exclusive mode); 0 is 1 */
-    unsigned take;        /* hold so many units while inside; 0: none */
-    unsigned of;          /* of the units 0 … of-1 */
-    int priority;         /* with AY_BY_PRIORITY */
-    uint64_t reserved[8]; /* must be 0 */
+    unsigned slots; /* how many may be inside at once (exclusive mode); 0 is 1 */
+    unsigned take;  /* hold so many units while inside; 0: none */
+    unsigned of;    /* of the units 0 … of-1 */
+    int priority;   /* with AY_BY_PRIORITY */
+    /* 1: a thread that is inside may enter again, as often as it leaves */
+    uint64_t reentrant;
+    uint64_t reserved[7]; /* must be 0 */
 } ay_spec;
 
 typedef struct ay_space ay_space;
@@ -193,8 +195,9 @@ AY_API void ay_region_close(ay_region *region);
  *   0               entered
  *   AY_AFTER_DEATH  entered, and somebody died inside since: of those who enter the resource, in
  *                   whatever mode, one is told of each such death
- *   -EDEADLK        to wait would close a cycle of waiting threads; or this region is entered, or
- *                   being entered, and its `when` or `interrupted` calls this
+ *   -EDEADLK        to wait would close a cycle of waiting threads; or this region is entered, and
+ *                   is not `reentrant`, or another thread did; or it is being entered, and its
+ *                   `when` or `interrupted` calls this
  *   -EPERM          the region belongs to another process (it was opened before a fork)
  *   -EOVERFLOW      the numbers of the space are used up, after 2^50 passages: remove the space
  *                   when nobody uses it
@@ -240,8 +243,8 @@ AY_API int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool 
 AY_API int ay_on_behalf(ay_region *region, uint64_t thread);
 
 /* Leaves, and never waits. Another thread than the one that entered may leave, as long as that one
- * lives.
- *   0       outside
+ * lives. A `reentrant` region is left with the last of as many calls as it was entered by.
+ *   0       outside, or inside still
  *   -EPERM  not inside; or the region belongs to another process; or the thread that entered has
  *           ended */
 AY_API int ay_leave(ay_region *region);
@@ -254,6 +257,12 @@ AY_API uint64_t ay_fence(const ay_region *region);
 /* Writes the units held, ascending, at most `room` of them. Returns how many there are: 0 outside,
  * or without `take`. */
 AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
+
+/* Returns how many wait now for what this region holds: those who have begun to enter, are not
+ * inside yet, and conflict with it. 0 outside, and in a child after fork. In a cluster all other
+ * machines together count as one. Makes no system call: a leader, a cache or a batch job may ask
+ * now and then, and give way. */
+AY_API unsigned ay_wanted(const ay_region *region);
 
 /* ---- a region that is held by several processes ---- */
 

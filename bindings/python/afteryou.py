@@ -101,7 +101,7 @@ class _Options(ctypes.Structure):
 class _Spec(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("also", ctypes.POINTER(ctypes.c_char_p)), ("mode", ctypes.c_int),
                 ("slots", ctypes.c_uint), ("take", ctypes.c_uint), ("of", ctypes.c_uint), ("priority", ctypes.c_int),
-                ("reserved", ctypes.c_uint64 * 8)]
+                ("reentrant", ctypes.c_uint64), ("reserved", ctypes.c_uint64 * 7)]
 
 
 class _Place(ctypes.Structure):

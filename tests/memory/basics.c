@@ -208,7 +208,7 @@ static void test_refusals(void)
     expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 9, .of = 8}, &refused), -EINVAL,
            "9 of 8");
     expect(ay_region_open(space, &(ay_spec){.name = "x", .take = 1}, &refused), -EINVAL, "both");
-    expect(ay_region_open(space, &(ay_spec){.name = "x", .reserved = {[7] = 1}}, &refused), -EINVAL,
+    expect(ay_region_open(space, &(ay_spec){.name = "x", .reserved = {1}}, &refused), -EINVAL,
            "reserved");
     expect(ay_region_open(space, &(ay_spec){.name = "x", .slots = 2, .mode = AY_SHARED}, &refused),
            -EINVAL, "exclusive");

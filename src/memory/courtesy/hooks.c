@@ -22,6 +22,21 @@ static bool is_inside(uint64_t value)
     return courtesy_state(value) == COURTESY_INSIDE;
 }
 
+static bool wants(uint64_t value)
+{
+    switch (courtesy_state(value)) {
+    case COURTESY_CHOOSING:
+    case COURTESY_QUEUED:
+    case COURTESY_ASLEEP:
+    case COURTESY_ASIDE:
+    case COURTESY_CLAIMS:
+    case COURTESY_EXPRESS:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* The passage's struct is large: only what is read before it is written is set. */
 static inline void begin(struct courtesy_passage *my)
 {
@@ -123,6 +138,7 @@ const struct running_protocol ay__courtesy = {
     .hooks = &hooks,
     .aside = is_aside,
     .inside = is_inside,
+    .wants = wants,
     .number_shift = COURTESY_NUMBER_SHIFT,
     .number_bits = COURTESY_NUMBER_BITS,
     .express = true,

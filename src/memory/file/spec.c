@@ -10,6 +10,7 @@
  * it goes on. Two at the same moment may refuse each other.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "memory/memory.h"
@@ -52,6 +53,8 @@ static int check_numbers(const ay_spec *from)
     for (size_t at = 0; at < sizeof from->reserved / sizeof *from->reserved; at++)
         if (from->reserved[at])
             return ay__fail(-EINVAL, "ay_spec.reserved must be zero");
+    if (from->reentrant > 1)
+        return ay__fail(-EINVAL, "ay_spec.reentrant is 0 or 1, not %" PRIu64, from->reentrant);
     if ((unsigned)from->mode > AY_NULL)
         return ay__fail(-EINVAL, "there is no mode %d", (int)from->mode);
     if (from->slots > AY_SLOTS_MOST)

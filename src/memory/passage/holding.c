@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the one inside may ask: its fence, and its units. */
+/* What the one inside may ask: its fence, its units, and how many wait for them. */
 #include "memory/passage/region.h"
 #include "memory/remote/cluster.h"
 
@@ -22,5 +22,32 @@ size_t ay_units(const ay_region *region, unsigned *units, size_t room)
                 units[count] = unit;
             count++;
         }
+    return count;
+}
+
+/* Whether somebody at `place`, who is a rival, has begun to enter, and is not inside. A protocol
+ * that does not say so in its word says it once it sleeps. */
+static bool waits(const struct registers *at, unsigned place)
+{
+    const struct running_protocol *protocol = at->fixed.protocol;
+    const struct hot *hot = registers_hot(at, place);
+    access_point();
+    const bool begun =
+        protocol->wants
+            ? protocol->wants(atomic_load(&hot->word))
+            : !atomic_load(&hot->inside) && atomic_load(&ay__cold(at->fixed.space, place)->waiting);
+    return begun && ay__vital(at->fixed.space, place).alive;
+}
+
+/* The region is not changed for anybody else: who its rivals are is gathered anew, if need be. */
+unsigned ay_wanted(const ay_region *region)
+{
+    struct registers *at = (struct registers *)(uintptr_t)&region->at;
+    if (region_is_strange(region) || !region_is_inside(region))
+        return 0;
+    unsigned count = 0;
+    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
+         place = registers_next_rival(at, place + 1))
+        count += at->rivals.acquaintances[place].rival && waits(at, place);
     return count;
 }

@@ -126,6 +126,25 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
         }
 }
 
+/* Inside already, by this thread. From now on by the long way: to leave is to count. */
+static int enter_again(ay_region *region)
+{
+    struct registers *at = &region->at;
+    if (!at->fixed.reentrant)
+        return ay__fail(-EDEADLK, "this region is already entered");
+    if (at->request.when) {
+        at->passage.asking = true;
+        const bool holds = at->request.when(at->request.argument);
+        at->passage.asking = false;
+        if (!holds)
+            return ay__fail(-EDEADLK, "this region is already entered, and what it would wait for "
+                                      "cannot become true before it is left");
+    }
+    ay__go_on_by_long_way(at);
+    at->passage.depth++;
+    return 0;
+}
+
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
     struct registers *at = &region->at;
@@ -136,11 +155,11 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
             return error;
     }
     assert_invariant(L8, at->passer.thread == ay__thread);
-    if (region_is_inside(region))
-        return ay__fail(-EDEADLK, "this region is already entered");
     if (at->passage.asking)
         return ay__fail(-EDEADLK,
                         "this region is being entered: what is asked meanwhile cannot enter it");
+    if (region_is_inside(region))
+        return enter_again(region);
     at->passage = (struct this_passage){.deadline = deadline,
                                         .reason = reason,
                                         .give_up = reason,
@@ -179,6 +198,13 @@ __attribute__((noinline)) int ay__enter_within(ay_region *region, int timeout_ms
                                 : result;
 }
 
+void ay__go_on_by_long_way(struct registers *at)
+{
+    if (lane_is_on(&at->lane))
+        lane_close(&at->lane);
+    at->passage.inside = true;
+}
+
 __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
 {
     AY__UNCANCELLED;
@@ -187,6 +213,10 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
         return ay__fail(-EPERM, "the caller is not inside the region");
     if (ay__thread != at->passer.thread && !ay__vital(at->fixed.space, at->fixed.self).alive)
         return ay__fail(-EPERM, "the thread that entered has ended, and its passage with it");
+    if (at->passage.depth > 0) {
+        at->passage.depth--;
+        return 0;
+    }
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "leave");
     at->fixed.protocol->hooks->before_leaving(at);

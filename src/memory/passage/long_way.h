@@ -10,4 +10,7 @@ int ay__enter_within(ay_region *region, int timeout_ms);
 
 int ay__leave_by_long_way(ay_region *region);
 
+/* Inside, by whatever way: it will leave by the long one. */
+void ay__go_on_by_long_way(struct registers *at);
+
 #endif

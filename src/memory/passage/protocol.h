@@ -47,6 +47,8 @@ struct running_protocol {
     bool (*dead_bit)(unsigned index, bool value);
     bool (*aside)(uint64_t word); /* asleep until its condition may have changed */
     bool (*inside)(uint64_t word);
+    /* has begun to enter, and is not inside yet; NULL: its word does not tell */
+    bool (*wants)(uint64_t word);
     /* in word 0: a number that grows with every conflicting passage; 0 bits: it has none */
     unsigned number_shift, number_bits;
     bool express; /* has an express lane (express.h) */

@@ -9,7 +9,7 @@
 #include "memory/passage/region.h"
 #include "memory/remote/cluster.h"
 
-static void begin_registers(ay_region *region, ay_space *space)
+static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
 {
     assert_invariant(L6, region->claim.step == CLAIM_COUNTED); /* before its first step */
     struct registers *at = &region->at;
@@ -41,6 +41,7 @@ static void begin_registers(ay_region *region, ay_space *space)
         .name = ay__spec_hash(&region->spec),
         .waits = protocol->waits_mask && region->spec.slots == 1 ? protocol->waits : 1,
         .waits_mask = region->spec.slots == 1 ? protocol->waits_mask : 0,
+        .reentrant = reentrant,
     };
     lane_close(&at->lane);
     at->rivals.gathered = NEVER_GATHERED;
@@ -51,7 +52,7 @@ static void begin_registers(ay_region *region, ay_space *space)
                              .sleeps = atomic_load(&at->near.own->sleeps)};
 }
 
-static int try_claim(ay_region *region, ay_space *space)
+static int try_claim(ay_region *region, ay_space *space, bool reentrant)
 {
     pthread_mutex_lock(&ay__process.mutex);
     uint64_t pulse;
@@ -64,7 +65,7 @@ static int try_claim(ay_region *region, ay_space *space)
             ay__release(space, &region->claim);
     }
     if (!error) {
-        begin_registers(region, space);
+        begin_registers(region, space, reentrant);
         region->next = space->regions;
         space->regions = region;
         ay__retention_open(&region->at);
@@ -75,13 +76,13 @@ static int try_claim(ay_region *region, ay_space *space)
 
 /* -EAGAIN: the space is being removed, which takes a moment; or else somebody who may write to it
  * keeps it locked, and is not waited for any longer. */
-static int claim(ay_region *region, ay_space *space)
+static int claim(ay_region *region, ay_space *space, bool reentrant)
 {
     enum { TRIES = 500, PAUSE_NS = 1000 * 1000 };
-    int error = try_claim(region, space);
+    int error = try_claim(region, space, reentrant);
     for (int tries = 0; error == -EAGAIN && tries < TRIES; tries++) {
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-        error = try_claim(region, space);
+        error = try_claim(region, space, reentrant);
     }
     return error;
 }
@@ -125,7 +126,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
             error = ay__fail(-ENOMEM, "out of memory");
     }
     if (!error)
-        error = claim(region, space);
+        error = claim(region, space, spec->reentrant);
     if (error) {
         free_region(region, space->places);
         return error;
@@ -151,8 +152,10 @@ void ay_region_close(ay_region *region)
     ay_space *space = region->at.fixed.space;
     /* if not: a child, after fork; the place is the parent's */
     const bool mine = region->at.near.mark == ay__process_mark();
-    if (mine && region_is_inside(region) && ay__vital(space, region->claim.place).alive)
-        ay_leave(region); /* else its thread ended inside, and that is told */
+    if (mine && region_is_inside(region) && ay__vital(space, region->claim.place).alive) {
+        region->at.passage.depth = 0; /* however often it was entered */
+        ay_leave(region);             /* else its thread ended inside, and that is told */
+    }
     pthread_mutex_lock(&ay__process.mutex);
     if (mine)
         ay__retention_close(&region->at);

@@ -54,6 +54,7 @@ struct fixed {
     const _Atomic uint32_t *rouses; /* the space's */
     uint64_t name;                  /* its hash; 0: it has several */
     word waits, waits_mask;         /* of a word that only waits: see registers_waits() */
+    bool reentrant;                 /* a thread that is inside may enter again */
 };
 
 /* The thread that enters, or entered last. */
@@ -147,6 +148,8 @@ struct this_passage {
     /* its `when` or `interrupted` runs. Set and cleared by who calls it (units.c, wait.c); while
      * it is set, that function cannot enter this region */
     bool asking;
+    /* how often it was entered again. Counted by who enters and leaves; 0 outside */
+    unsigned depth;
     unsigned spins;
     uint32_t heard;   /* aside: what the space's `rouses` was when it listened */
     unsigned unheard; /* the place whose keeper did not hear a recall; AT_NOBODY: none. recall.c */
