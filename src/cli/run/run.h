@@ -55,7 +55,6 @@ struct between {
     _Atomic bool heard; /* that the guardian stays; so its own end is no death */
     /* written by the guardian, and only ever set or raised */
     _Atomic bool inside;
-    _Atomic bool apart; /* in a session of its own: the deputy may join the job */
     _Atomic bool stays; /* the command has ended, with `code`, and others go on */
     _Atomic int code;
     _Atomic bool lost; /* R5: the command is to be ended, gently */
@@ -69,6 +68,7 @@ struct between {
     _Atomic int state;      /* enum command_state */
     _Atomic int status;     /* of the command, as waitpid has it, once it has ended */
     _Atomic int left;       /* how many others there were then */
+    _Atomic bool done;      /* nothing is left, and the deputy holds no longer; written last */
 };
 
 struct run_words {

@@ -242,6 +242,15 @@ static void tell_of_stop(const struct deputy *self, bool was_heard)
         atomic_store(&self->between->state, self->stopped ? COMMAND_STOPPED : COMMAND_RUNS);
 }
 
+/* The next one in need not wait until the kernel has taken this process down. */
+static noreturn void end_well(const struct deputy *self)
+{
+    close(self->share);
+    atomic_store(&self->between->done, true);
+    ring_guardian(self);
+    _exit(0);
+}
+
 /* SIGCHLD. Without -o it stays for the others that the command started. */
 static void reap(struct deputy *self)
 {
@@ -267,7 +276,7 @@ static void reap(struct deputy *self)
     else
         tell_of_stop(self, heard);
     if (over)
-        _exit(0);
+        end_well(self);
     if (was_running)
         ring_guardian(self);
 }
@@ -310,27 +319,12 @@ static void await_look(struct deputy *self)
     heed_bell(self); /* it may have been rung for something else */
 }
 
-/* The guardian needs the deputy's group to get away from the job's session. It rings, or its death
- * does. */
-static void await_parting(const struct deputy *self)
-{
-    sigset_t bell;
-    siginfo_t info;
-    sigemptyset(&bell);
-    sigaddset(&bell, SIGNAL_BELL);
-    while (!atomic_load(&self->between->apart)) {
-        signal_next(&bell, &info, INT64_MAX);
-        end_if_told(self);
-    }
-}
-
 static noreturn void deputy(struct deputy *self)
 {
     const pid_t group = self->child.inherited->group;
     const int error = guard_begin(self->guardian);
     if (error)
         could_not_run(self, -error);
-    await_parting(self);
     if (group > 0 && setpgid(0, group) != 0)
         could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
     self->command = child_start(&self->child);

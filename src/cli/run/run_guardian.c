@@ -264,16 +264,32 @@ static void ring_deputy(const struct guardian *self)
         kill(self->deputy, SIGNAL_BELL);
 }
 
+/* Goes into the group of a child, which need not live. */
+static int leave_own_group(void)
+{
+    const pid_t child = vfork();
+    if (child == 0)
+        _exit(setpgid(0, 0) != 0);
+    if (child < 0)
+        return -1;
+    const int result = setpgid(0, child);
+    const int error = errno;
+    waitpid(child, NULL, 0);
+    errno = error;
+    return result;
+}
+
 /* A session of its own: a parent in the job's session, and not in its group, would keep the group
  * from ever being orphaned, and the kernel from waking what is stopped when the shell dies. Who
- * leads a group cannot begin a session; so the deputy leads one, until it joins the job's. */
+ * leads a group, or has led one that is not empty, cannot begin a session. So the deputy, which was
+ * started before to be of the job's session, is put into the job's group if it is not there yet. */
 static void part_from_session(const struct guardian *self)
 {
-    const bool leads = self->inherited->group > 0;
-    if ((leads && (setpgid(self->deputy, self->deputy) != 0 || setpgid(0, self->deputy) != 0)) ||
-        setsid() < 0)
+    const pid_t group = self->inherited->group;
+    if (group > 0)
+        setpgid(self->deputy, group); /* should it fail, the deputy finds out by itself */
+    if ((group > 0 && leave_own_group() != 0) || setsid() < 0)
         say(called, "cannot begin a session: %s", strerror(errno));
-    atomic_store(&self->between->apart, true);
 }
 
 static void start(struct guardian *self)
@@ -288,9 +304,8 @@ static void start(struct guardian *self)
         say(called, "cannot fork: %s", strerror(-self->deputy));
         give_up(self, EXIT_FAILED);
     }
-    part_from_session(self);
-    ring_deputy(self);
     close(share);
+    part_from_session(self);
 }
 
 /* Everything has gone: the end of the passage. Who died inside does not leave. */
@@ -407,6 +422,8 @@ static void heed_bell(struct guardian *self, const siginfo_t *info)
         lose(self);
     const bool had_ended = self->state == COMMAND_ENDED;
     follow_command(self);
+    if (self->state == COMMAND_ENDED && atomic_load(&self->between->done))
+        leave(self);
     if (self->state == COMMAND_ENDED && !had_ended && self->kill_at == INT64_MAX)
         stay(self);
 }
