@@ -195,7 +195,7 @@ static void crashes_joinings_delays_and_partitions_break_nothing(void **unused)
 }
 
 /* Fairness is not the simulator's to judge: the auditor finds the unfair ones. Nor is it whether
- * anything happens at all, or what a user is told: the checker asks that. */
+ * anything happens at all, or what a user is told: the checker asks that, and has links. */
 static bool is_for_another_judge(const struct variant *variant)
 {
     static const char *const others[] = {
@@ -206,7 +206,7 @@ static bool is_for_another_judge(const struct variant *variant)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(variant->name, others[i]) == 0)
             return true;
-    return !variant->left_out;
+    return !variant->left_out || variant_needs_links(variant);
 }
 
 static void broken_variants_are_found_within_a_hundred_thousand_events(void **unused)

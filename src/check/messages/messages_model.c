@@ -103,6 +103,8 @@ static bool may_arrive(const struct messages_model *model, const struct model_st
                        unsigned process, unsigned i)
 {
     const struct packet *packet = &state->packet[i];
+    if (model->options.links)
+        return links_may_arrive(model, state, process, i);
     if (!(packet->mask >> process & 1))
         return false;
     for (unsigned earlier = 0; earlier < i && model->options.channels != CHANNELS_REORDERED;
@@ -217,8 +219,17 @@ const char *messages_model_open(struct messages_model *model,
     *model = (struct messages_model){.options = *options, .fewest = UINT32_MAX};
     if (options->nodes < 2 || options->nodes > MODEL_NODES_MOST)
         return "message protocols are searched with 2 to 4 nodes";
-    if (options->channels != CHANNELS_AGREED && (options->crashes || options->joinings))
-        return "crashes and joinings need agreed order";
+    if (options->links && options->channels == CHANNELS_AGREED)
+        return "over links the changes alone have an agreed order: messages are fifo or reordered";
+    if (options->links && (options->variant->protocol == &token_protocol ||
+                           options->variant->protocol->fixed || !options->requests))
+        return "links are for lamport, ricart-agrawala and carvalho-roucairol, and a number of "
+               "requests";
+    if (variant_needs_links(options->variant) && !options->links)
+        return "leaves out a rule that matters over links: say --links";
+    if (!options->links && options->channels != CHANNELS_AGREED &&
+        (options->crashes || options->joinings))
+        return "crashes and joinings need agreed order, or links";
     const bool shifts = options->variant->protocol == &lamport_protocol ||
                         options->variant->protocol == &ricart_agrawala_protocol;
     if (!options->requests && (!shifts || options->crashes || options->joinings))

@@ -54,6 +54,9 @@ struct messages_options {
     /* of each node: this bounds the numbers, and so the states; 0: no bound (messages_shift.c) */
     unsigned requests;
     enum channels channels;
+    /* two planes: changes of the group in one order, each installed by each node at its own moment;
+     * messages over links, one for each two incarnations (messages_links.c) */
+    bool links;
     unsigned crashes, joinings; /* in all; joining: one that died comes back */
     unsigned modes;             /* a set of enum mode in which nodes ask; 0: exclusive */
     unsigned judged;            /* a bit for each enum messages_property; 0: what is promised */

@@ -29,7 +29,7 @@ static uint8_t everyone_up(const struct doing *doing)
     return mask;
 }
 
-static struct packet *packet_add(struct doing *doing)
+struct packet *messages_packet_add(struct doing *doing)
 {
     if (doing->state->packets == MODEL_PACKETS_MOST) {
         doing->full = true;
@@ -40,7 +40,7 @@ static struct packet *packet_add(struct doing *doing)
     return packet;
 }
 
-static void packet_remove(struct doing *doing, unsigned i)
+void messages_packet_remove(struct doing *doing, unsigned i)
 {
     struct model_state *state = doing->state;
     state->packets--;
@@ -103,16 +103,20 @@ static void send(struct doing *doing, unsigned from, const struct effect *effect
             count_all(doing, from, to, effect);
     if (effect->to == TO_GROUP)
         count(doing, from, effect->message.whom, &effect->message);
-    mask &= everyone_up(doing);
+    if (!doing->model->options.links)
+        mask &= everyone_up(doing);
     say(doing, "; sends %s", message_name(effect->message.kind));
     if (effect->message.number)
         say(doing, "(%" PRIu64 ")", effect->message.number);
     for (unsigned to = 0; to < nodes; to++)
         if (mask >> to & 1)
             say(doing, " →%u", to);
-    if (mask == 0)
+    for (unsigned to = 0; to < nodes && doing->model->options.links; to++)
+        if (mask >> to & 1)
+            links_send(doing, from, to, effect);
+    if (mask == 0 || doing->model->options.links)
         return;
-    struct packet *packet = packet_add(doing);
+    struct packet *packet = messages_packet_add(doing);
     packet->event = EVENT_MESSAGE;
     packet->mask = mask;
     packet->knows = doing->state->node[from].knows;
@@ -244,24 +248,31 @@ static void receive(struct doing *doing, unsigned process, unsigned i)
 {
     struct model_state *state = doing->state;
     const struct packet packet = state->packet[i];
+    const bool lost = links_lose(doing->model, state, process, &packet);
     state->packet[i].mask = (uint8_t)(packet.mask & ~(1u << process));
-    state->node[process].knows |= packet.knows;
     if (packet.event == EVENT_MESSAGE)
         say(doing, "receives %s from %u", message_name(packet.message.kind), packet.message.from);
     else
         say(doing, "learns that %u %s", packet.message.whom,
             packet.event == EVENT_DIED ? "died" : "joined");
-    step(doing, process,
-         &(struct event){.kind = packet.event,
-                         .node = packet.message.whom,
-                         .view = packet.message.view,
-                         .message = &packet.message,
-                         .body = packet.body});
-    if (state->packet[i].mask)
-        return;
-    if (packet.message.kind == MESSAGE_RELEASE)
-        passage_took(doing->model, state->packet[i].tally);
-    packet_remove(doing, i);
+    if (lost) {
+        say(doing, ", which it does not know, and drops it");
+    } else {
+        state->node[process].knows |= packet.knows;
+        step(doing, process,
+             &(struct event){.kind = packet.event,
+                             .node = packet.message.whom,
+                             .view = packet.message.view,
+                             .message = &packet.message,
+                             .body = packet.body});
+    }
+    if (!state->packet[i].mask) {
+        if (packet.message.kind == MESSAGE_RELEASE)
+            passage_took(doing->model, state->packet[i].tally);
+        messages_packet_remove(doing, i);
+    }
+    if (doing->model->options.links && packet.event == EVENT_DIED)
+        links_close(doing, process, &packet);
 }
 
 static void announce(struct doing *doing, enum event_kind event, unsigned process)
@@ -269,7 +280,7 @@ static void announce(struct doing *doing, enum event_kind event, unsigned proces
     const uint8_t mask = (uint8_t)(everyone_up(doing) & ~(1u << process));
     if (!mask)
         return;
-    struct packet *packet = packet_add(doing);
+    struct packet *packet = messages_packet_add(doing);
     packet->event = (uint8_t)event;
     packet->mask = mask;
     packet->message = (struct message){.whom = process, .view = doing->state->view};
@@ -295,17 +306,20 @@ static void be_cut_off(struct doing *doing, unsigned process)
 static void die(struct doing *doing, unsigned process, bool cut)
 {
     struct model_state *state = doing->state;
+    if (cut && messages_lack(doing->model, WITHOUT_LEASE)) {
+        say(doing, "is buried, and lives");
+        state->crashes_left--;
+        state->view++;
+        announce(doing, EVENT_DIED, process);
+        return;
+    }
     if (cut)
         be_cut_off(doing, process);
     say(doing, cut ? "the others go on without it" : "dies");
     forget_request(state, process, doing->model->options.nodes);
     const uint8_t requests_left = state->node[process].requests_left;
     state->node[process] = (struct model_node){.requests_left = requests_left};
-    for (unsigned i = state->packets; i-- > 0;) {
-        state->packet[i].mask = (uint8_t)(state->packet[i].mask & ~(1u << process));
-        if (!state->packet[i].mask)
-            packet_remove(doing, i);
-    }
+    links_forget_receiver(doing, process);
     state->crashes_left--;
     state->view++;
     announce(doing, EVENT_DIED, process);
@@ -321,7 +335,7 @@ void messages_begin_node(const struct messages_model *model, struct model_state 
         state->node[process].words,
         &(struct beginning){.self = process,
                             .nodes = model->options.nodes,
-                            .agreed = model->options.channels == CHANNELS_AGREED,
+                            .agreed = messages_changes(model),
                             .view = state->view,
                             .members = &members,
                             .without = model->options.variant->without});

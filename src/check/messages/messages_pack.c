@@ -73,7 +73,7 @@ void messages_layout(struct messages_model *model)
     const uint32_t nodes = model->options.nodes;
     const struct message_protocol *protocol = model->options.variant->protocol;
     model->words = protocol->words(nodes);
-    model->body_most = body_most(protocol, nodes, model->options.channels == CHANNELS_AGREED);
+    model->body_most = body_most(protocol, nodes, messages_changes(model));
     model->packet_size = PACKET_HEAD + 2 * model->body_most;
     const size_t packet_parts = MODEL_PARTS_MOST - 1 - nodes;
     model->packets_per_part = (MODEL_PACKETS_MOST + packet_parts - 1) / packet_parts;
@@ -100,7 +100,8 @@ static void pack_packet(const struct messages_model *model, const struct packet 
     write_word(out, message->number);
     write_word(out, message->about);
     write_word(out, message->fence);
-    write_word(out, 0);
+    write_byte(out, packet->incarnation);
+    write_byte(out, 0);
     for (size_t w = 0; w < model->body_most; w++)
         write_word(out, packet->body[w]);
 }
@@ -115,9 +116,27 @@ static void unpack_packet(const struct messages_model *model, const unsigned cha
     packet->message.number = read_word(&at);
     packet->message.about = read_word(&at);
     packet->message.fence = read_word(&at);
-    read_word(&at);
+    packet->incarnation = *at;
+    at += 2;
     for (size_t w = 0; w < model->body_most; w++)
         packet->body[w] = read_word(&at);
+}
+
+/* Over links: notices first, in their order, then messages by link. On one link they keep their
+ * order, if links do. */
+static bool links_out_of_order(const struct messages_model *model, const unsigned char *a,
+                               const unsigned char *b)
+{
+    enum { EVENT = 0, MASK = 1, FROM = 5, INCARNATION = 14 };
+    if (a[EVENT] != EVENT_MESSAGE || b[EVENT] != EVENT_MESSAGE)
+        return a[EVENT] == EVENT_MESSAGE && b[EVENT] != EVENT_MESSAGE;
+    if (a[FROM] != b[FROM])
+        return a[FROM] > b[FROM];
+    if (a[INCARNATION] != b[INCARNATION])
+        return a[INCARNATION] > b[INCARNATION];
+    if (a[MASK] != b[MASK])
+        return a[MASK] > b[MASK];
+    return model->options.channels == CHANNELS_REORDERED && memcmp(a, b, model->packet_size) > 0;
 }
 
 /* Packets that no node can tell the order of are sorted by their bytes. */
@@ -142,7 +161,8 @@ static void put_in_order(const struct messages_model *model, unsigned char *pack
     for (unsigned i = 1; i < count; i++)
         for (unsigned j = i; j > 0; j--) {
             unsigned char *a = packets + size * (j - 1), *b = packets + size * j;
-            if (memcmp(a, b, size) <= 0 || !may_swap(model, a, b))
+            if (model->options.links ? !links_out_of_order(model, a, b)
+                                     : memcmp(a, b, size) <= 0 || !may_swap(model, a, b))
                 break;
             memcpy(aside, a, size);
             memcpy(a, b, size);
@@ -215,7 +235,7 @@ void messages_unpack(const struct messages_model *model, const unsigned char *by
         struct node *head = model_head(node);
         head->self = i;
         head->nodes = options->nodes;
-        head->agreed = options->channels == CHANNELS_AGREED;
+        head->agreed = messages_changes(model);
         head->without = options->variant->without;
         for (size_t w = NODE_CONSTANT_WORDS; w < model->words; w++)
             node->words[w] = read_word(&at);

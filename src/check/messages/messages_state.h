@@ -12,6 +12,7 @@ struct packet {
     uint8_t mask;           /* who has yet to receive it */
     uint8_t knows;          /* whose present request happened before this was sent */
     uint8_t tally;          /* RELEASE: the messages of the passage it ends */
+    uint8_t incarnation;    /* over a link: the change with which its sender joined */
     struct message message; /* notice: `whom` is who died or joined, `view` the change */
     uint64_t body[3 * MODEL_NODES_MOST + 1];
 };
@@ -53,6 +54,24 @@ void messages_begun(struct messages_model *model, struct model_state *state);
 void messages_begin_node(const struct messages_model *model, struct model_state *state,
                          unsigned process);
 
+/* messages_links.c: what a link does. */
+/* Puts a message on the link to one node, if that is still the incarnation that it is meant for. */
+void links_send(struct doing *doing, unsigned from, unsigned to, const struct effect *effect);
+/* Whether packet i may be the next that the process receives or installs. */
+bool links_may_arrive(const struct messages_model *model, const struct model_state *state,
+                      unsigned process, unsigned i);
+/* A message that came where its sender's joining is not known yet, and was not held: it is lost. */
+bool links_lose(const struct messages_model *model, const struct model_state *state,
+                unsigned process, const struct packet *packet);
+/* The process has installed a burial: the link is closed, and what is unread on it thrown away. */
+void links_close(struct doing *doing, unsigned process, const struct packet *burial);
+/* The process is gone, and with it what is on its way to it, whatever the network. */
+void links_forget_receiver(struct doing *doing, unsigned process);
+
+/* Rooms and packets, for those that move. */
+struct packet *messages_packet_add(struct doing *doing);
+void messages_packet_remove(struct doing *doing, unsigned i);
+
 /* Requests without bound: the same state, with its numbers brought down. */
 void messages_shift(const struct messages_model *model, struct model_state *state);
 
@@ -68,6 +87,18 @@ const char *garg_judge_entry(const struct messages_model *model, struct model_st
 uint64_t messages_goals(const struct messages_model *model);
 uint64_t messages_reach(const struct system *system, const unsigned char *bytes);
 void messages_name_goal(const struct system *system, unsigned goal, char *text, size_t room);
+
+/* A rule of what is searched is left out. */
+static inline bool messages_lack(const struct messages_model *model, uint64_t rule)
+{
+    return (model->options.variant->without & rule) != 0;
+}
+
+/* Nodes may come and go: every change reaches all in one order. */
+static inline bool messages_changes(const struct messages_model *model)
+{
+    return model->options.channels == CHANNELS_AGREED || model->options.links;
+}
 
 static inline bool messages_judges(const struct messages_model *model,
                                    enum messages_property property)

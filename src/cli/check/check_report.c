@@ -84,7 +84,7 @@ static void describe_messages(const struct messages_options *options, struct che
         add(to, "%u requests each", options->requests);
     else
         add(to, "requests without bound");
-    add(to, "%s network", check_network(options->channels));
+    add(to, options->links ? "%s links" : "%s network", check_network(options->channels));
     add(to, "%u crashes", options->crashes);
     add(to, "%u joins", options->joinings);
 }

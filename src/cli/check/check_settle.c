@@ -221,8 +221,9 @@ int check_settle_messages(struct check_words *asked)
     options->modes =
         asked->modes >> CHECK_BOTH & 1 ? 1u << AY_EXCLUSIVE | 1u << AY_SHARED : asked->modes;
     if (!asked->network_given)
-        options->channels = options->crashes || options->joinings ? CHANNELS_AGREED
-                            : variant->protocol->fifo             ? CHANNELS_FIFO
-                                                                  : CHANNELS_REORDERED;
+        options->channels = options->links                          ? CHANNELS_FIFO
+                            : options->crashes || options->joinings ? CHANNELS_AGREED
+                            : variant->protocol->fifo               ? CHANNELS_FIFO
+                                                                    : CHANNELS_REORDERED;
     return 0;
 }

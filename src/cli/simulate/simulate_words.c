@@ -79,9 +79,16 @@ static int take_sizes(const struct option_word *word)
     return text[-1] == '\0' ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
+/* Those of links, which the simulator has not, stand last. */
+static const char *variant_name_at(size_t at)
+{
+    const struct variant *variant = variant_at((unsigned)at);
+    return variant && !variant_needs_links(variant) ? variant->name : NULL;
+}
+
 static int list_variants(void)
 {
-    for (unsigned i = 0; variant_at(i); i++) {
+    for (unsigned i = 0; variant_name_at(i); i++) {
         const struct variant *variant = variant_at(i);
         printf("%-38s%s%s\n", variant->name,
                variant->left_out        ? "  without "
@@ -90,12 +97,6 @@ static int list_variants(void)
                variant->left_out ? variant->left_out : "");
     }
     return OPTION_DONE;
-}
-
-static const char *variant_name_at(size_t at)
-{
-    const struct variant *variant = variant_at((unsigned)at);
-    return variant ? variant->name : NULL;
 }
 
 /* Those that ship stand first in the catalogue. */
@@ -331,6 +332,11 @@ static int check_shape(struct simulate_request *request, const struct option_rea
             return usage_error("simulate",
                                "there is no protocol '%s'; 'afteryou simulate --list' names them",
                                reading->words[0]);
+        if (variant_needs_links(request->how.variant))
+            return usage_error("simulate",
+                               "%s is broken only over links, which are not simulated: 'afteryou "
+                               "check %s --links'",
+                               reading->words[0], reading->words[0]);
     }
     if (reading->count > 1)
         return usage_error("simulate", "one protocol at a time: leave out '%s'", reading->words[1]);

@@ -135,8 +135,8 @@ static void carvalho_roucairol_asked(struct carvalho_roucairol my, const struct 
     const bool our_priority = before(*my.our, my.node->self, request->number, j);
     const bool using = my.node->status == NODE_INSIDE, waiting = waits(my);
     const bool conflict = (using || waiting) && modes_conflict(my.node->mode, request->mode);
-    if (conflict &&
-        (using || (waiting && our_priority && !(my.node->without & WITHOUT_DEFERRING)))) {
+    if (conflict && ((using && !(my.node->without & WITHOUT_INSIDE_TEST)) ||
+                     (waiting && our_priority && !(my.node->without & WITHOUT_DEFERRING)))) {
         set_add(my.deferred, j);
         return;
     }

@@ -24,6 +24,8 @@ static const struct variant variants[] = {
     {"lamport-out-of-turn", LAMPORT, WITHOUT_TURN, false, "the look at the others' requests"},
     {"lamport-newcomer-not-told", LAMPORT, WITHOUT_TELLING, true,
      "telling a newcomer of the requests made before"},
+    {"lamport-fence-not-carried", LAMPORT, WITHOUT_FENCE_CARRIED, false,
+     "the highest fence in every message"},
     {"lamport-waits-for-the-dead", LAMPORT, WITHOUT_IMPLIED_REPLY, true, "forgetting the dead"},
     {"ricart-agrawala-published", RICART_AGRAWALA, WITHOUT_INSIDE_TEST | WITHOUT_FAIR_NUMBERS, true,
      "the test for inside, and the numbers that make it fair"},
@@ -50,6 +52,8 @@ static const struct variant variants[] = {
      "asking again for a permission given up while waiting"},
     {"carvalho-roucairol-never-defers", CARVALHO_ROUCAIROL, WITHOUT_DEFERRING, false,
      "deferring while waiting"},
+    {"carvalho-roucairol-no-inside-test", CARVALHO_ROUCAIROL, WITHOUT_INSIDE_TEST, false,
+     "deferring while inside"},
     {"carvalho-roucairol-divisible", CARVALHO_ROUCAIROL, WITHOUT_INDIVISIBILITY, false,
      "the indivisible test and entry"},
     {"carvalho-roucairol-preset-newcomer", CARVALHO_ROUCAIROL, WITHOUT_EMPTY_HANDS, true,
@@ -60,6 +64,8 @@ static const struct variant variants[] = {
      "ignoring what was meant for an earlier incarnation"},
     {"carvalho-roucairol-fence-without-view", CARVALHO_ROUCAIROL, WITHOUT_VIEW_IN_FENCE, true,
      "the view in the fence"},
+    {"carvalho-roucairol-fence-not-carried", CARVALHO_ROUCAIROL, WITHOUT_FENCE_CARRIED, false,
+     "the highest fence in every message"},
     {"carvalho-roucairol-cut-untold", CARVALHO_ROUCAIROL, WITHOUT_LOSS, true,
      "telling its user that it was cut off"},
     {"token-regenerated-twice", TOKEN, WITHOUT_SENIORITY, true,
@@ -82,11 +88,27 @@ static const struct variant variants[] = {
     {"ricart-agrawala-ring", RING, 0, false, NULL},
     {"token-circulating", CIRCULATING, 0, false, NULL},
     {"token-elected", ELECTED, 0, false, NULL},
+
+    {"lamport-links-not-lowest", LAMPORT, WITHOUT_LOWEST, true,
+     "telling a newcomer that who is inside comes before all"},
+    {"ricart-agrawala-links-newcomer-not-asked", RICART_AGRAWALA, WITHOUT_ASKING_NEWCOMERS, true,
+     "asking a newcomer too"},
+    {"carvalho-roucairol-links-not-held", CARVALHO_ROUCAIROL, WITHOUT_HOLDING, true,
+     "holding what comes before its sender's joining"},
+    {"carvalho-roucairol-links-not-closed", CARVALHO_ROUCAIROL, WITHOUT_CLOSING, true,
+     "closing the link to one that is buried"},
+    {"carvalho-roucairol-links-buried-early", CARVALHO_ROUCAIROL, WITHOUT_LEASE, true,
+     "the end of the lease before a burial"},
 };
 
 bool variant_ships(const struct variant *variant)
 {
     return !variant->left_out && !variant->without && !variant->protocol->fixed;
+}
+
+bool variant_needs_links(const struct variant *variant)
+{
+    return (variant->without & WITHOUT_OF_LINKS) != 0;
 }
 
 const struct variant *variant_at(unsigned i)

@@ -17,9 +17,11 @@ struct variant {
 
 /* One of the four that a cluster offers. */
 bool variant_ships(const struct variant *variant);
+/* Broken only where messages go over links, beside the changes of the group. */
+bool variant_needs_links(const struct variant *variant);
 /* NULL if there is none of that name. */
 const struct variant *variant_find(const char *name);
-/* The i-th, the shipped ones first; NULL after the last. */
+/* The i-th, the shipped ones first, those of links last; NULL after the last. */
 const struct variant *variant_at(unsigned i);
 
 #endif

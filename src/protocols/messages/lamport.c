@@ -159,7 +159,7 @@ static void lamport_joined(struct lamport my, const struct event *event, struct 
     my.q[event->node] = NONE;
     my.v[event->node] = 0;
     if (my.q[my.node->self] != NONE && !(my.node->without & WITHOUT_TELLING)) {
-        const bool inside = my.node->status == NODE_INSIDE;
+        const bool inside = my.node->status == NODE_INSIDE && !(my.node->without & WITHOUT_LOWEST);
         const uint64_t number = inside ? (uint64_t)LOWEST : my.q[my.node->self] >> MODE_BITS;
         node_send(my.node, out, event->node, lamport_request(my, number));
     }

@@ -136,7 +136,9 @@ struct effects {
 /* Rules left out one by one, for the checker and the simulator to refute. None is left out in what
  * ships. */
 enum without {
-    WITHOUT_INSIDE_TEST = 1 << 0, /* Ricart–Agrawala as published: inside is treated as waiting */
+    /* Ricart–Agrawala as published: inside is treated as waiting; Carvalho–Roucairol: who is inside
+     * replies to everybody */
+    WITHOUT_INSIDE_TEST = 1 << 0,
     /* Carvalho–Roucairol: a permission given up while waiting is not asked for again */
     WITHOUT_ASKING_AGAIN = 1 << 2,
     WITHOUT_EMPTY_HANDS = 1 << 3,   /* a newcomer starts with everybody's permission */
@@ -162,7 +164,18 @@ enum without {
     WITHOUT_ASKING = 1 << 19,  /* Ricart–Agrawala: does not hear its user */
     WITHOUT_SHARING = 1 << 20, /* Ricart–Agrawala: whoever is inside defers, whatever the modes */
     WITHOUT_LOSS = 1 << 21,    /* who is cut off does not tell its user */
+    /* Links: what comes before its sender's joining is installed is dropped, not held */
+    WITHOUT_HOLDING = 1 << 22,
+    WITHOUT_CLOSING = 1 << 23,          /* links: what a buried member has sent is still taken */
+    WITHOUT_LEASE = 1 << 24,            /* links: a member is buried before its lease has run out */
+    WITHOUT_FENCE_CARRIED = 1 << 25,    /* messages do not carry F */
+    WITHOUT_ASKING_NEWCOMERS = 1 << 26, /* Ricart–Agrawala: who waits does not ask a newcomer */
+    WITHOUT_LOWEST = 1 << 27, /* Lamport: who is inside tells a newcomer the number it had */
 };
+
+/* Left out, these are refuted only over links. */
+#define WITHOUT_OF_LINKS                                                                           \
+    (WITHOUT_HOLDING | WITHOUT_CLOSING | WITHOUT_LEASE | WITHOUT_ASKING_NEWCOMERS | WITHOUT_LOWEST)
 
 /* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change
  * `view`. */

@@ -77,7 +77,7 @@ static inline struct effect *node_send(const struct node *my, struct effects *ou
     struct effect *effect = effects_add(out, EFFECT_SEND);
     message.from = (uint32_t)my->self;
     message.view = my->view;
-    message.fence = my->fence;
+    message.fence = my->without & WITHOUT_FENCE_CARRIED ? 0 : my->fence;
     effect->to = to;
     effect->message = message;
     return effect;

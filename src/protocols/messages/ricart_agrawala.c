@@ -150,7 +150,8 @@ static void ricart_agrawala_joined(struct ricart_agrawala my, const struct event
 {
     node_sees_joining(my.node, event);
     node_welcomes(my.node, out, event->node, *my.highest);
-    if (my.node->status != NODE_WAITING || !my.node->asked)
+    if (my.node->status != NODE_WAITING || !my.node->asked ||
+        my.node->without & WITHOUT_ASKING_NEWCOMERS)
         return;
     set_add(my.outstanding, event->node);
     *my.outstanding_count += 1;
