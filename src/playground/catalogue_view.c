@@ -35,7 +35,7 @@ void view_catalogue(void)
     json_object(&json, "protocols");
     for (size_t at = 0; register_protocols[at]; at++)
         view_register_protocol(&json, register_protocols[at]);
-    for (unsigned at = 0; variant_at(at) && !variant_needs_links(variant_at(at)); at++)
+    for (unsigned at = 0; variant_at(at); at++)
         view_variant(&json, variant_at(at));
     json_close(&json);
     json_object(&json, "properties");

@@ -243,7 +243,6 @@ class Check(unittest.TestCase):
             (["token", "--modes", "shared"], ""),
             (["token", "--links"], "links are for lamport, ricart-agrawala and carvalho-roucairol"),
             (["lamport", "--links", "--network", "agreed"], "messages are fifo or reordered"),
-            (["carvalho-roucairol-links-not-held"], "say --links"),
             (["token", "--tso"], "token is a protocol of messages: --tso does not go with it"),
             (["token", "--bogus"], "there is no option --bogus; 'afteryou check --help' lists them")]:
             answer = afteryou("check", *words)

@@ -336,6 +336,7 @@ void messages_begin_node(const struct messages_model *model, struct model_state 
         &(struct beginning){.self = process,
                             .nodes = model->options.nodes,
                             .agreed = messages_changes(model),
+                            .apart = model->options.links,
                             .view = state->view,
                             .members = &members,
                             .without = model->options.variant->without});

@@ -236,6 +236,7 @@ void messages_unpack(const struct messages_model *model, const unsigned char *by
         head->self = i;
         head->nodes = options->nodes;
         head->agreed = messages_changes(model);
+        head->apart = options->links;
         head->without = options->variant->without;
         for (size_t w = NODE_CONSTANT_WORDS; w < model->words; w++)
             node->words[w] = read_word(&at);

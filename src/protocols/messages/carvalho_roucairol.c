@@ -78,6 +78,8 @@ static void give_up(struct carvalho_roucairol my, uint64_t j, unsigned given)
 static void carvalho_roucairol_begin(uint64_t *state, const struct beginning *how)
 {
     struct node *node = node_begin(state, how);
+    if (how->apart)
+        node->welcome = 1; /* it promises no order that a newcomer could upset */
     if (how->view && how->without & WITHOUT_EMPTY_HANDS)
         for (uint32_t j = 0; j < how->nodes; j++)
             if (node_is_other_member(node, j))
@@ -221,7 +223,8 @@ static void carvalho_roucairol_joined(struct carvalho_roucairol my, const struct
                                       struct effects *out)
 {
     node_sees_joining(my.node, event);
-    node_welcomes(my.node, out, event->node, *my.highest);
+    if (!my.node->apart)
+        node_welcomes(my.node, out, event->node, *my.highest);
     if (!(my.node->without & WITHOUT_GIFT))
         take_all(my, event->node);
     else if (waits(my) && my.node->mode != MODE_NULL)

@@ -133,7 +133,7 @@ static void lamport_message(struct lamport my, const struct message *message, st
         my.q[j] = NONE;
         break;
     case MESSAGE_WELCOME:
-        my.node->welcome = 1;
+        node_is_welcomed(my.node, j);
         break;
     }
     lamport_try(my, out);

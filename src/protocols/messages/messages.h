@@ -170,18 +170,23 @@ enum without {
     WITHOUT_LEASE = 1 << 24,            /* links: a member is buried before its lease has run out */
     WITHOUT_FENCE_CARRIED = 1 << 25,    /* messages do not carry F */
     WITHOUT_ASKING_NEWCOMERS = 1 << 26, /* Ricart–Agrawala: who waits does not ask a newcomer */
+    WITHOUT_WELCOME = 1 << 28,          /* a newcomer asks at once */
     WITHOUT_LOWEST = 1 << 27, /* Lamport: who is inside tells a newcomer the number it had */
 };
 
 /* Left out, these are refuted only over links. */
 #define WITHOUT_OF_LINKS                                                                           \
-    (WITHOUT_HOLDING | WITHOUT_CLOSING | WITHOUT_LEASE | WITHOUT_ASKING_NEWCOMERS | WITHOUT_LOWEST)
+    (WITHOUT_HOLDING | WITHOUT_CLOSING | WITHOUT_LEASE | WITHOUT_WELCOME |                         \
+     WITHOUT_ASKING_NEWCOMERS | WITHOUT_LOWEST)
 
 /* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change
  * `view`. */
 struct beginning {
     uint32_t self, nodes;
-    bool agreed;   /* the group has agreed order, and may change */
+    bool agreed; /* the group has agreed order, and may change */
+    /* Two planes: only the changes have an agreed order, and each member installs them at its own
+     * moment; messages go over links (docs/messages.md). With `agreed`. */
+    bool apart;
     uint64_t view; /* 0: founder */
     /* newcomer: the members after the change, itself included; founder: NULL for all */
     const uint64_t *members;
@@ -192,21 +197,21 @@ enum node_status { NODE_OUTSIDE, NODE_WAITING, NODE_INSIDE };
 
 /* The head of every state. */
 struct node {
-    uint64_t self, nodes, agreed, without; /* never change */
-    uint64_t status;                       /* enum node_status */
-    uint64_t mode;                         /* of the passage; 0 outside */
-    uint64_t asked;                        /* waiting, and the REQUEST is out */
-    uint64_t welcome;                      /* may ask: a founder, or welcomed */
-    uint64_t view;                         /* changes of the group seen */
-    uint64_t joined;                       /* the change with which it joined; 0: founder */
-    uint64_t fence;                        /* F: the highest fence known */
+    uint64_t self, nodes, agreed, apart, without; /* never change */
+    uint64_t status;                              /* enum node_status */
+    uint64_t mode;                                /* of the passage; 0 outside */
+    uint64_t asked;                               /* waiting, and the REQUEST is out */
+    uint64_t welcome;                             /* may ask: a founder, or welcomed */
+    uint64_t view;                                /* changes of the group seen */
+    uint64_t joined;                              /* the change with which it joined; 0: founder */
+    uint64_t fence;                               /* F: the highest fence known */
     /* the protocol's single words: beside the head, for the cache's sake */
     uint64_t own[4];
     /* members, elders (those who were there before me, and still are), … */
     uint64_t sets[];
 };
 
-enum { NODE_CONSTANT_WORDS = 4 };
+enum { NODE_CONSTANT_WORDS = 5 };
 
 /* The passage's request has been made: put to the others, or granted without. (A newcomer's user
  * may have to wait for it.) */

@@ -48,6 +48,7 @@ static inline struct node *node_begin(uint64_t *state, const struct beginning *h
     my->self = how->self;
     my->nodes = how->nodes;
     my->agreed = how->agreed;
+    my->apart = how->apart;
     my->without = how->without;
     my->view = my->joined = how->view;
     if (how->members)
@@ -58,7 +59,7 @@ static inline struct node *node_begin(uint64_t *state, const struct beginning *h
         memcpy(node_elders(my), node_members(my), set_words(how->nodes) * sizeof *state);
         set_remove(node_elders(my), how->self);
     }
-    my->welcome = set_size(node_elders(my), how->nodes) == 0;
+    my->welcome = set_size(node_elders(my), how->nodes) == 0 || how->without & WITHOUT_WELCOME;
     return my;
 }
 
@@ -144,11 +145,21 @@ static inline void node_sees_joining(struct node *my, const struct event *event)
     set_add(node_members(my), event->node);
 }
 
-/* Every elder welcomes a newcomer, so that the first who is alive will do; it asks no earlier. */
+/* Every elder welcomes a newcomer, which asks no earlier. In an agreed order the first will do: by
+ * then all know the newcomer. Over links only those that have welcomed it do, so it waits for all:
+ * else one that has not installed its joining overtakes it. */
 static inline void node_welcomes(struct node *my, struct effects *out, uint32_t newcomer,
                                  uint64_t number)
 {
-    node_send(my, out, newcomer, (struct message){.kind = MESSAGE_WELCOME, .number = number});
+    if (!(my->without & WITHOUT_WELCOME))
+        node_send(my, out, newcomer, (struct message){.kind = MESSAGE_WELCOME, .number = number});
+}
+
+static inline void node_is_welcomed(struct node *my, uint32_t elder)
+{
+    if (my->apart)
+        set_remove(node_elders(my), elder);
+    my->welcome = !my->apart || set_size(node_elders(my), my->nodes) == 0;
 }
 
 #endif

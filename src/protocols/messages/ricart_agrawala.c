@@ -127,7 +127,7 @@ static void ricart_agrawala_message(struct ricart_agrawala my, const struct mess
         ricart_agrawala_replied(my, message->from, out);
         break;
     case MESSAGE_WELCOME:
-        my.node->welcome = 1;
+        node_is_welcomed(my.node, message->from);
         ricart_agrawala_ask(my, out);
         break;
     }
