@@ -40,7 +40,7 @@ static void end_bar(struct drawing *drawing, struct line *line, double at)
 {
     if (line->waits || line->inside)
         spacetime_bar(drawing->diagram, line->inside ? SPACETIME_INSIDE : SPACETIME_WAITS,
-                      (unsigned)line->number, line->since, at, NULL);
+                      (unsigned)line->number, line->since, at);
     line->waits = line->inside = false;
     line->since = at;
 }

@@ -9,6 +9,7 @@
 #ifndef AFTERYOU_PLAYGROUND_PLAYGROUND_H
 #define AFTERYOU_PLAYGROUND_PLAYGROUND_H
 
+#include "check/registers/origin.h"
 #include "cli/check/check.h"
 #include "common/json.h"
 
@@ -36,7 +37,8 @@ struct session {
     unsigned char *scratch; /* and for one state */
     unsigned char *states;  /* from the first on: one more than moves */
     struct past_move *moves;
-    size_t count, room; /* moves made, and how many there is room for */
+    struct touch *touches; /* of a register protocol: what each move did */
+    size_t count, room;    /* moves made, and how many there is room for */
 };
 
 /* asked.c */
@@ -68,8 +70,7 @@ enum made session_make(struct session *session, size_t index, struct move move);
 /* register_view.c, message_view.c: a state and a move of each kind of protocol. */
 void register_view_process(struct json *json, const struct session *session, size_t index,
                            unsigned process);
-void register_view_access(struct json *json, const struct session *session, size_t index,
-                          struct move move);
+void register_view_access(struct json *json, const struct session *session, size_t index);
 void message_view_process(struct json *json, const struct session *session, size_t index,
                           unsigned process);
 void message_view_flying(struct json *json, const struct session *session, size_t index);

@@ -137,21 +137,26 @@ void register_view_process(struct json *json, const struct session *session, siz
     json_close(json);
 }
 
-void register_view_access(struct json *json, const struct session *session, size_t index,
-                          struct move move)
+void register_view_access(struct json *json, const struct session *session, size_t index)
 {
-    static const char *const kinds[] = {"none", "read",  "write", "bit",    "begin", "sleep",
-                                        "wake", "awake", "ask",   "recall", "when"};
+    static const char *const kinds[] = {
+        [ACCESS_NONE] = "none",     [ACCESS_READ] = "read",   [ACCESS_WRITE] = "write",
+        [ACCESS_BIT] = "bit",       [ACCESS_BEGIN] = "begin", [ACCESS_SLEEP] = "sleep",
+        [ACCESS_WAKE] = "wake",     [ACCESS_AWAKE] = "awake", [ACCESS_ASK] = "ask",
+        [ACCESS_RECALL] = "recall", [ACCESS_WHEN] = "when",   [ACCESS_FENCE] = "fence",
+        [ACCESS_GUESS] = "guess"};
     const struct register_model *model = model_in(session);
-    struct registers at;
-    memcpy(session->scratch, session_state(session, index), model->system.size);
-    register_model_make(model, session->scratch, move, &at);
+    const struct access *access = &session->touches[index].access;
+    const struct register_run run = {model, session->states, session->touches};
+    const size_t origin = register_origin(&run, index);
     json_object(json, "access");
-    json_text(json, "kind", kinds[at.access.kind]);
-    json_number(json, "place", at.access.place);
-    json_number(json, "index", at.access.index);
-    if (at.access.kind == ACCESS_READ || at.access.kind == ACCESS_WRITE)
-        view_register(json, model, at.access.place, at.access.index, at.access.value);
-    view_line(json, &at.access);
+    json_text(json, "kind", kinds[access->kind]);
+    json_number(json, "place", access->place);
+    json_number(json, "index", access->index);
+    if (access->kind == ACCESS_READ || access->kind == ACCESS_WRITE)
+        view_register(json, model, access->place, access->index, access->value);
+    if (origin != ORIGIN_NONE)
+        json_number(json, "from", origin);
+    view_line(json, access);
     json_close(json);
 }

@@ -18,7 +18,10 @@ static bool make_room(struct session *session, size_t moves)
     struct past_move *past = realloc(session->moves, room * sizeof *past);
     if (past)
         session->moves = past;
-    if (!states || !past)
+    struct touch *touches = realloc(session->touches, room * sizeof *touches);
+    if (touches)
+        session->touches = touches;
+    if (!states || !past || !touches)
         return false;
     session->room = room;
     return true;
@@ -54,6 +57,7 @@ void session_close(struct session *session)
     free(session->scratch);
     free(session->states);
     free(session->moves);
+    free(session->touches);
     *session = (struct session){0};
 }
 
@@ -90,6 +94,11 @@ enum made session_make(struct session *session, size_t index, struct move move)
     session->moves[index] = (struct past_move){.move = out->move[at],
                                                .stays = out->stays[at],
                                                .broken = broken ? broken : out->complaint[at]};
+    if (!session->asked.messages) {
+        memcpy(session->scratch, session_state(session, index), system->size);
+        session->touches[index] =
+            register_touch(&session->asked.words.model, session->scratch, out->move[at]);
+    }
     session->count = index + 1;
     return MADE;
 }

@@ -130,7 +130,7 @@ void view_made(const struct session *session)
     if (past->broken)
         json_text(&json, "broken", past->broken);
     if (!session->asked.messages)
-        register_view_access(&json, session, before, past->move);
+        register_view_access(&json, session, before);
     json_list(&json, "statuses");
     for (unsigned process = 0; process < system->processes; process++)
         json_text(&json, NULL,

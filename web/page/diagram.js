@@ -7,21 +7,13 @@ const LANE = 62,
     TOP = 40,
     LEFT = 64;
 
-// For each fetch the index of the store that it read; for each receipt that of its send. −1: none.
+// For each fetch the index of the move that stored what it read, which the engine tells; for each
+// receipt that of its send. −1: none.
 function origins(steps) {
-    const stores = new Map(),
-        sent = new Set();
-    return steps.map((step, at) => {
-        const access = step.access;
-        if (!access) return receiptOrigin(steps, step, at, sent);
-        const key = `${access.place} ${access.index}`;
-        if (access.kind === 'write') stores.set(key, at);
-        if (step.move[1] === 'd')
-            [...stores.keys()]
-                .filter((each) => each.startsWith(`${step.process} `))
-                .forEach((each) => stores.set(each, at));
-        return access.kind === 'read' && stores.has(key) ? stores.get(key) : -1;
-    });
+    const sent = new Set();
+    return steps.map((step, at) =>
+        step.access ? (step.access.from ?? -1) : receiptOrigin(steps, step, at, sent),
+    );
 }
 
 // "receives KIND from N": the earliest such send of N to this node that no earlier receipt has

@@ -72,8 +72,7 @@ int run_tell(const struct system *system, struct check_run *run)
         struct run_step *step = &run->steps[at];
         system->narrate(system, state, step->move, step->line, sizeof step->line);
         for (unsigned process = 0; process < system->processes; process++)
-            if (system->status(system, state, process) == STATUS_INSIDE)
-                step->inside |= 1u << process;
+            step->status[process] = (uint8_t)system->status(system, state, process);
     }
     free(state);
     return 0;

@@ -8,7 +8,7 @@
 
 struct run_step {
     struct move move;
-    uint32_t inside; /* who is inside after the move, a bit each */
+    uint8_t status[PROCESSES_MOST]; /* enum status: of each process, after the move */
     char line[240];
 };
 

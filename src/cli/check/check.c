@@ -118,7 +118,7 @@ static int check_all(struct check_words *asked)
             status = EXIT_LIMIT;
         (asked->json ? check_report_json : check_report_text)(stdout, asked, &search, &verdict,
                                                               promised);
-        const int drawn = asked->svg ? check_report_svg(asked->svg, asked, &verdict) : 0;
+        const int drawn = asked->svg ? check_draw(asked->svg, asked, &verdict) : 0;
         if (drawn)
             status = usage_error("check", "cannot write %s: %s", asked->svg, strerror(-drawn));
     }
@@ -135,7 +135,7 @@ static int check_some(struct check_words *asked)
         return usage_error("check", "cannot make the random runs: %s", strerror(-error));
     (asked->json ? check_report_sample_json : check_report_sample)(stdout, asked, &result);
     if (asked->svg && result.violated) {
-        const int drawn = check_report_svg_run(asked->svg, asked, &result.run, result.violated);
+        const int drawn = check_draw_run(asked->svg, asked, &result.run, result.violated);
         if (drawn)
             return usage_error("check", "cannot write %s: %s", asked->svg, strerror(-drawn));
     }

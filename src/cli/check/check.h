@@ -10,6 +10,7 @@
 #include "check/registers/catalogue.h"
 #include "check/search/sample.h"
 #include "check/search/verdict.h"
+#include "common/draw/spacetime.h"
 
 enum check_memory { CHECK_SC, CHECK_TSO, CHECK_C11 };
 enum check_precedence { CHECK_IN_ORDER, CHECK_WRITERS_FIRST, CHECK_PRIORITY };
@@ -66,11 +67,13 @@ void check_report_sample_json(FILE *out, const struct check_words *asked,
 void check_report_messages_json(FILE *out, const struct check_words *asked,
                                 const struct search *search, const struct messages_model *model,
                                 const struct verdict *verdict);
-int check_report_svg_run(const char *path, const struct check_words *asked,
-                         const struct check_run *run, const char *broken);
-/* The first broken property's run. 0, or a negative errno. */
-int check_report_svg(const char *path, const struct check_words *asked,
-                     const struct verdict *verdict);
+/* check_draw.c: a run of registers as a space-time diagram. 0, or a negative errno. */
+int check_draw_run(const char *path, const struct check_words *asked, const struct check_run *run,
+                   const char *broken);
+/* The first broken property's run. */
+int check_draw(const char *path, const struct check_words *asked, const struct verdict *verdict);
+/* A bar for every stretch in which a process waits, is inside, or is dead. */
+void check_draw_bars(struct spacetime *diagram, const struct check_run *run, unsigned processes);
 
 /* Words for people: "broken", "12,345". */
 const char *check_answer(enum answer answer);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/check/check.h"
-#include "common/draw/spacetime.h"
 
 /* Whether the step's words say that it sent a message of that kind to that node. */
 static bool sent(const char *line, const char *kind, unsigned to)
@@ -43,8 +42,7 @@ static void draw_arrow(struct spacetime *diagram, const struct check_run *run, s
         }
 }
 
-static void draw_step(struct spacetime *diagram, const struct check_run *run, size_t i,
-                      unsigned nodes)
+static void draw_step(struct spacetime *diagram, const struct check_run *run, size_t i)
 {
     const struct run_step *step = &run->steps[i];
     const bool death = step->move.kind == MOVE_DEATH,
@@ -53,9 +51,6 @@ static void draw_step(struct spacetime *diagram, const struct check_run *run, si
     snprintf(label, sizeof label, "%.*s", (int)strcspn(step->line, "; ,"), step->line);
     (death ? spacetime_death : spacetime_step)(diagram, step->move.process, (double)i,
                                                receives ? NULL : label);
-    for (unsigned node = 0; node < nodes; node++)
-        if (step->inside >> node & 1)
-            spacetime_bar(diagram, SPACETIME_INSIDE, node, (double)i, (double)i + 1, NULL);
 }
 
 int check_messages_draw(const char *path, const char *title, unsigned nodes,
@@ -74,9 +69,11 @@ int check_messages_draw(const char *path, const char *title, unsigned nodes,
         spacetime_process(diagram, name);
     }
     for (size_t i = 0; !error && i < run->count; i++) {
-        draw_step(diagram, run, i, nodes);
+        draw_step(diagram, run, i);
         draw_arrow(diagram, run, i, drawn);
     }
+    if (!error)
+        check_draw_bars(diagram, run, nodes);
     if (!error && run->count) {
         const size_t last = run->count - 1;
         const unsigned process = run->steps[last].move.process;

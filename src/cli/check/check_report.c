@@ -6,7 +6,6 @@
 
 #include "cli/check/check.h"
 #include "cli/commands.h"
-#include "common/draw/spacetime.h"
 
 enum { DESCRIPTION_PARTS = 30, PART_ROOM = 40 };
 
@@ -210,80 +209,4 @@ void check_report_sample(FILE *out, const struct check_words *asked,
             result->overflow ? "; some runs were cut short: a number outgrew its field" : "",
             result->full ? "; some runs were cut short: a store buffer was full" : "",
             result->out_of_time ? "; --seconds was reached" : "");
-}
-
-/* A bar for every stretch in which a process is inside. */
-static void draw_bars(struct spacetime *diagram, const struct check_run *run, unsigned processes)
-{
-    for (unsigned process = 0; process < processes; process++)
-        for (size_t at = 0; at < run->count; at++) {
-            if (!(run->steps[at].inside >> process & 1))
-                continue;
-            const size_t from = at;
-            while (at + 1 < run->count && run->steps[at + 1].inside >> process & 1)
-                at++;
-            spacetime_bar(diagram, SPACETIME_INSIDE, process, (double)from, (double)at + 0.6, NULL);
-        }
-}
-
-int check_report_svg_run(const char *path, const struct check_words *asked,
-                         const struct check_run *run, const char *broken)
-{
-    const struct register_model *model = &asked->model;
-    char title[400], described[CHECK_DESCRIPTION];
-    check_describe(asked, described, sizeof described);
-    snprintf(title, sizeof title, "%s: %s", asked->protocol, described);
-    struct spacetime *diagram = spacetime_open(title);
-    if (!diagram)
-        return -ENOMEM;
-    for (unsigned process = 0; process < model->system.processes; process++) {
-        char name[16];
-        snprintf(name, sizeof name, "P%u", model->place_of[process]);
-        spacetime_process(diagram, name);
-    }
-    for (size_t at = 0; at < run->count; at++) {
-        const struct run_step *step = &run->steps[at];
-        char number[24], note[280];
-        snprintf(number, sizeof number, "%zu", at + 1);
-        snprintf(note, sizeof note, "%zu   P%u   %s", at + 1, model->place_of[step->move.process],
-                 step->line);
-        (step->move.kind == MOVE_DEATH ? spacetime_death : spacetime_step)(
-            diagram, step->move.process, (double)at, number);
-        if (at == run->loop)
-            spacetime_note(diagram, "again and again:");
-        spacetime_note(diagram, note);
-    }
-    draw_bars(diagram, run, model->system.processes);
-    if (run->count) {
-        const size_t last = run->count - 1;
-        const unsigned culprit = run->steps[last].move.process;
-        /* The other one that is inside, if that is what is wrong. */
-        unsigned other = 0;
-        while (other < model->system.processes &&
-               (other == culprit || !(run->steps[last].inside >> other & 1)))
-            other++;
-        spacetime_violation(diagram, culprit, (double)last,
-                            other < model->system.processes ? other : culprit, (double)last,
-                            broken);
-    }
-    FILE *out = fopen(path, "w");
-    int error = out ? spacetime_write(diagram, out) : -errno;
-    if (out && fclose(out) && !error)
-        error = -errno;
-    spacetime_close(diagram);
-    return error;
-}
-
-int check_report_svg(const char *path, const struct check_words *asked,
-                     const struct verdict *verdict)
-{
-    for (unsigned property = 0; property < PROPERTY_COUNT; property++) {
-        const struct finding *finding = &verdict->finding[property];
-        if (finding->answer == ANSWER_BROKEN && property != PROPERTY_REACHED)
-            return check_report_svg_run(path, asked, &finding->run,
-                                        finding->broken ? finding->broken
-                                                        : property_name(property));
-    }
-    say("check", "nothing is broken, so %s was not drawn", path);
-    return 0;
 }

@@ -13,6 +13,8 @@ static const char style[] =
     ".title{font-size:15px;font-weight:bold}.small{font-size:10px;fill:#555}.wrong{fill:#c00;font-weight:"
     "bold}"
     ".life{stroke:#999;stroke-width:1.5}.axis{stroke:#222;stroke-width:1}.grid{stroke:#ddd;stroke-width:1}"
+    ".value{paint-order:stroke;stroke:#fff;stroke-width:3px}.number{font-size:9px}.store,.fetch{fill:#fff;stroke:#222;stroke-width:1.5}"
+    ".act{fill:#fff;stroke:#999;stroke-width:1.5}.gone{fill:none;stroke:#777;stroke-dasharray:4 3}"
     ".step{fill:#222}.dead{fill:#fff;stroke:#c00;stroke-width:2}"
     ".message{stroke:#0072b2;stroke-width:1.2}"
     ".lost{stroke:#c00;stroke-width:1.2;stroke-dasharray:4 3}"
