@@ -213,6 +213,43 @@ class OnATerminal(CommandTest):
         watch.type("q")
         self.end_of(watch)
 
+    def test_watch_filter(self):
+        """/ and some words show only the rows that have them all; Enter keeps them, Esc shows all again."""
+        for name in ("apple", "banana", "cherry"):
+            self.start("-c", f"echo $$ > inside-{name}; sleep 60", name=name)
+            self.number_in(f"inside-{name}")
+        watch = self.watch(12, 120)
+
+        def regions(lines):
+            return [line.split()[1] for line in lines[3:]] if len(lines) > 2 and lines[2].startswith("SPACE") else None
+
+        def shows(title, *expected):
+            return self.frame(watch, lambda lines: re.search(title, lines[0]) and regions(lines) == list(expected))
+        shows(r"/: filter", "apple", "banana", "cherry")
+        watch.type("/")
+        shows(r"^filter: _  \(Enter: keep it, Esc: show all\)", "apple", "banana", "cherry")
+        watch.type("ANAN q")  # letters are letters while it is typed: nothing ends
+        self.frame(watch, lambda lines: lines[0].startswith("filter: ANAN q_") and "nothing fits the filter" in lines[3])
+        watch.type("\x7f\x7f\x1b[3~\x1b[A")  # rubbed out; keys that send sequences are no letters
+        shows(r"^filter: ANAN_", "banana")
+        watch.type(" inside\r")
+        shows(r"by region  filter: ANAN inside  \(Esc: show all", "banana")
+        watch.type("s\x1b[3~")  # keys are keys again; one that it does not know leaves the filter alone
+        shows(r"by since  filter: ANAN inside ", "banana")
+        watch.type("/\x15é\x7fpple")
+        shows(r"^filter: pple_", "apple")
+        watch.type("\x1b")
+        shows(r"by since  \(q: end", "apple", "banana", "cherry")
+        watch.type("/cherry\n")
+        shows(r"filter: cherry  ", "cherry")
+        watch.type("\x1b")
+        shows(r"\(q: end", "apple", "banana", "cherry")
+        watch.resize(3, 40)
+        watch.type("/ban")
+        self.frame(watch, lambda lines: lines[0].startswith("filter: ban_") and lines[1].startswith("REGION"))
+        watch.type("\x03")
+        self.end_of(watch)
+
     def test_sort(self):
         for name in ("b", "a"):
             self.start("-c", f"echo $$ > inside-{name}; sleep 60", name=name)

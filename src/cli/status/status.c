@@ -62,7 +62,7 @@ static const struct option_row rows[] = {
      OPTION_AT(struct status_words, order),
      .list = status_order_at},
     {.names = {"watch"},
-     .help = "again every second, until q or Ctrl-C; arrows and space move, s sorts",
+     .help = "again every second, until q or Ctrl-C; arrows and space move, s sorts, / filters",
      .kind = OPTION_FLAG,
      OPTION_AT(struct status_words, watch)},
     {.letters = "v",
@@ -274,7 +274,7 @@ int command_status(int count, char **words)
         status_look_for_removed(&view);
         status_print_json(stdout, &view);
     } else {
-        status_print_table(stdout, &view, asked.order, 0);
+        status_print_table(stdout, &view, asked.order, "", 0);
         status_removed(&asked, print_removed, NULL);
     }
     if (asked.verbose && !asked.json)

@@ -77,9 +77,12 @@ void status_look_for_removed(struct status_view *view);
 /* The same, of those that were found for another view. */
 void status_copy_removed(struct status_view *to, const struct status_view *from);
 
-/* status_table.c: lines of at most `columns` (0: no limit). The first one has the titles. */
+/* status_table.c: lines of at most `columns` (0: no limit). The first one has the titles. Of the
+ * rows, those that have every word of the filter, which is shorter than STATUS_FILTER; cycles of
+ * waiting are never left out. */
+enum { STATUS_FILTER = 128 };
 void status_print_table(FILE *out, const struct status_view *view, enum status_order order,
-                        size_t columns);
+                        const char *filter, size_t columns);
 
 /* status_json.c: one line. Those of removed spaces have been looked for. */
 void status_print_json(FILE *out, const struct status_view *view);

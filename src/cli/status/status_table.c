@@ -132,7 +132,25 @@ static int compare_rows(const void *left, const void *right, void *by)
     return result ? result : compare_numbers((int64_t)a->index, (int64_t)b->index);
 }
 
-static bool make(const struct status_view *view, enum status_order order, struct table *table)
+/* Whether every word of the filter is somewhere in the row, whatever the case of its letters. */
+static bool fits(const struct row *row, const char *filter)
+{
+    char word[STATUS_FILTER];
+    for (const char *at = filter; *(at += strspn(at, " "));) {
+        const size_t length = strcspn(at, " ");
+        bool found = false;
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        for (size_t column = 0; column < COLUMNS && !found; column++)
+            found = strcasestr(row->cell[column], word) != NULL;
+        if (!found)
+            return false;
+        at += length;
+    }
+    return true;
+}
+
+static bool make(const struct status_view *view, enum status_order order, const char *filter,
+                 struct table *table)
 {
     size_t room = 1;
     for (size_t at = 0; at < view->count; at++)
@@ -147,7 +165,7 @@ static bool make(const struct status_view *view, enum status_order order, struct
                 continue;
             fill(&view->space[at], item, &table->row[table->count]);
             table->row[table->count].index = table->count;
-            table->count++;
+            table->count += fits(&table->row[table->count], filter);
         }
     qsort_r(table->row, table->count, sizeof *table->row, compare_rows, &order);
     measure(table, view->asked->cluster != NULL);
@@ -242,10 +260,10 @@ static void print_agents(FILE *out, const struct status_view *view, size_t most)
 }
 
 void status_print_table(FILE *out, const struct status_view *view, enum status_order order,
-                        size_t columns)
+                        const char *filter, size_t columns)
 {
     struct table table;
-    if (!make(view, order, &table)) {
+    if (!make(view, order, filter, &table)) {
         say("status", "out of memory");
         return;
     }
@@ -258,6 +276,10 @@ void status_print_table(FILE *out, const struct status_view *view, enum status_o
     print_line(out, &table, heads, columns);
     for (size_t at = 0; at < table.count; at++)
         print_row(out, &table, &table.row[at], view->asked->colour, columns);
+    if (table.count == 0 && *filter) {
+        text_print(out, "nothing fits the filter", columns);
+        fputc('\n', out);
+    }
     if (view->asked->cluster)
         print_agents(out, view, columns);
     for (size_t at = 0; at < view->count; at++)

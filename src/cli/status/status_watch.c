@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/status/status.h"
 #include "cli/text.h"
+#include "common/printable.h"
 
 #define SCREEN_TAKE "\033[?1049h"
 #define FRAME_BEGIN "\033[H\033[2J"
@@ -28,6 +29,10 @@ enum {
     ROWS_UNKNOWN = 24,
     COLUMNS_UNKNOWN = 80,
     KEYS_MOST = 64,
+    BACKSPACE = 010,
+    KILL_LINE = 025, /* Ctrl-U */
+    ESCAPE = 033,
+    RUBOUT = 0177,
     FRAME_ROOM = 65536
 };
 
@@ -37,7 +42,9 @@ struct watch {
     bool screen; /* draws on a terminal; else each look is printed after the other */
     bool keys;   /* stdin is a terminal in our hands: `before` is what it was */
     struct termios before;
-    size_t first;       /* the first line that is shown, of those below the titles */
+    char filter[STATUS_FILTER]; /* words that a row must have; "": all rows are shown */
+    bool typing;                /* set by /, cleared by Enter and Esc: keys go into the filter */
+    size_t first;               /* the first line that is shown, of those below the titles */
     size_t lines, rows; /* of them, how many there were at the last drawing, and how many fit */
 };
 
@@ -91,11 +98,28 @@ static void draw_table(struct watch *self, const struct status_view *view, size_
     FILE *table = open_memstream(&text, &length);
     if (!table)
         return;
-    status_print_table(table, view, self->order, columns);
+    status_print_table(table, view, self->order, self->filter, columns);
     print_unreadable(table, view, columns);
     if (fclose(table) == 0)
         print_lines(self, text);
     free(text);
+}
+
+/* The line above the table. */
+static void word_title(const struct watch *self, char *line, size_t room)
+{
+    char now[32];
+    const time_t seconds = time(NULL);
+    struct tm local;
+    strftime(now, sizeof now, "%H:%M:%S", localtime_r(&seconds, &local));
+    if (self->typing)
+        snprintf(line, room, "filter: %s_  (Enter: keep it, Esc: show all)", self->filter);
+    else if (*self->filter)
+        snprintf(line, room, "%s  by %s  filter: %s  (Esc: show all, /: change, q: end)", now,
+                 status_order_at(self->order), self->filter);
+    else
+        snprintf(line, room, "%s  by %s  (q: end, s: sort, /: filter, arrows: move)", now,
+                 status_order_at(self->order));
 }
 
 static void draw_screen(struct watch *self, const struct status_view *view, const char *trouble)
@@ -105,19 +129,16 @@ static void draw_screen(struct watch *self, const struct status_view *view, cons
         ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0;
     const size_t columns = known ? size.ws_col : COLUMNS_UNKNOWN,
                  rows = known ? size.ws_row : ROWS_UNKNOWN;
-    const bool head = rows > ABOVE + 2;
-    char now[32], line[512];
-    const time_t seconds = time(NULL);
-    struct tm local;
-    strftime(now, sizeof now, "%H:%M:%S", localtime_r(&seconds, &local));
-    snprintf(line, sizeof line, "%s  by %s  (q: end, s: sort, arrows: move)", now,
-             status_order_at(self->order));
-    self->rows = rows - 1 - (head ? ABOVE : 0);
+    /* What is typed is shown even where there is no room for a title. */
+    const size_t above = rows > ABOVE + 2 ? ABOVE : self->typing && rows > 1 ? 1 : 0;
+    char line[512];
+    word_title(self, line, sizeof line);
+    self->rows = rows - 1 - (above < rows ? above : 0);
     fputs(FRAME_BEGIN, stdout);
-    if (head || trouble)
+    if (above || trouble)
         text_print(stdout, trouble ? trouble : line, columns);
-    if (head)
-        fputs("\n\n", stdout);
+    for (size_t at = 0; at < above; at++)
+        fputc('\n', stdout);
     if (view)
         draw_table(self, view, columns);
     fputs(FRAME_END, stdout);
@@ -136,7 +157,7 @@ static bool draw(struct watch *self)
         status_look_for_removed(&view);
         status_print_json(stdout, &view);
     } else
-        status_print_table(stdout, &view, self->order, 0);
+        status_print_table(stdout, &view, self->order, "", 0);
     if (seen && !self->screen && !self->asked->json)
         print_unreadable(stderr, &view, 0);
     if (seen)
@@ -152,8 +173,24 @@ static void move(struct watch *self, long lines)
         self->first += (size_t)lines; /* print_lines() keeps it within the table */
 }
 
-/* One key, of `length` bytes at most; how many it was. 0: the last one. */
-static size_t take_key(struct watch *self, const char *key, size_t length)
+/* How many bytes the first key has: 1, or those of a letter of several bytes, or of a sequence that
+ * begins with Esc (ECMA-48: parameters, then a letter or ~). Esc alone is a key, too. */
+static size_t key_length(const char *key, size_t length)
+{
+    if (*key != ESCAPE) {
+        const size_t letter = utf8_length(key);
+        return letter && letter <= length ? letter : 1;
+    }
+    if (length < 2 || (key[1] != '[' && key[1] != 'O'))
+        return 1;
+    size_t used = 2;
+    while (used < length && (key[used] < '@' || key[used] > '~'))
+        used++;
+    return used < length ? used + 1 : length;
+}
+
+/* What a key does: its letter, or that of a key that does the same; 0: nothing. */
+static char action_of(const char *key, size_t length)
 {
     static const struct {
         const char *bytes;
@@ -162,18 +199,51 @@ static size_t take_key(struct watch *self, const char *key, size_t length)
                 {"\033[C", '>'},  {"\033OC", '>'},  {"\033[D", '<'}, {"\033OD", '<'},
                 {"\033[5~", 'b'}, {"\033[6~", ' '}, {"\033[H", 'g'}, {"\033[F", 'G'},
                 {"\033[1~", 'g'}, {"\033[4~", 'G'}};
-    char action = *key;
-    size_t used = 1;
     for (size_t at = 0; at < sizeof keys / sizeof *keys; at++)
-        if (length >= strlen(keys[at].bytes) &&
-            strncmp(key, keys[at].bytes, strlen(keys[at].bytes)) == 0) {
-            action = keys[at].action;
-            used = strlen(keys[at].bytes);
-        }
+        if (length == strlen(keys[at].bytes) && memcmp(key, keys[at].bytes, length) == 0)
+            return keys[at].action;
+    return length == 1 ? *key : 0;
+}
+
+/* A key while the filter is typed. False: it is none of the filter's. */
+static bool take_letter(struct watch *self, const char *key, size_t length)
+{
+    const size_t used = strlen(self->filter);
+    if (*key == ESCAPE && length > 1)
+        return false;
+    if (*key == '\n' || *key == '\r' || *key == ESCAPE) {
+        self->typing = false;
+        self->filter[*key == ESCAPE ? 0 : used] = 0;
+    } else if (*key == RUBOUT || *key == BACKSPACE) {
+        size_t left = used ? used - 1 : 0;
+        while (left > 0 && ((unsigned char)self->filter[left] & 0xc0) == 0x80)
+            left--; /* to the first byte of the letter */
+        self->filter[left] = 0;
+        self->typing = used > 0;
+    } else if (*key == KILL_LINE) {
+        self->filter[0] = 0;
+    } else if ((unsigned char)*key >= ' ' && used + length < sizeof self->filter) {
+        memcpy(self->filter + used, key, length);
+        self->filter[used + length] = 0;
+    }
+    self->first = 0;
+    return true;
+}
+
+/* False: it was the last one. */
+static bool take_key(struct watch *self, const char *key, size_t length)
+{
+    if (self->typing && take_letter(self, key, length))
+        return true;
+    const char action = action_of(key, length);
     const long page = self->rows > 1 ? (long)self->rows - 1 : 1;
     if (action == 'q' || action == 'Q')
-        return 0;
-    if (action == 's' || action == '>')
+        return false;
+    if (action == '/')
+        self->typing = true;
+    else if (action == ESCAPE)
+        self->filter[0] = 0;
+    else if (action == 's' || action == '>')
         self->order = (self->order + 1) % STATUS_ORDERS;
     else if (action == '<')
         self->order = (self->order + STATUS_ORDERS - 1) % STATUS_ORDERS;
@@ -183,19 +253,19 @@ static size_t take_key(struct watch *self, const char *key, size_t length)
         move(self, action == ' ' ? page : -page);
     else if (action == 'g' || action == 'G')
         self->first = action == 'g' ? 0 : self->lines;
-    return used;
+    return true;
 }
 
 /* False: the user has seen enough. */
 static bool take_keys(struct watch *self)
 {
-    char typed[KEYS_MOST];
-    const ssize_t length = read(STDIN_FILENO, typed, sizeof typed);
+    char typed[KEYS_MOST + 1] = ""; /* NUL behind the last key */
+    const ssize_t length = read(STDIN_FILENO, typed, KEYS_MOST);
     if (length <= 0) /* the terminal has gone; SIGHUP tells, if anybody is to know */
         self->keys = length < 0 && (errno == EINTR || errno == EAGAIN);
     for (ssize_t at = 0; at < length;) {
-        const size_t used = take_key(self, typed + at, (size_t)(length - at));
-        if (used == 0)
+        const size_t used = key_length(typed + at, (size_t)(length - at));
+        if (!take_key(self, typed + at, used))
             return false;
         at += (ssize_t)used;
     }
