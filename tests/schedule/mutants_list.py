@@ -85,6 +85,10 @@ MUTANTS = [
     Mutant("the express look believes what it gathered", "passage/words.h",
            "#define ABOVE(steps) __builtin_expect(registers_at_line(line + (steps)*stride) > limit, 0)\n    if (!registers_gathered(at))\n        return false;\n",
            "#define ABOVE(steps) __builtin_expect(registers_at_line(line + (steps)*stride) > limit, 0)\n", "one opens beside the express lane"),
+    Mutant("who leaves takes all that sleep for woken", "passage/wake.c",
+           "                needs_waking(at, place, hot, on, false))\n", "                false)\n", "two by the express lane", STUCK),
+    Mutant("who leaves takes one that is aside for asleep", "passage/wake.c", "(value & mask) != asleep ||", "",
+           "two aside", STUCK),
     # retained permission
     Mutant("a keeper takes back what is in use", "courtesy/recall.c", "    if (atomic_load(&own->inside) != 0)\n", "    if (0)\n",
            "a recall while it goes in again"),

@@ -45,6 +45,8 @@ int64_t ay__next_nap(struct registers *at); /* how long: longer each time */
 /* wake.c */
 /* those who sleep on register 0 of mine, which has changed */
 void ay__wake(struct registers *at);
+/* whether each rival is idle; or is `asleep`, under that mask, and ay__wake() would not wake it */
+bool ay__none_to_wake(struct registers *at, word mask, word asleep);
 void ay__wake_one(struct registers *at, unsigned place); /* if it sleeps, on whatever */
 /* likewise, and if it does not sleep yet, it hears of it */
 void ay__rouse_aside(struct registers *at, unsigned place);

@@ -17,17 +17,15 @@ static void tell_the_deaf(struct registers *at, uint64_t asleep)
         ay__futex_wake(&registers_hot(at, on)->word);
 }
 
-/* Whether it sleeps, in the kernel or on its way there, and I may have to wake it: it sleeps on me,
- * or on several. A sleep that I ended when I left needs no second call: whoever is on its way up,
- * or on its way to sleep, will find my word changed, for the next passage has another number. Who
- * steps back, or aside, comes again with the same one: a sleeper that has not reached the kernel
- * may find just the word that it saw. So what was ended then may have to be ended again. */
-static bool needs_waking(struct registers *at, unsigned place, const struct hot *hot)
+/* Whether one that says `asleep` sleeps, in the kernel or on its way there, and I may have to wake
+ * it: it sleeps on me, or on several. A sleep that I ended when I left needs no second call:
+ * whoever is on its way up, or on its way to sleep, will find my word changed, for the next passage
+ * has another number. Who steps back, or aside, comes again with the same one: a sleeper that has
+ * not reached the kernel may find just the word that it saw. So what was ended then may have to be
+ * ended again. `wakes`: I shall. */
+static inline bool needs_waking(struct registers *at, unsigned place, const struct hot *hot,
+                                uint64_t asleep, bool wakes)
 {
-    access_point();
-    const uint64_t asleep = atomic_load(&hot->asleep);
-    if (asleep >> ASLEEP_DEAF_SHIFT & 1)
-        tell_the_deaf(at, asleep);
     if (asleep >> ASLEEP_SEVERAL_SHIFT & 1)
         return true;
     if ((asleep & UINT16_MAX) != at->fixed.self + 1)
@@ -36,9 +34,35 @@ static bool needs_waking(struct registers *at, unsigned place, const struct hot 
     const uint32_t sleeps = atomic_load(&hot->sleeps);
     struct acquaintance *other = &at->rivals.acquaintances[place];
     const bool again = other->woken == sleeps;
-    if (registers_is_idle(at, 0, registers_own(at, 0)))
+    if (wakes && registers_is_idle(at, 0, registers_own(at, 0)))
         other->woken = sleeps;
     return !again;
+}
+
+/* One that sleeps is passed again and again, and has to be woken once. Whoever dies meanwhile may
+ * be taken at its word: if it is to be woken, the look behind this one tells. */
+bool ay__none_to_wake(struct registers *at, word mask, word asleep)
+{
+    if (!registers_gathered(at))
+        return false;
+    const struct stretch *const end = at->rivals.runs + at->rivals.run_count;
+    for (const struct stretch *run = at->rivals.runs; run < end; run++) {
+        const char *line = run->line;
+        for (unsigned place = run->place; place < run->end; place++, line += run->stride) {
+            const struct hot *hot = (const struct hot *)line;
+            access_point();
+            const word value = atomic_load(&hot->word);
+            if (registers_is_idle(at, 0, value))
+                continue;
+            access_point();
+            const uint64_t on = atomic_load(&hot->asleep);
+            if ((value & mask) != asleep || on >> ASLEEP_DEAF_SHIFT & 1 ||
+                needs_waking(at, place, hot, on, false))
+                return false;
+        }
+    }
+    at->habits.contended = true;
+    return true;
 }
 
 void ay__wake(struct registers *at)
@@ -50,8 +74,14 @@ void ay__wake(struct registers *at)
     const struct stretch *const end = at->rivals.runs + at->rivals.run_count;
     for (const struct stretch *run = at->rivals.runs; run < end; run++) {
         const char *line = run->line;
-        for (unsigned place = run->place; place < run->end; place++, line += run->stride)
-            needed |= needs_waking(at, place, (const struct hot *)line);
+        for (unsigned place = run->place; place < run->end; place++, line += run->stride) {
+            const struct hot *hot = (const struct hot *)line;
+            access_point();
+            const uint64_t asleep = atomic_load(&hot->asleep);
+            if (asleep >> ASLEEP_DEAF_SHIFT & 1)
+                tell_the_deaf(at, asleep);
+            needed |= needs_waking(at, place, hot, asleep, true);
+        }
     }
     if (needed)
         wake_own(at, 0);

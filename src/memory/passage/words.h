@@ -192,6 +192,11 @@ static inline bool registers_sleep(struct registers *at, struct watch *watch, bo
     return ay__sleep(at, watch, woken);
 }
 
+static inline bool registers_none_to_wake(struct registers *at, word mask, word asleep)
+{
+    return ay__none_to_wake(at, mask, asleep);
+}
+
 static inline void registers_wake(struct registers *at)
 {
     ay__wake(at);

@@ -38,6 +38,8 @@
  *                                conflict with mine
  *   NONE_ABOVE(limit)            whether a look may be left out: no rival's word is above the limit
  *   NONE_WITH(mask)              likewise: none has a bit of the mask
+ *   NONE_TO_WAKE(mask, asleep)   likewise: each is idle; or is `asleep`, under the mask, and WAKE
+ *                                would not wake it
  *   RARELY, OFTEN                of a passage: how often it is called
  *   CALL(passage, &my->part, …)  run a passage inside a passage
  *   QUEUE                        the doorway ends here
@@ -133,6 +135,7 @@
  *     since it last looked
  *   bool     registers_calm(at)                           a guess: nobody is about
  *   bool     registers_none_above(at, limit), registers_none_with(at, mask)   (engines that run)
+ *   bool     registers_none_to_wake(at, mask, asleep)     (engines that run)
  *   word     registers_draw(at, largest, bits)            the number after `largest`; overflow of
  *            `bits` is reported
  */

@@ -376,10 +376,11 @@ struct part_head {
         registers_awake(at, place);                                                                \
     } while (0)
 
-/* NONE_ABOVE, NONE_WITH: no; let the look behind it tell. */
-#define NONE_ABOVE(limit) false
-#define NONE_WITH(mask)   false
-#define RARELY            inline
-#define OFTEN             inline
+/* NONE_ABOVE, NONE_WITH, NONE_TO_WAKE: no; let the look behind it tell. */
+#define NONE_ABOVE(limit)          false
+#define NONE_WITH(mask)            false
+#define NONE_TO_WAKE(mask, asleep) false
+#define RARELY                     inline
+#define OFTEN                      inline
 
 #endif

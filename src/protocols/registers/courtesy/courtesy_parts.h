@@ -399,7 +399,8 @@ static OFTEN enum passage_result courtesy_depart(struct courtesy_departure *my,
 {
     PASSAGE_BEGIN
     WRITE(epilogue, W(registers_self(at)), courtesy_in(COURTESY_IDLE, registers_own(at, 0)));
-    if (!NONE_WITH((word)((word)1 << COURTESY_STIRS_SHIFT)))
+    if (!NONE_WITH((word)((word)1 << COURTESY_STIRS_SHIFT)) &&
+        !NONE_TO_WAKE((1u << COURTESY_STATE_BITS) - 1, COURTESY_ASLEEP))
         CALL(courtesy_release, &my->release, at, true);
     PASSAGE_END
 }
