@@ -11,7 +11,7 @@
 enum { EXPRESS_GATHER = 1024 };
 
 /* Whether the passage may begin at all: if not, the long way says why. */
-static __attribute__((noinline)) bool take_stock(struct registers *at)
+static bool take_stock(struct registers *at)
 {
     at->rivals.gathered = NEVER_GATHERED;
     /* and to ask for the name of the file (named.h): no thread counts from there */
@@ -20,24 +20,6 @@ static __attribute__((noinline)) bool take_stock(struct registers *at)
         return false;
     if (at->retention.may && !numbers_half_used(at))
         lane_take_last(&at->lane);
-    return true;
-}
-
-/* True: inside. False: the way was not free, and the word says EXPRESS; the long way goes on from
- * there. */
-__attribute__((always_inline)) static inline bool take_lane(ay_region *region)
-{
-    struct registers *at = &region->at;
-    struct courtesy_express my;
-    lane_take(&at->lane);
-    if (__builtin_expect(++at->mine.passage % EXPRESS_GATHER == 0, 0) && !take_stock(at))
-        return false;
-    courtesy_express(&my, at, (struct courtesy_without){0});
-    if (__builtin_expect(my.glance.busy, 0))
-        return false;
-    annotate_enter(at->fixed.spec);
-    access_point();
-    atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
     return true;
 }
 
@@ -102,28 +84,66 @@ __attribute__((noinline)) int ay__express_see_to(ay_region *region, int timeout_
                : 0;
 }
 
-/* Inside by the express lane: whether that is all. One branch for everything that is hardly ever
- * so; ay__express_see_to() tells what it was. */
-__attribute__((always_inline)) static inline bool is_all(const struct registers *at)
+static __attribute__((noinline)) int enter_clusters(ay_region *region, int timeout_ms)
 {
-    return __builtin_expect((at->rivals.news | at->rivals.company_count) == 0, 1);
+    return ay__cluster_at_hand(region) ? 0 : ask_the_agent(region, timeout_ms);
+}
+
+/* The way was free. One branch for everything that is hardly ever so; ay__express_see_to() tells
+ * what it was. `asks`: not 0: whether the file has a name. */
+__attribute__((always_inline)) static inline int come_in(ay_region *region, int timeout_ms,
+                                                         uint64_t asks)
+{
+    const struct registers *at = &region->at;
+    annotate_enter(at->fixed.spec);
+    access_point();
+    atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
+    if (__builtin_expect((asks | at->rivals.news | at->rivals.company_count) != 0, 0))
+        return ay__express_see_to(region, timeout_ms);
+    return __builtin_expect(at->near.cluster, 0) ? enter_clusters(region, timeout_ms) : 0;
+}
+
+/* Somebody is about. If the way is not free, the word says EXPRESS; the long way goes on from
+ * there. */
+static __attribute__((noinline)) int pass_others(ay_region *region, int timeout_ms)
+{
+    struct courtesy_express my;
+    courtesy_pass(&my, &region->at, (struct courtesy_without){0});
+    return my.glance.busy ? enter_after_others(region, timeout_ms)
+                          : come_in(region, timeout_ms, named_disturbed(&region->at));
+}
+
+__attribute__((always_inline)) static inline int dash(ay_region *region, int timeout_ms,
+                                                      uint64_t asks)
+{
+    struct courtesy_express my;
+    courtesy_dash(&my, &region->at, (struct courtesy_without){0});
+    return __builtin_expect(my.glance.busy, 0) ? pass_others(region, timeout_ms)
+                                               : come_in(region, timeout_ms, asks);
+}
+
+static inline bool is_time(const struct registers *at)
+{
+    return __builtin_expect(at->mine.passage % EXPRESS_GATHER == 0, 0);
 }
 
 __attribute__((noinline)) int ay__express_enter(ay_region *region, int timeout_ms)
 {
-    if (!take_lane(region))
-        return enter_after_others(region, timeout_ms);
-    if (!is_all(&region->at))
-        return ay__express_see_to(region, timeout_ms);
-    if (__builtin_expect(!region->at.near.cluster, 1) || ay__cluster_at_hand(region))
-        return 0;
-    return ask_the_agent(region, timeout_ms);
+    if (is_time(&region->at))
+        return ay__express_enter_and_ask(region, timeout_ms);
+    lane_take(&region->at.lane);
+    region->at.mine.passage++;
+    return dash(region, timeout_ms, 0);
 }
 
 __attribute__((noinline)) int ay__express_enter_and_ask(ay_region *region, int timeout_ms)
 {
-    return take_lane(region) ? ay__express_see_to(region, timeout_ms)
-                             : enter_after_others(region, timeout_ms);
+    struct registers *at = &region->at;
+    lane_take(&at->lane);
+    if (is_time(at) && !take_stock(at))
+        return enter_after_others(region, timeout_ms);
+    at->mine.passage++;
+    return dash(region, timeout_ms, 1);
 }
 
 __attribute__((noinline)) int ay__express_recalled(ay_region *region, int timeout_ms)

@@ -2,10 +2,11 @@
 /* The short ways of `courtesy`: a passage that finds nobody in its way (the express lane), or has
  * retained its permission, in a few nanoseconds.
  *
- * They run the same text as the long way (courtesy_express, courtesy_depart, courtesy_again,
- * courtesy_pause). What is saved is the work around it: all that makes a region or a moment special
- * is asked beforehand, and the answer kept in the lane (lane.h). No clock is read: nobody is told
- * since when. Whatever is rare is a call at the very end, so that nothing is kept for it.
+ * They run the same text as the long way (courtesy_dash, courtesy_pass, courtesy_depart,
+ * courtesy_again, courtesy_pause). What is saved is the work around it: all that makes a region or
+ * a moment special is asked beforehand, and the answer kept in the lane (lane.h). No clock is read:
+ * nobody is told since when. Whatever is rare is a call at the very end, so that nothing is kept
+ * for it.
  */
 #ifndef AFTERYOU_MEMORY_COURTESY_EXPRESS_H
 #define AFTERYOU_MEMORY_COURTESY_EXPRESS_H

@@ -7,9 +7,10 @@
 
 /* What this region last found at another place. */
 struct acquaintance {
-    uint64_t known; /* (life, generation); 0: never met */
-    uint64_t pulse; /* which it then had */
-    uint32_t woken; /* which of its sleeps I ended last */
+    uint64_t known;        /* (life, generation); 0: never met */
+    uint64_t pulse;        /* which it then had */
+    const struct hot *hot; /* its lines; NULL: never met */
+    uint32_t woken;        /* which of its sleeps I ended last */
     /* by these. One that idled or waited when it was met is taken to be as long as its process is:
      * its pulse was not felt */
     bool alive : 1;
@@ -30,13 +31,13 @@ struct stretch {
 /* One that has a resource in common with me, and may be inside together with me. */
 struct companion {
     const struct acquaintance *other;
-    const struct hot *hot;
     unsigned place;
 };
 
 /* Whether a place is as it was when it was met. */
-static inline bool acquaintance_stands(const struct acquaintance *other, const struct hot *hot)
+static inline bool acquaintance_stands(const struct acquaintance *other)
 {
+    const struct hot *hot = other->hot;
     access_point();
     return atomic_load(&hot->life) == other->known && atomic_load(&hot->pulse) == other->pulse;
 }

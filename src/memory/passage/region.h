@@ -189,7 +189,7 @@ static inline word registers_as(const struct registers *at, unsigned index, bool
 static inline bool registers_companion_lives(const struct registers *at,
                                              const struct companion *companion)
 {
-    return acquaintance_stands(companion->other, companion->hot) &&
+    return acquaintance_stands(companion->other) &&
            acquaintance_beats(companion->other, at->fixed.space);
 }
 

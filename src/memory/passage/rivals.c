@@ -87,6 +87,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
         other->open = life_alive(life);
         other->beats = vital.border != NULL;
         other->pulse = vital.pulse;
+        other->hot = hot;
         other->known = life;
         if (!other->alive && !other->open)
             at->rivals.gathered = NEVER_GATHERED;
@@ -108,13 +109,12 @@ bool ay__notice(struct registers *at, unsigned place)
 word ay__read_anew(struct registers *at, unsigned place, unsigned index)
 {
     const struct acquaintance *other = &at->rivals.acquaintances[place];
-    const struct hot *hot = registers_hot(at, place);
     for (bool feel = false;; feel = true) {
         if (!ay__meet(at, place, feel))
             return at->fixed.protocol->dead(index, 0);
         access_point();
         const word value = atomic_load(registers_word(at, place, index));
-        if (acquaintance_stands(other, hot) && registers_is_beyond_doubt(at, other, index, value))
+        if (acquaintance_stands(other) && registers_is_beyond_doubt(at, other, index, value))
             return registers_as(at, index, other->alive, other->open, value);
     }
 }
@@ -151,7 +151,7 @@ void ay__gather(struct registers *at)
             at->rivals.burdened |= gone;
         } else if (other->meets && !other->rival && !gone) {
             at->rivals.company[at->rivals.company_count++] =
-                (struct companion){.other = other, .hot = registers_hot(at, place), .place = place};
+                (struct companion){.other = other, .place = place};
         }
     }
     at->rivals.gathered = claims;

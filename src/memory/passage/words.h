@@ -83,11 +83,11 @@ __attribute__((always_inline)) static inline bool registers_none_with(struct reg
 static inline word registers_read(struct registers *at, unsigned place, unsigned index)
 {
     const struct acquaintance *other = &at->rivals.acquaintances[place];
-    const struct hot *hot = registers_hot(at, place);
     access_point();
     if (__builtin_expect(other->known != 0, 1)) {
-        const word value = atomic_load(index == 0 ? &hot->word : registers_word(at, place, index));
-        if (__builtin_expect(acquaintance_stands(other, hot), 1) &&
+        const word value =
+            atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
+        if (__builtin_expect(acquaintance_stands(other), 1) &&
             __builtin_expect(registers_is_beyond_doubt(at, other, index, value), 1))
             return registers_as(at, index, other->alive, other->open, value);
     }

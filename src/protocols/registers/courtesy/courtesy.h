@@ -91,21 +91,28 @@ struct courtesy_express {
     struct courtesy_glance glance;
 };
 
-static OFTEN enum passage_result courtesy_express(struct courtesy_express *my, struct registers *at,
-                                                  struct courtesy_without without)
+/* If nobody is about, that is all. Otherwise it is busy, until it has passed them. */
+static OFTEN enum passage_result courtesy_dash(struct courtesy_express *my, struct registers *at,
+                                               struct courtesy_without without)
 {
     PASSAGE_BEGIN
-    memset(&my->glance, 0, sizeof my->glance);
     WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, registers_own(at, 0)));
-    if (NONE_ABOVE(courtesy_quiet(registers_own(at, 0)))) {
+    my->glance.busy = !NONE_ABOVE(courtesy_quiet(registers_own(at, 0)));
+    if (!my->glance.busy)
         WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, 0, without));
-    } else {
-        CALL(courtesy_glance, &my->glance, at, without);
-        if (!my->glance.busy)
-            WRITE_LATE(inside_after_glance, W(registers_self(at)),
-                       courtesy_entered(at, my->glance.most, without));
-        my->glance.most = 0;
-    }
+    PASSAGE_END
+}
+
+/* Passes those who are about, but in nobody's way. */
+static OFTEN enum passage_result courtesy_pass(struct courtesy_express *my, struct registers *at,
+                                               struct courtesy_without without)
+{
+    PASSAGE_BEGIN
+    CALL(courtesy_glance, &my->glance, at, without);
+    if (!my->glance.busy)
+        WRITE_LATE(inside_after_glance, W(registers_self(at)),
+                   courtesy_entered(at, my->glance.most, without));
+    my->glance.most = 0;
     PASSAGE_END
 }
 
@@ -190,7 +197,9 @@ static inline enum passage_result courtesy_run_alone(struct courtesy_passage *my
         CALL(courtesy_depart, &my->departure, at);
     }
     if (registers_calm(at) && !registers_conditional(at)) {
-        CALL(courtesy_express, &my->express, at, without);
+        CALL(courtesy_dash, &my->express, at, without);
+        if (my->express.glance.busy)
+            CALL(courtesy_pass, &my->express, at, without);
         if (!my->express.glance.busy)
             goto inside;
         my->express.glance.busy = 0;

@@ -228,11 +228,13 @@ static inline bool courtesy_lets_pass(struct courtesy_glance *my, struct registe
     }
 }
 
-static RARELY enum passage_result courtesy_glance(struct courtesy_glance *my, struct registers *at,
-                                                  struct courtesy_without without)
+static OFTEN enum passage_result courtesy_glance(struct courtesy_glance *my, struct registers *at,
+                                                 struct courtesy_without without)
 {
     word w = 0;
     PASSAGE_BEGIN
+    my->most = my->oldest = 0;
+    my->busy = 0;
     for (EACH_RIVAL(my->j)) {
         READ(glance, w, W(my->j));
         if (!registers_rival(at, my->j))
