@@ -56,13 +56,13 @@ def modes():
     yield "include/afteryou.h", spelled(words(r"AY_(\w+)", "include/afteryou.h", r"typedef enum \{(?=\s+AY_EXCLUSIVE)", r"\} ay_mode"))
     yield "the command", words(r'\{"([\w-]+)"', "src/cli/text.c", r"modes\[\] = \{", r"\};")
     yield "audit/", words(r'"([\w-]+)"', "src/audit/trace.c", r"\n\s+(?=\"exclusive\")", r"\};")
-    yield "bindings/python", spelled(words(r"(\w+) = \d", "bindings/python/afteryou.py", r"class Mode\(enum.IntEnum\):", r"\n\n"))
+    yield "bindings/python", spelled(words(r"(\w+) = \d", "bindings/python/afteryou/_space.py", r"class Mode\(enum.IntEnum\):", r"\n\n"))
 
 
 def precedences():
     yield "include/afteryou.h", spelled(words(r"AY_(\w+)", "include/afteryou.h", r"typedef enum \{(?=\s+AY_IN_ORDER)", r"\} ay_precedence"))
     yield "the command", words(r'"([\w-]+)"', "src/cli/text.c", r"precedences\[\] = \{", r"\};")
-    yield "bindings/python", spelled(words(r"(\w+) = \d", "bindings/python/afteryou.py", r"class Precedence\(enum.IntEnum\):", r"\n\n"))
+    yield "bindings/python", spelled(words(r"(\w+) = \d", "bindings/python/afteryou/_space.py", r"class Precedence\(enum.IntEnum\):", r"\n\n"))
 
 
 def differences():

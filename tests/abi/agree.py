@@ -61,8 +61,8 @@ def layout_of_python():
     os.environ["LIBAFTERYOU"] = LIBRARY
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(pathlib.Path(SOURCE, "bindings/python")))
-    import afteryou  # pylint: disable=import-outside-toplevel
-    for name, kind in (("ay_options", afteryou._Options), ("ay_spec", afteryou._Spec), ("ay_place", afteryou._Place), ("ay_view", afteryou._View)):
+    from afteryou import _library as binding  # pylint: disable=import-outside-toplevel
+    for name, kind in (("ay_options", binding.Options), ("ay_spec", binding.Spec), ("ay_place", binding.RawPlace), ("ay_view", binding.RawView)):
         if name != "ay_place":
             yield f"sizeof {name}: {ctypes.sizeof(kind)}"
         for field, _ in kind._fields_:

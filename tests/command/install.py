@@ -41,9 +41,10 @@ class Installed(unittest.TestCase):
 
     def test_python_module(self):
         """It finds the library of its own prefix."""
-        module, = self.prefix.glob("lib/python3*/*-packages/afteryou.py")
-        line = ("import afteryou, sys\n"
-                "with afteryou.Space(sys.argv[1]) as space, space.region('x'): print(afteryou._library._name)")
+        module, = self.prefix.glob("lib/python3*/*-packages/afteryou")
+        line = ("import afteryou, afteryou._library, afteryou.filelock, afteryou.multiprocessing, sys\n"
+                "with afteryou.Space(sys.argv[1]) as space, space.region('x'): print(afteryou._library.library._name)")
+        self.assertTrue((module / "py.typed").exists())
         shown = call("python3", "-c", line, str(self.directory / "python"), environment={"PYTHONPATH": str(module.parent), "LIBAFTERYOU": ""})
         self.assertTrue(shown.startswith(str(self.prefix.resolve())), shown)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs every shell block of docs/recipes.md, and the README's lines in each language, and compares with what the document says
-they print."""
+"""Runs every shell block of docs/recipes.md, the blocks of the bindings' pages, and the README's lines in each language, and compares
+with what the document says they print."""
 import os
 import pathlib
 import re
@@ -38,6 +38,15 @@ class Documents(unittest.TestCase):
         for title, language, script, output in found:
             with self.subTest(title):
                 self.run_block(language, script, output)
+
+    def test_bindings(self):
+        """The pages of Python and C++."""
+        for document, least in (("docs/python.md", 3),):
+            found = list(blocks(document))
+            self.assertGreaterEqual(len(found), least)
+            for title, language, script, output in found:
+                with self.subTest(document, title=title):
+                    self.run_block(language, script, output)
 
     def test_readme(self):
         found = list(blocks("README.md"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the Python module, between real processes."""
+"""Tests of spaces and regions in Python, between real processes."""
 import atexit
 import doctest
 import gc
@@ -14,6 +14,8 @@ import types
 import unittest
 
 import afteryou
+import afteryou.filelock
+import afteryou.multiprocessing
 
 
 class Binding(unittest.TestCase):
@@ -86,6 +88,51 @@ class Binding(unittest.TestCase):
         self.assertTrue(region.after_death)
         region.leave()
         self.assertFalse(region.enter())
+
+    def test_words_of_threading(self):
+        self.in_child(lambda space: space.region("x").enter())
+        region, free = self.space.region("x"), self.space.region("y")
+        self.assertIs(region.acquire(blocking=False), False)
+        self.assertIs(region.acquire(timeout=0.01), False)
+        self.assertIs(free.acquire(), True)
+        self.assertTrue(free.locked())
+        free.release()
+        self.assertFalse(free.locked())
+        with self.assertRaises(ValueError):
+            free.acquire(blocking=False, timeout=1)
+
+    def test_reentrant_and_wanted(self):
+        region = self.space.region("x", reentrant=True)
+        with region:
+            with region:
+                self.assertTrue(region.inside)
+            self.assertTrue(region.inside)
+            self.assertEqual(region.wanted, 0)
+            thread = threading.Thread(target=lambda: self.space.region("x").acquire(timeout=60))
+            thread.start()
+            self.wait_for(lambda: region.wanted == 1)
+        self.assertFalse(region.inside)
+        self.assertEqual(region.wanted, 0)
+        thread.join()
+
+    def test_held_by_the_process(self):
+        """A thread that ends inside has died inside; unless the region is shared."""
+        for shared in (False, True):
+            region = self.space.region("x")
+
+            def enter(region=region, shared=shared):
+                region.enter()
+                if shared:
+                    os.close(region.share())
+
+            thread = threading.Thread(target=enter)
+            thread.start()
+            thread.join()
+            other = self.space.region("x")
+            self.assertIs(other.acquire(timeout=0.05 if shared else 60), not shared)
+            (region if shared else other).leave()
+        region.unshare()
+        self.assertFalse(other.enter())
 
     def test_shared_slots_units_also(self):
         readers = [self.space.region("r", mode=afteryou.Mode.SHARED) for _ in range(2)]
@@ -336,11 +383,16 @@ def load_tests(loader, tests, _):
 
     def set_up(test):
         os.environ["AFTERYOU_DIR"] = directory  # for those that use the default space
+        os.chdir(directory)
         test.globs["Space"] = lambda: afteryou.Space(directory + "/space")
-        test.globs["afteryou"] = types.SimpleNamespace(**{**vars(afteryou), "Space": test.globs["Space"]})
+        if test.name == "afteryou":
+            test.globs["afteryou"] = types.SimpleNamespace(**{**vars(afteryou), "Space": test.globs["Space"]})
 
-    tests.addTests(doctest.DocTestSuite(afteryou, setUp=set_up, tearDown=lambda _: os.environ.pop("AFTERYOU_DIR"),
-                                        optionflags=doctest.IGNORE_EXCEPTION_DETAIL))
+    for module in (afteryou, afteryou._space, afteryou.filelock, afteryou.multiprocessing):
+        found = doctest.DocTestSuite(module, setUp=set_up, tearDown=lambda _: os.environ.pop("AFTERYOU_DIR"),
+                                     optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+        assert found.countTestCases() > 0, module
+        tests.addTests(found)
     return tests
 
 

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: MIT
+"""Spaces, and the regions in them."""
+from __future__ import annotations
+
+import ctypes
+import enum
+import errno
+import math
+import os
+import threading
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Generator, Iterable, Optional
+
+from ._errors import Busy, Disagreement, Timeout, check
+from ._library import Options, Spec, When, library
+
+
+class Mode(enum.IntEnum):
+    """Which of them may be inside at once: see afteryou.h."""
+    EXCLUSIVE = 0
+    SHARED = 1
+    PROTECTED_WRITE = 2
+    CONCURRENT_WRITE = 3
+    CONCURRENT_READ = 4
+    NULL = 5
+
+
+class Precedence(enum.IntEnum):
+    """Who goes first of those that wait."""
+    IN_ORDER = 0
+    WRITERS_FIRST = 1
+    READERS_FIRST = 2
+    BY_PRIORITY = 3
+
+
+def name_in_bytes(text: Optional[str]) -> Optional[bytes]:
+    """A name as C takes it."""
+    if text is None:
+        return None
+    encoded = os.fsencode(text)
+    if b"\0" in encoded:
+        raise Disagreement(errno.EINVAL, "a name holds a NUL byte")
+    return encoded
+
+
+def _milliseconds(timeout: Optional[float]) -> int:
+    if timeout is None:
+        return -1
+    if not timeout >= 0:
+        raise ValueError("a timeout is a number, and not negative")
+    if timeout == float("inf"):
+        return -1
+    return min(2**31 - 1, math.ceil(timeout * 1000))
+
+
+def _within(**numbers: int) -> None:
+    """C would cut what does not fit into 32 bits, and take another number."""
+    for name, number in numbers.items():
+        if not -2**31 <= number < 2**31:
+            raise Disagreement(errno.EINVAL, f"{name}={number}: that is more than any space has")
+
+
+class _Handle:
+    """Of a space; None once it is closed, and with it the regions in it."""
+
+    def __init__(self, value: ctypes.c_void_p) -> None:
+        self.value: Optional[ctypes.c_void_p] = value
+
+
+def _close_region(handle: ctypes.c_void_p, space: _Handle) -> None:
+    if space.value is not None:
+        library.ay_region_close(handle)
+
+
+def _close_space(space: _Handle) -> None:
+    handle, space.value = space.value, None
+    if handle is not None:
+        library.ay_close(handle)
+
+
+def _catch_signals(raised: list[BaseException]) -> Generator[bool, Any, None]:
+    """A look, each time it is resumed, whether a signal's handler raises: that is kept, and True is the answer.
+
+    Python runs such handlers when a frame begins or goes on. A generator goes on within its `try`; a function begins
+    before any of its own.
+    """
+    answer = False
+    while True:
+        try:
+            yield answer
+            answer = False
+        except BaseException as error:  # pylint: disable=broad-except
+            if isinstance(error, GeneratorExit):
+                return
+            raised.append(error)
+            answer = True
+
+
+_inside: set[Region] = set()  # whoever is inside is not dropped
+os.register_at_fork(after_in_child=_inside.clear)  # the child owns nothing
+
+
+class Region:
+    """A named resource in a mode; entered with `with`, or enter() and leave(). Made by Space.region().
+
+    >>> with Space() as space:
+    ...     region = space.region("x")
+    ...     region.enter(timeout=1)
+    ...     region.inside, region.valid
+    ...     region.leave()
+    False
+    (True, True)
+    """
+
+    def __init__(self, handle: ctypes.c_void_p, space: Space, of: int) -> None:
+        self._handle: Optional[ctypes.c_void_p] = handle
+        self._space = space  # outlives its regions
+        self._of = of
+        self._times = 0  # how often it was entered, and not left: more than once only if it is reentrant
+        self.after_death = False  # of the present passage: somebody died inside before it
+        self._close = weakref.finalize(self, _close_region, handle, space._handle)
+        self._close.atexit = False  # who ends inside has died inside
+
+    def _open_handle(self) -> ctypes.c_void_p:
+        if self._handle is None or self._space.closed:
+            raise ValueError("the region is closed")
+        return self._handle
+
+    def _entered(self, result: int) -> bool:
+        died = check(result) == 1
+        self.after_death = died or (self.inside and self.after_death)  # of the passage, not of this call
+        self._times = self._times + 1 if self.inside else 1
+        _inside.add(self)
+        return self.after_death
+
+    def _abandon(self) -> None:
+        """Something was raised in the middle of it, perhaps by a signal's handler just after: outside at the end."""
+        if self._handle is not None and not self._space.closed:
+            while library.ay_leave(self._handle) == 0:  # EPERM once it is outside
+                pass
+        _inside.discard(self)
+
+    def enter(self, timeout: Optional[float] = None, when: Optional[Callable[[], bool]] = None) -> bool:
+        """Waits for its turn (at most `timeout` seconds), and until when() is true. True: somebody died inside.
+
+        >>> region = Space().region("x")
+        >>> region.enter(timeout=10, when=lambda: True)
+        False
+        >>> region.enter()
+        Traceback (most recent call last):
+        afteryou.Deadlock: [Errno 35] this region is already entered
+        >>> region.leave()
+        """
+        handle, milliseconds = self._open_handle(), _milliseconds(timeout)
+        raised: list[BaseException] = []
+
+        def ask(_: Optional[int]) -> bool:
+            try:
+                return bool(when and when())
+            except BaseException as error:  # pylint: disable=broad-except
+                raised.append(error)
+                return True  # enter, and raise it here
+
+        # Handlers run in the main thread alone.
+        looks = _catch_signals(raised) if threading.current_thread() is threading.main_thread() else None
+        interrupted = When(looks.send) if looks and next(looks) is False else When(0)
+        condition = When(ask) if when else When(0)
+        was_inside = self.inside
+        try:
+            result = library.ay_enter_unless(handle, interrupted, condition, None, milliseconds)
+            if raised:
+                raise raised[0]
+            return self._entered(result)
+        except BaseException:
+            if not was_inside:
+                self._abandon()
+            raise
+
+    def try_enter(self) -> bool:
+        """Without waiting: Busy. True: somebody died inside."""
+        handle, was_inside = self._open_handle(), self.inside
+        try:
+            return self._entered(library.ay_try(handle))
+        except BaseException:
+            if not was_inside:
+                self._abandon()
+            raise
+
+    def leave(self) -> None:
+        """Never waits. Outside at the end, even if a signal's handler raises; a reentrant one, if it was left as often
+        as entered."""
+        handle = self._open_handle()
+        try:
+            check(library.ay_leave(handle))
+            self._times -= 1
+            if self._times <= 0:
+                _inside.discard(self)
+        except BaseException:
+            self._abandon()
+            raise
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Enters, in the words of threading.Lock: whether it is inside. A negative timeout is for ever. For one thread
+        at a time, as all of a region: threads that share one object want afteryou.multiprocessing.Lock.
+
+        >>> region, other = Space().region("x"), Space().region("x")
+        >>> region.acquire()
+        True
+        >>> other.acquire(blocking=False)
+        False
+        >>> region.release()
+        """
+        if not blocking and timeout >= 0:
+            raise ValueError("can't specify a timeout for a non-blocking call")
+        try:
+            if blocking:
+                self.enter(None if timeout < 0 else timeout)
+            else:
+                self.try_enter()
+        except (Busy, Timeout):
+            return False
+        return True
+
+    def release(self) -> None:
+        """Leaves, in the words of threading.Lock."""
+        self.leave()
+
+    def locked(self) -> bool:
+        """Whether this object is inside; whether somebody else is tells look()."""
+        return self.inside
+
+    @property
+    def inside(self) -> bool:
+        """Whether it is entered."""
+        return self in _inside
+
+    @property
+    def fence(self) -> int:
+        """Grows with every passage that conflicts."""
+        return int(library.ay_fence(self._open_handle()))
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """Those held while inside, ascending."""
+        room = (ctypes.c_uint * max(self._of, 1))()
+        count = library.ay_units(self._open_handle(), room, len(room))
+        return tuple(room[:count])
+
+    @property
+    def wanted(self) -> int:
+        """How many wait now for what it holds: a leader, a cache or a batch job may give way."""
+        return int(library.ay_wanted(self._open_handle()))
+
+    @property
+    def valid(self) -> bool:
+        """Whether the present passage still holds: a cluster's can be lost."""
+        return bool(library.ay_valid(self._open_handle()))
+
+    @property
+    def lost(self) -> int:
+        """A descriptor, for select or poll, that is readable once the present passage is lost. It belongs to the
+        region."""
+        return check(library.ay_lost(self._open_handle()))
+
+    def share(self) -> int:
+        """From now on it is held until this process has died and every copy of the returned descriptor is closed; not
+        only until the thread that entered has ended. The descriptor is the caller's to close. A death is then noticed
+        in a second or so."""
+        return check(library.ay_share(self._open_handle()))
+
+    def unshare(self) -> None:
+        """Held as usual again."""
+        check(library.ay_unshare(self._open_handle()))
+
+    def close(self) -> None:
+        """Gives up the place; leaves, if inside."""
+        self._close()
+        self._handle = None
+        _inside.discard(self)
+
+    def __enter__(self) -> Region:
+        was_inside = self.inside
+        try:
+            self.enter()
+            return self
+        except BaseException:  # perhaps a signal's handler, after enter() has returned
+            if not was_inside:
+                self._abandon()
+            raise
+
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if self.inside and not self._space.closed:
+            self.leave()
+
+
+class Space:
+    """Where processes meet. Opened by name or path; made if there is none."""
+
+    def __init__(self, name: Optional[str] = None, *, places: int = 0, protocol: Optional[str] = None,
+                 precedence: Precedence = Precedence.IN_ORDER, overtake: int = 0, mode: int = 0,
+                 retain: bool = False) -> None:
+        _within(places=places, overtake=overtake, mode=mode)
+        options = Options(places=places, protocol=name_in_bytes(protocol), precedence=int(precedence),
+                          overtake=overtake, retain=int(retain), mode=mode)
+        handle = ctypes.c_void_p()
+        check(library.ay_open(name_in_bytes(name), ctypes.byref(options), ctypes.byref(handle)))
+        self._handle = _Handle(handle)
+        self._close = weakref.finalize(self, _close_space, self._handle)
+        self._close.atexit = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._handle.value is None
+
+    def region(self, name: str, *, also: Iterable[str] = (), mode: Mode = Mode.EXCLUSIVE, slots: int = 0, take: int = 0,
+               of: int = 0, priority: int = 0, reentrant: bool = False) -> Region:
+        """Claims a place for a region. Nothing is entered yet. A reentrant one counts how often its thread enters.
+
+        >>> with Space() as space:
+        ...     with space.region("x", also=["y"], mode=Mode.SHARED) as region:
+        ...         region.inside
+        True
+        """
+        if self._handle.value is None:
+            raise ValueError("the space is closed")
+        _within(slots=slots, take=take, of=of, priority=priority)
+        further = [name_in_bytes(other) for other in also]
+        names = (ctypes.c_char_p * (len(further) + 1))(*further, None)
+        spec = Spec(name=name_in_bytes(name), also=names if further else None, mode=int(mode), slots=slots, take=take,
+                    of=of, priority=priority, reentrant=int(reentrant))
+        handle = ctypes.c_void_p()
+        check(library.ay_region_open(self._handle.value, ctypes.byref(spec), ctypes.byref(handle)))
+        return Region(handle, self, of)
+
+    def repair(self) -> int:
+        """Marks dead what says it is alive without an owner; how many."""
+        if self._handle.value is None:
+            raise ValueError("the space is closed")
+        return check(library.ay_repair(self._handle.value))
+
+    def close(self) -> None:
+        """Closes the space and its regions: those inside leave."""
+        _inside.difference_update([region for region in _inside if region._space is self])
+        self._close()
+
+    def __enter__(self) -> Space:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
