@@ -3,7 +3,7 @@
  *
  * Agreed order needs no log: whatever is put into the queue first is first in the order, and
  * nothing arrives at a node before what came earlier in the order. That is one number a node, its
- * floor. (FIFO would need one a channel, N².)
+ * floor. FIFO needs one a channel, as long as something is on its way there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +49,17 @@ static uint64_t arrival(struct world *world, uint32_t from, uint32_t to)
     uint64_t at = world->now + spread_draw(world, &world->how->delay, slow);
     for (; chance_happens(&world->chance, world->how->faults.loss); world->measure->resent++)
         at += faults_time(world, RESEND);
-    uint64_t *floor = world->how->order == ORDER_AGREED ? &world->peers[to].floor
-                      : world->fifo ? &world->fifo[(size_t)from * world->how->nodes + to]
-                                    : NULL;
-    if (floor) {
-        at = at > *floor ? at : *floor;
-        *floor = at;
-    }
+    uint64_t floor = 0;
+    if (world->how->order == ORDER_AGREED)
+        floor = world->peers[to].floor;
+    else if (world->fifo)
+        floor = sparse_get(&world->fifo[from], to);
+    at = at > floor ? at : floor;
+    if (world->how->order == ORDER_AGREED)
+        world->peers[to].floor = at;
+    else if (world->fifo)
+        /* an arrival that is past orders nothing any more */
+        world->failed |= !sparse_put(&world->fifo[from], to, at, world->now + 1);
     return at;
 }
 

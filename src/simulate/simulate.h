@@ -59,7 +59,10 @@ struct simulation {
     const struct scripted *script;
     size_t script_length;
     uint64_t mark; /* from when measure->first_entry counts */
-    FILE *trace;   /* JSON lines, or NULL */
+    /* up to so many bytes the states lie whole in memory; beyond, of their rows only what is not
+     * blank (rows.h); 0: 1 GB */
+    size_t whole;
+    FILE *trace; /* JSON lines, or NULL */
     void (*progress)(void *context, const struct measure *so_far);
     void *progress_context;
 };

@@ -64,8 +64,10 @@ void world_begin(struct world *world, uint32_t node)
     world_forget_tallies(world, node);
     set_add(world->members, node);
     peer->lives += world->view > 0;
-    if (world->view)
+    if (world->view) {
         memset(world_state(world, node), 0, world->words * sizeof(uint64_t));
+        kept_forget(world, node);
+    }
     world->protocol->begin(world_state(world, node),
                            &(struct beginning){
                                .self = node,
@@ -74,6 +76,7 @@ void world_begin(struct world *world, uint32_t node)
                                .view = world->view,
                                .members = world->view ? world->members : NULL,
                                .without = world->how->variant->without,
+                               .keeper = kept_keeper(world),
                            });
     world_think(world, node);
 }
@@ -180,12 +183,15 @@ static bool allocate(struct world *world)
     const struct simulation *how = world->how;
     const size_t n = how->nodes;
     world->words = world->protocol->words(how->nodes);
+    if (!kept_open(world))
+        return false;
     world->states = calloc(n, world->words * sizeof *world->states);
     world->peers = calloc(n, sizeof *world->peers);
     world->tallies = calloc(n, TALLIES * sizeof *world->tallies);
     world->members = calloc(set_words(n), sizeof *world->members);
-    world->fifo = how->order == ORDER_FIFO ? calloc(n, n * sizeof *world->fifo) : NULL;
+    world->fifo = how->order == ORDER_FIFO ? calloc(n, sizeof *world->fifo) : NULL;
     world->effects.room = calloc(world->protocol->room(how->nodes), sizeof(uint64_t));
+    world->effects.keeper = kept_keeper(world);
     return world->states && world->peers && world->tallies && world->members &&
            world->effects.room && (world->fifo || how->order != ORDER_FIFO) &&
            measure_open(world->measure, how->nodes);
@@ -215,7 +221,10 @@ void world_close(struct world *world)
         free(world->parcels[i].body);
     free(world->parcels);
     free(world->effects.room);
+    for (uint32_t node = 0; world->fifo && node < world->how->nodes; node++)
+        sparse_close(&world->fifo[node]);
     free(world->fifo);
+    kept_close(world);
     free(world->members);
     free(world->tallies);
     free(world->peers);

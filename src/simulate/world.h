@@ -9,6 +9,7 @@
 #include "simulate/queue.h"
 #include "simulate/random.h"
 #include "simulate/simulate.h"
+#include "simulate/sparse.h"
 
 /* What is on its way, once for all who receive it: a message, or the notice that the group has
  * changed. */
@@ -60,12 +61,15 @@ struct world {
     uint64_t now, view;
     uint64_t *states; /* nodes × words, zero until touched: nodes that nobody asks cost nothing */
     size_t words;
+    /* the nodes' rows, if they are kept apart (kept.c); NULL: they lie in the states */
+    struct sparse *rows;
+    struct keeper keeper;
     struct peer *peers;
     /* TALLIES a node: the present passage's at peer->passages modulo TALLIES */
     struct tally *tallies;
     uint64_t *members; /* a set, as the group has it */
-    /* nodes × nodes: the last arrival of each channel; NULL unless ORDER_FIFO */
-    uint64_t *fifo;
+    /* by sender, then receiver: the last arrival of each channel; NULL unless ORDER_FIFO */
+    struct sparse *fifo;
     struct shipment *parcels;
     size_t parcels_room;
     uint32_t parcels_count, free_parcel;
@@ -103,6 +107,12 @@ static inline void world_forget_tallies(struct world *world, uint32_t node)
 {
     memset(world->tallies + (size_t)node * TALLIES, 0, TALLIES * sizeof *world->tallies);
 }
+
+/* kept.c: rows kept apart, if they are too many to lie in the states */
+bool kept_open(struct world *world);
+void kept_close(struct world *world);
+void kept_forget(struct world *world, uint32_t node); /* it begins anew */
+const struct keeper *kept_keeper(const struct world *world);
 
 /* network.c */
 void network_send(struct world *world, uint32_t from, const struct effect *effect);

@@ -12,6 +12,7 @@
 
 #include "simulate/queue.h"
 #include "simulate/simulate.h"
+#include "simulate/sparse.h"
 #include "simulate/table.h"
 
 enum { MICROSECONDS = 1000 };
@@ -138,6 +139,66 @@ static void one_seed_is_one_run(void **unused)
     free(one);
     free(same);
     free(other);
+}
+
+/* With very many nodes only what is not blank of a node's rows is kept. Nobody can tell. */
+static void rows_kept_apart_make_the_same_run(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"lamport", "token", "token-elected",
+                                        "ricart-agrawala-ring"};
+    for (unsigned i = 0; i < 2 * sizeof names / sizeof *names; i++) {
+        const bool changes = i % 2;
+        struct simulation how = changes ? rough(names[i / 2], 7) : usual(names[i / 2], 40);
+        if (changes && how.variant->protocol->fixed)
+            continue;
+        assert_true(how.variant->protocol->rows > 0);
+        how.events = 20000;
+        how.faults.partition = changes ? 0.01 : 0;
+        char *whole = trace_of(how);
+        how.whole = 1;
+        char *apart = trace_of(how);
+        assert_true(strlen(whole) > 100000);
+        assert_string_equal(whole, apart);
+        free(whole);
+        free(apart);
+    }
+}
+
+static void sparse_words_are_those_last_put(void **unused)
+{
+    (void)unused;
+    enum { WORDS = 300 };
+    static uint64_t plain[WORDS], row[WORDS / 3];
+    struct sparse sparse = {0};
+    uint64_t chance = 1;
+    for (unsigned step = 0; step < 20000; step++) {
+        chance = chance * 6364136223846793005u + 1442695040888963407u;
+        const uint32_t at = (uint32_t)(chance >> 33) % WORDS;
+        const uint64_t word = chance >> 60;
+        plain[at] = word;
+        assert_true(sparse_put(&sparse, at, word, 1));
+        if (step % 1000 == 0) {
+            for (unsigned i = 0; i < WORDS / 3; i++)
+                plain[WORDS / 3 + i] = row[i] = (step + i) % 7 ? 0 : i;
+            assert_true(sparse_replace(&sparse, WORDS / 3, row, WORDS / 3));
+        }
+        for (uint32_t i = at; i < WORDS; i += 7)
+            assert_int_equal(sparse_get(&sparse, i), plain[i]);
+    }
+    sparse_close(&sparse);
+    assert_int_equal(sparse_get(&sparse, 5), 0);
+}
+
+static void sparse_words_that_no_longer_matter_take_no_room(void **unused)
+{
+    (void)unused;
+    struct sparse sparse = {0};
+    for (uint32_t i = 1; i < 100000; i++)
+        assert_true(sparse_put(&sparse, i, i, i > 100 ? i - 100 : 1));
+    assert_int_equal(sparse_get(&sparse, 99999), 99999);
+    assert_true(sparse.room < 1000);
+    sparse_close(&sparse);
 }
 
 static void a_run_reads_like_a_story(void **unused)
@@ -281,6 +342,9 @@ int main(void)
         cmocka_unit_test(messages_per_passage_are_as_the_papers_say),
         cmocka_unit_test(table_one_is_reproduced),
         cmocka_unit_test(one_seed_is_one_run),
+        cmocka_unit_test(rows_kept_apart_make_the_same_run),
+        cmocka_unit_test(sparse_words_are_those_last_put),
+        cmocka_unit_test(sparse_words_that_no_longer_matter_take_no_room),
         cmocka_unit_test(a_run_reads_like_a_story),
         cmocka_unit_test(crashes_joinings_delays_and_partitions_break_nothing),
         cmocka_unit_test(broken_variants_are_found_within_a_hundred_thousand_events),

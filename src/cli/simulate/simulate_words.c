@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/simulate/simulate.h"
 
-enum { FIFO_NODES_MOST = 4096, TABLE_NODES_MOST = 200 };
+enum { TABLE_NODES_MOST = 200 };
 #define HOT_MOST  0.9999999
 #define LOSS_MOST 0.99
 
@@ -397,18 +397,9 @@ int simulate_settle(struct simulate_request *request)
     if (changes && protocol->fixed)
         return usage_error("simulate", "in the group of %s nobody comes or goes",
                            how->variant->name);
-    if (protocol->nodes_most && how->nodes > protocol->nodes_most)
-        return usage_error("simulate", "%s passes requests from node to node: at most %u nodes",
-                           how->variant->name, protocol->nodes_most);
     if (protocol->restless && how->delay.kind != SPREAD_EXPONENTIAL && how->delay.least == 0)
         return usage_error("simulate", "%s never rests: its messages must take some time",
                            how->variant->name);
-    if (how->order == ORDER_FIFO && how->nodes > FIFO_NODES_MOST)
-        return usage_error(
-            "simulate",
-            "--network fifo keeps a word for each of N² channels: take at most %u nodes, "
-            "or --network agreed",
-            FIFO_NODES_MOST);
     if (how->faults.loss > LOSS_MOST)
         return usage_error("simulate", "--loss takes a share of 0.99 or less: some must arrive");
     if (how->hot > HOT_MOST)

@@ -12,8 +12,7 @@
  *   CS(s)  for all j ≠ s.p: (q[s.p], s.p) < (v[j], j) and (q[s.p], s.p) < (q[j], j)
  *
  * With modes, a request waits only for requests that conflict; it still awaits a word from all,
- * since one not yet heard of might. q[] and v[] are a word each per other node: this protocol is
- * for small groups, and N² in all by nature.
+ * since one not yet heard of might. q[] and v[] are a word each per other node, N² in all.
  *
  * Crash: q[j] := ∞, and no acknowledgement of j is awaited. Join: who has a request outstanding
  * sends it to j again; who is inside sends the lowest number of all, since j may not have heard of
@@ -27,9 +26,9 @@ enum { LOWEST = 0 };                     /* lower than any: clocks begin at 1 */
 
 struct lamport {
     struct node *node;
-    uint64_t *c; /* v[self] in Garg's text */
-    uint64_t *q; /* number << MODE_BITS | mode, or NONE */
-    uint64_t *v;
+    uint64_t *c;       /* v[self] in Garg's text */
+    struct per_node q; /* number << MODE_BITS | mode, or NONE */
+    struct per_node v;
 };
 
 static size_t lamport_words(uint32_t nodes)
@@ -43,19 +42,17 @@ static size_t lamport_room(uint32_t nodes)
     return 1;
 }
 
-static struct lamport lamport_of(uint64_t *state)
+static struct lamport lamport_of(uint64_t *state, const struct keeper *keeper)
 {
     struct node *node = (struct node *)state;
-    uint64_t *own = state + node_words(node->nodes);
-    return (struct lamport){node, node->own, own, own + node->nodes};
+    return (struct lamport){node, node->own, node_row(node, keeper, 0, NONE),
+                            node_row(node, keeper, 1, 0)};
 }
 
 static void lamport_begin(uint64_t *state, const struct beginning *how)
 {
     node_begin(state, how);
-    struct lamport my = lamport_of(state);
-    for (uint32_t j = 0; j < how->nodes; j++)
-        my.q[j] = NONE; /* "s.q[1..n]: integer initially ∞" */
+    row_begin(lamport_of(state, how->keeper).q); /* "s.q[1..n]: integer initially ∞" */
 }
 
 /* Garg's DDClock ticks at every event. Ours does at a request and at an acknowledgement: no other
@@ -72,16 +69,17 @@ static void lamport_tick(struct lamport my)
  * with a timestamp greater than its own request." */
 static bool lamport_may_enter(struct lamport my)
 {
-    const uint64_t i = my.node->self, mine = my.q[i] >> MODE_BITS;
+    const uint64_t i = my.node->self, mine = row_get(my.q, i) >> MODE_BITS;
     for (uint64_t j = 0; j < my.node->nodes; j++) {
         if (!node_is_other_member(my.node, j))
             continue;
-        if (!before(mine, i, my.v[j], j) && !(my.node->without & WITHOUT_ACKNOWLEDGEMENT))
+        if (!before(mine, i, row_get(my.v, j), j) && !(my.node->without & WITHOUT_ACKNOWLEDGEMENT))
             return false;
+        const uint64_t theirs = row_get(my.q, j);
         const bool waits_for =
-            my.q[j] != NONE && modes_conflict(my.node->mode, my.q[j] & ((1 << MODE_BITS) - 1));
+            theirs != NONE && modes_conflict(my.node->mode, theirs & ((1 << MODE_BITS) - 1));
         if (waits_for && !(my.node->without & WITHOUT_TURN) &&
-            !before(mine, i, my.q[j] >> MODE_BITS, j))
+            !before(mine, i, theirs >> MODE_BITS, j))
             return false;
     }
     return true;
@@ -106,7 +104,7 @@ static void lamport_ask(struct lamport my, struct effects *out)
     if (my.node->status != NODE_WAITING || my.node->asked || !my.node->welcome)
         return;
     *my.c += 1;
-    my.q[my.node->self] = *my.c << MODE_BITS | my.node->mode;
+    row_put(my.q, my.node->self, *my.c << MODE_BITS | my.node->mode);
     my.node->asked = 1;
     node_send(my.node, out, TO_ALL, lamport_request(my, *my.c));
     lamport_try(my, out);
@@ -121,16 +119,16 @@ static void lamport_message(struct lamport my, const struct message *message, st
         lamport_tick(my);
     if (!node_hears(my.node, message))
         return;
-    my.v[j] = larger(my.v[j], message->number);
+    row_put(my.v, j, larger(row_get(my.v, j), message->number));
     switch (message->kind) {
     case MESSAGE_REQUEST: /* "q[u.p] := u.q[u.p]; send ack to u.p" */
         *my.c += 1;
-        my.q[j] = message->about << MODE_BITS | message->mode;
+        row_put(my.q, j, message->about << MODE_BITS | message->mode);
         node_send(my.node, out, j,
                   (struct message){.kind = MESSAGE_ACK, .number = *my.c, .about = message->about});
         break;
     case MESSAGE_RELEASE: /* "q[u.p] := ∞" */
-        my.q[j] = NONE;
+        row_put(my.q, j, NONE);
         break;
     case MESSAGE_WELCOME:
         node_is_welcomed(my.node, j);
@@ -143,9 +141,9 @@ static void lamport_message(struct lamport my, const struct message *message, st
 /* "To release the critical section: q[p] := ∞; for all j ≠ p, send release to P_j." */
 static void lamport_release(struct lamport my, struct effects *out)
 {
-    const uint64_t about = my.q[my.node->self] >> MODE_BITS;
+    const uint64_t about = row_get(my.q, my.node->self) >> MODE_BITS;
     lamport_tick(my);
-    my.q[my.node->self] = NONE;
+    row_put(my.q, my.node->self, NONE);
     node_leave(my.node);
     node_send(my.node, out, TO_ALL,
               (struct message){.kind = MESSAGE_RELEASE, .number = *my.c, .about = about});
@@ -156,11 +154,12 @@ static void lamport_release(struct lamport my, struct effects *out)
 static void lamport_joined(struct lamport my, const struct event *event, struct effects *out)
 {
     node_sees_joining(my.node, event);
-    my.q[event->node] = NONE;
-    my.v[event->node] = 0;
-    if (my.q[my.node->self] != NONE && !(my.node->without & WITHOUT_TELLING)) {
+    row_put(my.q, event->node, NONE);
+    row_put(my.v, event->node, 0);
+    const uint64_t mine = row_get(my.q, my.node->self);
+    if (mine != NONE && !(my.node->without & WITHOUT_TELLING)) {
         const bool inside = my.node->status == NODE_INSIDE && !(my.node->without & WITHOUT_LOWEST);
-        const uint64_t number = inside ? (uint64_t)LOWEST : my.q[my.node->self] >> MODE_BITS;
+        const uint64_t number = inside ? (uint64_t)LOWEST : mine >> MODE_BITS;
         node_send(my.node, out, event->node, lamport_request(my, number));
     }
     node_welcomes(my.node, out, event->node, *my.c);
@@ -168,7 +167,7 @@ static void lamport_joined(struct lamport my, const struct event *event, struct 
 
 static void lamport_step(uint64_t *state, const struct event *event, struct effects *out)
 {
-    struct lamport my = lamport_of(state);
+    struct lamport my = lamport_of(state, out->keeper);
     switch (event->kind) {
     case EVENT_REQUEST:
         my.node->status = NODE_WAITING;
@@ -185,8 +184,8 @@ static void lamport_step(uint64_t *state, const struct event *event, struct effe
         node_sees_death(my.node, event);
         if (my.node->without & WITHOUT_IMPLIED_REPLY)
             set_add(node_members(my.node), event->node);
-        my.q[event->node] = NONE;
-        my.v[event->node] = 0;
+        row_put(my.q, event->node, NONE);
+        row_put(my.v, event->node, 0);
         lamport_try(my, out);
         lamport_ask(my, out);
         break;
@@ -203,6 +202,7 @@ const struct message_protocol lamport_protocol = {
     .name = "lamport",
     .fifo = true,
     .fair = true,
+    .rows = 2,
     .words = lamport_words,
     .room = lamport_room,
     .begin = lamport_begin,

@@ -7,7 +7,7 @@
  *
  * The state of a node is a flat array of 64-bit words (protocol->words(nodes) of them) without
  * pointers: it can be copied, compared and hashed. Words that no longer matter are zero. It begins
- * with struct node.
+ * with struct node. (An engine with very many nodes may keep some of the words apart: rows.h.)
  *
  * The network. Founders talk over channels that lose and double nothing; `fifo` says whether the
  * protocol needs them first in, first out. If nodes may crash or join, the group must be one of
@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocols/messages/rows.h"
 #include "protocols/messages/sets.h"
 #include "protocols/modes.h"
 
@@ -131,6 +132,7 @@ struct effects {
      * step */
     uint64_t *room;
     size_t used;
+    const struct keeper *keeper; /* likewise: who keeps the rows; NULL: the state itself */
 };
 
 /* Rules left out one by one, for the checker and the simulator to refute. None is left out in what
@@ -190,7 +192,8 @@ struct beginning {
     uint64_t view; /* 0: founder */
     /* newcomer: the members after the change, itself included; founder: NULL for all */
     const uint64_t *members;
-    uint64_t without; /* enum without */
+    uint64_t without;            /* enum without */
+    const struct keeper *keeper; /* as in struct effects */
 };
 
 enum node_status { NODE_OUTSIDE, NODE_WAITING, NODE_INSIDE };
@@ -231,7 +234,7 @@ struct message_protocol {
     bool fixed;          /* nobody comes or goes */
     bool relays;         /* passes REQUESTs on from node to node: `whom` asks */
     bool restless;       /* sends for ever, whether anybody asks or not */
-    uint32_t nodes_most; /* 0: NODES_MOST */
+    unsigned rows;       /* of `words`, so many rows come first behind the head (rows.h) */
     size_t (*words)(uint32_t nodes);
     size_t (*room)(uint32_t nodes);
     /* the words of the body that a message of this kind has; NULL: none has one */

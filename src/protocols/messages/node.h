@@ -36,6 +36,27 @@ static inline size_t node_words(uint64_t nodes)
     return sizeof(struct node) / sizeof(uint64_t) + 2 * set_words(nodes);
 }
 
+/* The rows begin there, if the state has them. */
+static inline struct per_node node_row(struct node *my, const struct keeper *keeper, uint64_t which,
+                                       uint64_t blank)
+{
+    const uint64_t first = which * my->nodes;
+    return (struct per_node){.words =
+                                 keeper ? NULL : (uint64_t *)my + node_words(my->nodes) + first,
+                             .keeper = keeper,
+                             .node = my->self,
+                             .first = first,
+                             .count = my->nodes,
+                             .blank = blank};
+}
+
+/* What a protocol has besides, behind its rows. */
+static inline uint64_t *node_behind_rows(struct node *my, const struct keeper *keeper,
+                                         uint64_t rows)
+{
+    return (uint64_t *)my + node_words(my->nodes) + (keeper ? 0 : rows * my->nodes);
+}
+
 static inline bool node_is_other_member(struct node *my, uint64_t j)
 {
     return j != my->self && set_has(node_members(my), j);
@@ -90,6 +111,14 @@ static inline uint64_t *effects_keep(struct effects *out, const uint64_t *words,
     uint64_t *kept = out->room + out->used;
     memcpy(kept, words, count * sizeof *words);
     out->used += count;
+    return kept;
+}
+
+static inline uint64_t *effects_keep_row(struct effects *out, struct per_node row)
+{
+    uint64_t *kept = out->room + out->used;
+    row_copy(kept, row);
+    out->used += (size_t)row.count;
     return kept;
 }
 

@@ -10,7 +10,7 @@
  * t[] travels with the token: outside a group that changes, only the holder has it. r[] is a word
  * per other node at every node, N² in all, by the algorithm: any node may be handed the token next,
  * and must then know who asked. Words of nodes that never asked are never written, so an engine
- * that takes its memory zeroed from the kernel pays for askers only.
+ * that keeps rows itself pays for askers only.
  *
  * In a group of agreed order a TOKEN is multicast, so that all know the holder and its t (one
  * message still, as a multicast is counted; Corosync multicasts everything anyway):
@@ -28,6 +28,7 @@
 #include "protocols/messages/node.h"
 
 static const uint64_t NOBODY = UINT64_MAX;
+enum { ROWS = 3 };
 
 struct token {
     struct node *node;
@@ -35,13 +36,14 @@ struct token {
     uint64_t *holder; /* who has the token at this place in the order (agreed order only, else 0) */
     /* newcomer, not yet established: a TOKEN passed since I joined, so t and holder are known */
     uint64_t *passed;
-    uint64_t *t, *r, *joined, *established;
+    struct per_node t, r, joined;
+    uint64_t *established;
 };
 
-/* t, r, joined and established lie side by side: they are the body of STATE. */
+/* The body of STATE: t, r, joined and established. */
 static size_t token_body(uint64_t nodes)
 {
-    return 3 * (size_t)nodes + set_words(nodes);
+    return ROWS * (size_t)nodes + set_words(nodes);
 }
 
 static size_t token_words(uint32_t nodes)
@@ -59,23 +61,29 @@ static size_t token_room(uint32_t nodes)
     return 2 * token_body(nodes);
 }
 
-static struct token token_of(uint64_t *state)
+static struct token token_of(uint64_t *state, const struct keeper *keeper)
 {
     struct node *node = (struct node *)state;
-    uint64_t *own = node->own, *body = state + node_words(node->nodes);
-    const uint64_t n = node->nodes;
-    return (struct token){node, own,      own + 1,      own + 2,     own + 3,
-                          body, body + n, body + 2 * n, body + 3 * n};
+    uint64_t *own = node->own;
+    return (struct token){.node = node,
+                          .our = own,
+                          .have = own + 1,
+                          .holder = own + 2,
+                          .passed = own + 3,
+                          .t = node_row(node, keeper, 0, 0),
+                          .r = node_row(node, keeper, 1, 0),
+                          .joined = node_row(node, keeper, 2, 0),
+                          .established = node_behind_rows(node, keeper, ROWS)};
 }
 
 static void token_begin(uint64_t *state, const struct beginning *how)
 {
     struct node *node = node_begin(state, how);
-    struct token my = token_of(state);
+    struct token my = token_of(state, how->keeper);
     /* `welcome` means established here; a newcomer without elders is so at once, and begins anew
      * with a token. */
     *my.have = how->view ? node->welcome : how->self == 0; /* "have_token INITIAL (ME = 1)" */
-    my.joined[how->self] = how->view;
+    row_put(my.joined, how->self, how->view);
     if (how->view == 0 && how->agreed)
         set_fill(my.established, how->nodes);
     if (how->view)
@@ -86,7 +94,7 @@ static void token_begin(uint64_t *state, const struct beginning *how)
 
 static bool senior(struct token my, uint64_t a, uint64_t b)
 {
-    return before(my.joined[a], a, my.joined[b], b);
+    return before(row_get(my.joined, a), a, row_get(my.joined, b), b);
 }
 
 static uint64_t most_senior(struct token my)
@@ -107,16 +115,17 @@ static void token_pass(struct token my, struct effects *out)
     for (uint64_t step = 1; step < n; step++) {
         const uint64_t j =
             my.node->self + step < n ? my.node->self + step : my.node->self + step - n;
-        if (my.r[j] <= my.t[j] || !set_has(node_members(my.node), j))
+        if (row_get(my.r, j) <= row_get(my.t, j) || !set_has(node_members(my.node), j))
             continue;
         *my.have = 0;
         struct effect *send =
             node_send(my.node, out, my.node->agreed ? (uint32_t)TO_GROUP : (uint32_t)j,
                       (struct message){.kind = MESSAGE_TOKEN, .whom = (uint32_t)j});
-        send->body = effects_keep(out, my.t, (size_t)n);
+        send->body = effects_keep_row(out, my.t);
         send->body_words = (size_t)n;
         if (!my.node->agreed)
-            memset(my.t, 0, (size_t)n * sizeof *my.t);
+            for (uint64_t i = 0; i < n; i++)
+                row_put(my.t, i, 0);
         return;
     }
 }
@@ -138,7 +147,7 @@ static void token_ask(struct token my, struct effects *out)
     if (my.node->status != NODE_WAITING || my.node->asked || !my.node->welcome)
         return;
     *my.our += 1;
-    my.r[my.node->self] = *my.our; /* for STATE: a newcomer may not get this REQUEST */
+    row_put(my.r, my.node->self, *my.our); /* for STATE: a newcomer may not get this REQUEST */
     my.node->asked = 1;
     node_send(my.node, out, TO_ALL, (struct message){.kind = MESSAGE_REQUEST, .number = *my.our});
 }
@@ -154,7 +163,7 @@ static void token_request(struct token my, struct effects *out)
 
 static void token_release(struct token my, struct effects *out)
 {
-    my.t[my.node->self] = *my.our;
+    row_put(my.t, my.node->self, *my.our);
     node_leave(my.node);
     token_pass(my, out);
 }
@@ -165,7 +174,10 @@ static void token_tell(struct token my, uint64_t j, struct effects *out)
     struct effect *send = node_send(
         my.node, out, TO_GROUP,
         (struct message){.kind = MESSAGE_STATE, .whom = (uint32_t)j, .number = *my.holder});
-    send->body = effects_keep(out, my.t, token_body(my.node->nodes));
+    send->body = effects_keep_row(out, my.t);
+    effects_keep_row(out, my.r);
+    effects_keep_row(out, my.joined);
+    effects_keep(out, my.established, set_words(my.node->nodes));
     send->body_words = token_body(my.node->nodes);
 }
 
@@ -201,19 +213,19 @@ static void token_merge(struct token my, const struct event *event)
                    *established = joined + n;
     const uint64_t *elders = node_elders(my.node);
     if (!*my.passed) {
-        memcpy(my.t, t, (size_t)n * sizeof *t);
+        row_replace(my.t, t);
         const uint64_t holder = event->message->number;
         *my.holder = holder < n && set_has(elders, holder) ? holder : NOBODY;
     }
     for (uint64_t j = 0; j < n; j++) {
         if (!set_has(elders, j))
             continue;
-        my.r[j] = larger(my.r[j], r[j]);
-        my.joined[j] = joined[j];
+        row_put(my.r, j, larger(row_get(my.r, j), r[j]));
+        row_put(my.joined, j, joined[j]);
         if (set_has(established, j))
             set_add(my.established, j);
     }
-    *my.our = my.t[my.node->self];
+    *my.our = row_get(my.t, my.node->self);
     if (*my.holder == NOBODY)
         *my.holder = most_senior(my);
     token_settle(my);
@@ -222,7 +234,8 @@ static void token_merge(struct token my, const struct event *event)
 static bool token_still_here(struct token my, const struct message *message)
 {
     return set_has(node_members(my.node), message->whom) &&
-           (my.joined[message->whom] <= message->view || my.node->without & WITHOUT_INCARNATIONS);
+           (row_get(my.joined, message->whom) <= message->view ||
+            my.node->without & WITHOUT_INCARNATIONS);
 }
 
 static void token_state(struct token my, const struct event *event, struct effects *out)
@@ -247,7 +260,7 @@ static void token_state(struct token my, const struct event *event, struct effec
 
 static void token_token(struct token my, const struct event *event, struct effects *out)
 {
-    memcpy(my.t, event->body, (size_t)my.node->nodes * sizeof *my.t);
+    row_replace(my.t, event->body);
     if (!my.node->agreed) {
         token_arrives(my, out);
         return;
@@ -269,7 +282,7 @@ static void token_message(struct token my, const struct event *event, struct eff
     my.node->fence = larger(my.node->fence, message->fence);
     switch (message->kind) {
     case MESSAGE_REQUEST: /* treat_request_message */
-        my.r[message->from] = larger(my.r[message->from], message->number);
+        row_put(my.r, message->from, larger(row_get(my.r, message->from), message->number));
         if (*my.have && my.node->status == NODE_OUTSIDE)
             token_pass(my, out);
         break;
@@ -286,8 +299,8 @@ static void token_died(struct token my, const struct event *event, struct effect
 {
     const uint64_t j = event->node, was_senior = most_senior(my);
     node_sees_death(my.node, event);
-    my.r[j] = 0;
-    my.joined[j] = 0;
+    row_put(my.r, j, 0);
+    row_put(my.joined, j, 0);
     set_remove(my.established, j);
     const bool held = *my.holder == j;
     if (!set_has(my.established, my.node->self)) {
@@ -314,7 +327,7 @@ static void token_died(struct token my, const struct event *event, struct effect
 static void token_joined(struct token my, const struct event *event, struct effects *out)
 {
     node_sees_joining(my.node, event);
-    my.joined[event->node] = event->view;
+    row_put(my.joined, event->node, event->view);
     if (my.node->without & WITHOUT_ESTABLISHING)
         set_add(my.established, event->node);
     bool first = my.node->welcome && most_senior(my) == my.node->self;
@@ -328,7 +341,7 @@ static void token_joined(struct token my, const struct event *event, struct effe
 
 static void token_step(uint64_t *state, const struct event *event, struct effects *out)
 {
-    struct token my = token_of(state);
+    struct token my = token_of(state, out->keeper);
     switch (event->kind) {
     case EVENT_REQUEST:
         token_request(my, out);
@@ -354,6 +367,7 @@ static void token_step(uint64_t *state, const struct event *event, struct effect
 const struct message_protocol token_protocol = {
     .name = "token",
     .exclusive_only = true,
+    .rows = ROWS,
     .words = token_words,
     .room = token_room,
     .carries = token_carries,

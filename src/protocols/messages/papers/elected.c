@@ -20,7 +20,7 @@ enum { HAVE = 1, KNOWN = 2 }; /* bits of `token` */
 struct elected_node {
     struct node *node;
     uint64_t *our, *highest, *token, *missing;
-    uint64_t *t, *r; /* as in token.c; who is deferred has r > t */
+    struct per_node t, r; /* as in token.c; who is deferred has r > t */
 };
 
 static size_t elected_words(uint32_t nodes)
@@ -38,12 +38,17 @@ static size_t elected_carries(uint32_t nodes, unsigned kind)
     return kind == MESSAGE_TOKEN ? nodes : 0;
 }
 
-static struct elected_node elected_of(uint64_t *state)
+static struct elected_node elected_of(uint64_t *state, const struct keeper *keeper)
 {
     struct node *node = (struct node *)state;
-    const uint64_t n = node->nodes;
-    uint64_t *own = node->own, *body = state + node_words(n);
-    return (struct elected_node){node, own, own + 1, own + 2, own + 3, body, body + n};
+    uint64_t *own = node->own;
+    return (struct elected_node){node,
+                                 own,
+                                 own + 1,
+                                 own + 2,
+                                 own + 3,
+                                 node_row(node, keeper, 0, 0),
+                                 node_row(node, keeper, 1, 0)};
 }
 
 static void elected_begin(uint64_t *state, const struct beginning *how)
@@ -57,15 +62,16 @@ static void elected_pass(struct elected_node my, struct effects *out)
     for (uint64_t step = 1; step < n; step++) {
         const uint64_t j =
             my.node->self + step < n ? my.node->self + step : my.node->self + step - n;
-        if (my.r[j] <= my.t[j])
+        if (row_get(my.r, j) <= row_get(my.t, j))
             continue;
         *my.token = KNOWN;
         struct effect *send =
             node_send(my.node, out, (uint32_t)j,
                       (struct message){.kind = MESSAGE_TOKEN, .whom = (uint32_t)j});
-        send->body = effects_keep(out, my.t, (size_t)n);
+        send->body = effects_keep_row(out, my.t);
         send->body_words = (size_t)n;
-        memset(my.t, 0, (size_t)n * sizeof *my.t);
+        for (uint64_t i = 0; i < n; i++)
+            row_put(my.t, i, 0);
         return;
     }
 }
@@ -90,7 +96,7 @@ static void elected_asked(struct elected_node my, const struct message *request,
 {
     const uint32_t j = request->from;
     *my.highest = larger(*my.highest, request->number);
-    my.r[j] = larger(my.r[j], request->number);
+    row_put(my.r, j, larger(row_get(my.r, j), request->number));
     if (request->about)
         *my.token |= KNOWN;
     if (*my.token & HAVE) {
@@ -130,7 +136,7 @@ static void elected_message(struct elected_node my, const struct event *event, s
         elected_replied(my, event->message, out);
         break;
     case MESSAGE_TOKEN:
-        memcpy(my.t, event->body, (size_t)my.node->nodes * sizeof *my.t);
+        row_replace(my.t, event->body);
         *my.token = HAVE | KNOWN;
         if (my.node->status == NODE_WAITING)
             node_enter(my.node, out);
@@ -142,13 +148,13 @@ static void elected_message(struct elected_node my, const struct event *event, s
 
 static void elected_step(uint64_t *state, const struct event *event, struct effects *out)
 {
-    struct elected_node my = elected_of(state);
+    struct elected_node my = elected_of(state, out->keeper);
     switch (event->kind) {
     case EVENT_REQUEST:
         elected_request(my, out);
         break;
     case EVENT_RELEASE:
-        my.t[my.node->self] = *my.our;
+        row_put(my.t, my.node->self, *my.our);
         *my.missing = 0;
         node_leave(my.node);
         elected_pass(my, out);
@@ -165,6 +171,7 @@ const struct message_protocol elected_protocol = {
     .name = "token-elected",
     .exclusive_only = true,
     .fixed = true,
+    .rows = 2,
     .words = elected_words,
     .room = elected_room,
     .carries = elected_carries,

@@ -19,7 +19,7 @@
 struct ring_node {
     struct node *node;
     uint64_t *our, *highest;
-    uint64_t *kept; /* by node: the number of its REQUEST that waits here; 0: none */
+    struct per_node kept; /* by node: the number of its REQUEST that waits here; 0: none */
 };
 
 static size_t ring_words(uint32_t nodes)
@@ -37,10 +37,10 @@ static size_t ring_room(uint32_t nodes)
     return nodes;
 }
 
-static struct ring_node ring_of(uint64_t *state)
+static struct ring_node ring_of(uint64_t *state, const struct keeper *keeper)
 {
     struct node *node = (struct node *)state;
-    return (struct ring_node){node, node->own, node->own + 1, state + node_words(node->nodes)};
+    return (struct ring_node){node, node->own, node->own + 1, node_row(node, keeper, 0, 0)};
 }
 
 static void ring_begin(uint64_t *state, const struct beginning *how)
@@ -77,7 +77,7 @@ static bool ring_comes_by(struct ring_node my, uint64_t number, uint32_t whom, s
     }
     const bool keeps = ring_keeps(my, number, whom);
     if (keeps)
-        my.kept[whom] = number;
+        row_put(my.kept, whom, number);
     return !keeps;
 }
 
@@ -123,7 +123,7 @@ static void ring_message(struct ring_node my, const struct event *event, struct 
 
 static void ring_step(uint64_t *state, const struct event *event, struct effects *out)
 {
-    struct ring_node my = ring_of(state);
+    struct ring_node my = ring_of(state, out->keeper);
     switch (event->kind) {
     case EVENT_REQUEST:
         my.node->status = NODE_WAITING;
@@ -136,8 +136,9 @@ static void ring_step(uint64_t *state, const struct event *event, struct effects
     case EVENT_RELEASE:
         node_leave(my.node);
         *my.our = 0;
-        ring_pass(my, effects_keep(out, my.kept, my.node->nodes), out);
-        memset(my.kept, 0, my.node->nodes * sizeof *my.kept);
+        ring_pass(my, effects_keep_row(out, my.kept), out);
+        for (uint64_t j = 0; j < my.node->nodes; j++)
+            row_put(my.kept, j, 0);
         break;
     case EVENT_MESSAGE:
         ring_message(my, event, out);
@@ -153,7 +154,7 @@ const struct message_protocol ring_protocol = {
     .fair = true,
     .fixed = true,
     .relays = true,
-    .nodes_most = 4096,
+    .rows = 1,
     .words = ring_words,
     .room = ring_room,
     .carries = ring_carries,
