@@ -5,7 +5,7 @@
 
 #include "simulate/world.h"
 
-static const size_t WHOLE = (size_t)1 << 30;
+static const uint64_t WHOLE = UINT64_C(4) << 30;
 
 static struct world *world_of(const struct keeper *keeper)
 {
@@ -32,8 +32,9 @@ static void kept_replace(const struct keeper *keeper, uint64_t node, uint64_t at
 
 bool kept_open(struct world *world)
 {
-    const size_t nodes = world->how->nodes, most = world->how->whole ? world->how->whole : WHOLE;
-    if (!world->protocol->rows || nodes * world->words * sizeof(uint64_t) <= most)
+    const size_t nodes = world->how->nodes;
+    const uint64_t most = world->how->whole ? world->how->whole : WHOLE;
+    if (!world->protocol->rows || (uint64_t)nodes * world->words * sizeof(uint64_t) <= most)
         return true;
     world->keeper = (struct keeper){kept_get, kept_put, kept_replace};
     world->words -= world->protocol->rows * nodes;

@@ -60,8 +60,8 @@ struct simulation {
     size_t script_length;
     uint64_t mark; /* from when measure->first_entry counts */
     /* up to so many bytes the states lie whole in memory; beyond, of their rows only what is not
-     * blank (rows.h); 0: 1 GB */
-    size_t whole;
+     * blank (rows.h); 0: 4 GB */
+    uint64_t whole;
     FILE *trace; /* JSON lines, or NULL */
     void (*progress)(void *context, const struct measure *so_far);
     void *progress_context;
