@@ -110,6 +110,35 @@ class Answers(unittest.TestCase):
         self.assertEqual(check("races-printed", "-n", "3", "--random", "20000", "--pct", "4", "--steps", "200").returncode, 1)
 
 
+class Power(unittest.TestCase):
+    """Other ways to search: the answer is the same."""
+    ROWS = ["bakery -n 2", "bakery -n 3 --modes exclusive", "bakery -n 2 --passages 2 --no-reduction", "courtesy -n 2 --aborts",
+            "courtesy -n 2 --tso --modes both", "pair --memory-model c11 --passages 2", "clock -n 2", "fork -n 2", "races-printed -n 2",
+            "bakery-circle-3 -n 3", "bakery-without-choosing -n 2", "region -n 2 --malfunction", "bakery-torn --passages 8",
+            "races -n 3 --states 5000", "network", "token -n 3 --requests 1", "lamport -n 2 --requests 0",
+            "carvalho-roucairol-never-defers -n 3", "token-regenerated-twice -n 3 --requests 1 --crashes 1"]
+
+    def answer(self, *words):
+        done = check(*words, "--json")
+        self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+        answer = json.loads(done.stdout)
+        for machines in ("seconds", "bytes"):
+            answer.pop(machines, None)
+        return done.returncode, answer
+
+    def test_a_compact_search_finds_the_same(self):
+        for row in self.ROWS:
+            with self.subTest(row):
+                words = [*row.split(), "--property", "exclusion"]
+                self.assertEqual(self.answer(*words), self.answer(*words, "--compact"))
+
+    def test_a_compact_search_judges_what_states_show(self):
+        done = check("pair", "--compact")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("--compact keeps the states, and not where they lead", done.stderr)
+        self.assertEqual(check("lamport", "--requests", "1", "--compact", "--property", "lemma-1,lemma-2").returncode, 0)
+
+
 class WeakMemory(unittest.TestCase):
     def test_the_bound_is_told_with_the_verdict(self):
         self.assertIn("pair: n = 2, 3 passages each, deaths after any step, C11 memory\n", check("pair", "--memory-model", "c11").stdout)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "check/search/inside.h"
+
 enum { STATES_BETWEEN_LOOKS = 1 << 14 };
 
 double search_clock(void)
@@ -22,6 +24,23 @@ double search_seconds(const struct search *search)
     return (search->ended > 0 ? search->ended : search_clock()) - search->started;
 }
 
+bool search_judge_state(struct search *search, const unsigned char *state)
+{
+    if (search->reached != search->system->goals)
+        search->reached |= search->system->reaches(search->system, state);
+    search->violated = search->system->judge(search->system, state);
+    if (search->violated)
+        search->end = SEARCH_VIOLATED;
+    return !search->violated;
+}
+
+bool search_judge_moves(struct search *search, const struct successors *out)
+{
+    if (out->overflow || out->full)
+        search->end = out->overflow ? SEARCH_OVERFLOW : SEARCH_FULL;
+    return !out->overflow && !out->full;
+}
+
 static bool put(struct search *search, const unsigned char *state, const struct key *key,
                 uint32_t parent, struct move move, uint32_t *number)
 {
@@ -30,15 +49,8 @@ static bool put(struct search *search, const unsigned char *state, const struct 
         search->end = SEARCH_MEMORY;
         return false;
     case STORE_NEW:
-        if (search->reached != search->system->goals)
-            search->reached |= search->system->reaches(search->system, state);
-        search->violated = search->system->judge(search->system, state);
-        if (search->violated) {
-            search->end = SEARCH_VIOLATED;
-            search->culprit = *number;
-            return false;
-        }
-        return true;
+        search->culprit = *number;
+        return search_judge_state(search, state);
     default:
         return true;
     }
@@ -110,8 +122,7 @@ static bool settle(struct search *search, const struct batch *batch)
     const struct successors *out = &batch->out;
     const uint32_t number = batch->number;
     search->moves += out->count;
-    if (out->overflow || out->full) {
-        search->end = out->overflow ? SEARCH_OVERFLOW : SEARCH_FULL;
+    if (!search_judge_moves(search, out)) {
         search->culprit = number;
         return false;
     }
@@ -140,7 +151,7 @@ static bool settle(struct search *search, const struct batch *batch)
     return true;
 }
 
-static bool within_limits(struct search *search)
+bool search_within_limits(struct search *search)
 {
     if (search->limits.states && search->store.count > search->limits.states) {
         search->end = SEARCH_STATES;
@@ -173,7 +184,7 @@ static void explore(struct search *search, struct batch *batches)
     for (; search->expanded < search->store.count; search->expanded++) {
         const uint32_t following = search->expanded + 1;
         const bool ahead = following < search->store.count;
-        if (!within_limits(search))
+        if (!search_within_limits(search))
             return;
         look(search, now);
         if (ahead)
@@ -207,6 +218,48 @@ static void batch_close(struct batch *batch)
     free(batch->out.states);
 }
 
+static int search_with_parents(struct search *search)
+{
+    const size_t size = search->system->size;
+    struct batch *batches = calloc(2, sizeof *batches);
+    if (!batches)
+        return -ENOMEM;
+    int error = 0;
+    if (batch_open(&batches[0], size) && batch_open(&batches[1], size))
+        explore(search, batches);
+    else
+        error = -ENOMEM;
+    batch_close(&batches[0]);
+    batch_close(&batches[1]);
+    free(batches);
+    return error;
+}
+
+/* A compact search knows that something is broken, and how deep, but not the way there: so it is
+ * searched once more up to there, with parents. */
+static int search_again(struct search *search)
+{
+    const struct search first = *search;
+    store_close(&search->store);
+    search->moves = search->expanded = search->depth = 0;
+    int error = store_open(&search->store, search->system->size, search->system->part_size,
+                           search->limits.memory);
+    if (!error)
+        error = search_with_parents(search);
+    if (first.store.peak > search->store.peak)
+        search->store.peak = first.store.peak;
+    if (error || search->end == SEARCH_VIOLATED)
+        return error;
+    search->end = SEARCH_VIOLATED;
+    search->violated = first.violated;
+    search->untold = true;
+    search->moves = first.moves;
+    search->expanded = first.expanded;
+    search->depth = first.depth;
+    search->store.count = first.store.count;
+    return 0;
+}
+
 int search_run(struct search *search)
 {
     const struct system *system = search->system;
@@ -216,16 +269,13 @@ int search_run(struct search *search)
     int error = store_open(&search->store, system->size, system->part_size, search->limits.memory);
     if (error)
         return error;
-    struct batch *batches = calloc(2, sizeof *batches);
-    if (!batches)
-        return -ENOMEM;
-    if (batch_open(&batches[0], system->size) && batch_open(&batches[1], system->size))
-        explore(search, batches);
-    else
-        error = -ENOMEM;
-    batch_close(&batches[0]);
-    batch_close(&batches[1]);
-    free(batches);
+    if (search->limits.compact && !search->keep_graph) {
+        search_compactly(search);
+        if (search->end == SEARCH_VIOLATED)
+            error = search_again(search);
+    } else {
+        error = search_with_parents(search);
+    }
     search->ended = search_clock();
     return error;
 }

@@ -12,6 +12,8 @@ struct search_limits {
     size_t memory;   /* bytes */
     uint32_t states; /* 0: no limit */
     double seconds;  /* 0: no limit */
+    /* where safety alone is asked: keep states only, not how they were reached (compact.h) */
+    bool compact;
 };
 
 enum search_end {
@@ -45,6 +47,8 @@ struct search {
     uint32_t culprit;
     bool by_move;
     struct move last; /* that move */
+    /* a compact search found a violation, and there is no memory for the way there */
+    bool untold;
 };
 
 /* 0, or -ENOMEM. Afterwards search->end tells. Close it in either case. */

@@ -259,12 +259,16 @@ static bool table_double(struct store *store)
     return true;
 }
 
-void store_get(const struct store *store, uint32_t number, unsigned char *state)
+void store_assemble(const struct store *store, const uint32_t *parts, unsigned char *state)
 {
-    const uint32_t *key = key_of(store, number);
     const size_t size = store->dictionary.size;
     for (unsigned at = 0; at < store->parts; at++)
-        memcpy(state + at * size, store->dictionary.parts.bytes + key[at] * size, size);
+        memcpy(state + at * size, store->dictionary.parts.bytes + parts[at] * size, size);
+}
+
+void store_get(const struct store *store, uint32_t number, unsigned char *state)
+{
+    store_assemble(store, key_of(store, number), state);
 }
 
 void store_get_key(const struct store *store, uint32_t number, struct key *key)

@@ -73,6 +73,8 @@ enum store_answer store_put(struct store *store, const struct key *key, uint32_t
 /* When nothing more will be put: frees what only look-ups need. */
 void store_forget_table(struct store *store);
 
+/* The state whose parts have these numbers. */
+void store_assemble(const struct store *store, const uint32_t *parts, unsigned char *state);
 void store_get(const struct store *store, uint32_t number, unsigned char *state);
 void store_get_key(const struct store *store, uint32_t number, struct key *key);
 uint32_t store_parent(const struct store *store, uint32_t number);

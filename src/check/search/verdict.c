@@ -281,8 +281,7 @@ int verdict_reach(struct search *search, struct verdict *verdict)
     for (unsigned property = 0; property < PROPERTY_COUNT; property++)
         verdict->finding[property].answer =
             wanted(verdict, property) ? ANSWER_UNKNOWN : ANSWER_SKIPPED;
-    search->keep_graph =
-        (verdict->properties & ~(1u << PROPERTY_SAFETY | 1u << PROPERTY_REACHED)) != 0;
+    search->keep_graph = (verdict->properties & ~PROPERTIES_OF_STATES) != 0;
     int error = search_run(search);
     if (error)
         return error;
@@ -291,6 +290,11 @@ int verdict_reach(struct search *search, struct verdict *verdict)
     if (search->end == SEARCH_VIOLATED) {
         safety->answer = ANSWER_BROKEN;
         safety->broken = search->violated;
+        if (search->untold) {
+            snprintf(safety->detail, sizeof safety->detail,
+                     "a run of %u moves: it does not fit into the memory", search->depth + 1);
+            return 0;
+        }
         error = run_to(search, search->culprit, &safety->run);
         if (!error && search->by_move && !run_append(&safety->run, search->last))
             error = -ENOMEM;

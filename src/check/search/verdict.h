@@ -33,6 +33,9 @@ enum property {
         PROPERTY_COUNT
 };
 
+/* What is asked of states or moves one by one; all else needs the graph. */
+#define PROPERTIES_OF_STATES (1u << PROPERTY_SAFETY | 1u << PROPERTY_REACHED)
+
 const char *property_name(enum property property);
 const char *property_meaning(enum property property);
 

@@ -118,7 +118,8 @@ static int check_all(struct check_words *asked)
             status = EXIT_LIMIT;
         (asked->json ? check_report_json : check_report_text)(stdout, asked, &search, &verdict,
                                                               promised);
-        const int drawn = asked->svg ? check_draw(asked->svg, asked, &verdict) : 0;
+        const int drawn =
+            asked->svg && !search.untold ? check_draw(asked->svg, asked, &verdict) : 0;
         if (drawn)
             status = usage_error("check", "cannot write %s: %s", asked->svg, strerror(-drawn));
     }

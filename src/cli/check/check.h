@@ -48,6 +48,8 @@ int check_words_parse(int count, char **words, struct check_words *asked);
 int check_settle_registers(struct check_words *asked);
 int check_settle_messages(struct check_words *asked);
 
+/* check_settle.c: whether --compact goes with what is asked. 0 or an exit status. */
+int check_settle_compact(const struct check_words *asked);
 /* The properties that this protocol promises in this configuration, a bit each. */
 unsigned check_promises(const struct register_model *model);
 

@@ -160,7 +160,8 @@ void check_report_messages_json(FILE *out, const struct check_words *asked,
     const struct finding *broken = check_first_broken(verdict);
     if (broken) {
         json_text(&json, "broken", check_broken(verdict, broken));
-        json_number(&json, "steps", broken->run.count);
+        if (!search->untold)
+            json_number(&json, "steps", broken->run.count);
     }
     print_search(&json, search);
     end(&json);

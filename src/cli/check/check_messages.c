@@ -74,6 +74,10 @@ static void report_text(FILE *out, const struct check_words *asked, const struct
     const struct finding *broken = check_first_broken(verdict);
     if (!broken || broken == &verdict->finding[PROPERTY_REACHED])
         return;
+    if (search->untold) {
+        fprintf(out, "  %s: %s\n", check_broken(verdict, broken), broken->detail);
+        return;
+    }
     fprintf(out, "  %s, in %zu steps:\n", check_broken(verdict, broken), broken->run.count);
     for (size_t i = 0; i < broken->run.count; i++)
         fprintf(out, "  %3zu  node %u %s\n", i + 1, broken->run.steps[i].move.process,
@@ -98,7 +102,8 @@ int check_messages(const struct check_words *asked)
         const struct finding *broken = check_first_broken(&verdict);
         (asked->json ? check_report_messages_json : report_text)(stdout, asked, &search, &model,
                                                                  &verdict);
-        const bool has_run = broken && broken != &verdict.finding[PROPERTY_REACHED];
+        const bool has_run =
+            broken && broken != &verdict.finding[PROPERTY_REACHED] && !search.untold;
         const int drawn = has_run && asked->svg
                               ? check_messages_draw(asked->svg, asked->messages.variant->name,
                                                     asked->messages.nodes, broken)

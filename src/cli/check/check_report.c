@@ -178,7 +178,7 @@ void check_report_text(FILE *out, const struct check_words *asked, const struct 
         if (*finding->detail)
             fprintf(out, ": %s", finding->detail);
         fputc('\n', out);
-        if (finding->answer == ANSWER_BROKEN && property != PROPERTY_REACHED)
+        if (finding->answer == ANSWER_BROKEN && property != PROPERTY_REACHED && !search->untold)
             check_print_run(out, &finding->run, &asked->model);
     }
     print_overtaking(out, verdict);

@@ -228,3 +228,13 @@ int check_settle_messages(struct check_words *asked)
                                                                     : CHANNELS_REORDERED;
     return 0;
 }
+
+int check_settle_compact(const struct check_words *asked)
+{
+    const unsigned asks = asked->properties ? asked->properties : ~0u;
+    if (!asked->limits.compact ||
+        (asks & ((1u << PROPERTY_COUNT) - 1) & ~PROPERTIES_OF_STATES) == 0)
+        return 0;
+    return usage_error("check", "--compact keeps the states, and not where they lead: it takes "
+                                "--property exclusion, or others that a state shows");
+}

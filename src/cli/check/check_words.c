@@ -408,6 +408,11 @@ static const struct option_row rows[] = {
      .most = (uint64_t)1 << 46,
      .takes = "a size of 16M or more, as in 512M or 4G",
      OPTION_AT(struct check_words, limits.memory)},
+    {.names = {"compact"},
+     .help = "keep nothing but the states, 7 to 11 bytes each: with --property exclusion, or "
+             "others that a state shows",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct check_words, limits.compact)},
     {.names = {"states"},
      .argument = "N",
      .help = "end after so many states",
@@ -489,5 +494,7 @@ int check_words_parse(int count, char **words, struct check_words *asked)
                            beyond);
     asked->network_given = option_given(&check_options, &reading, "network");
     asked->sample.seconds = asked->limits.seconds;
-    return asked->model.protocol ? check_settle_registers(asked) : check_settle_messages(asked);
+    const int settled =
+        asked->model.protocol ? check_settle_registers(asked) : check_settle_messages(asked);
+    return settled ? settled : check_settle_compact(asked);
 }
