@@ -2,10 +2,13 @@
 """Real JSON outputs, and docs/json.md: each states the fields that the other has."""
 import json
 import os
+import signal
+import subprocess
 import unittest
+import urllib.request
 
 from fields import differences, stated
-from support import ROOT, CommandTest, wait_until
+from support import AFTERYOU, PATIENCE, ROOT, CommandTest, wait_until
 
 MODES = ("exclusive", "shared", "protected-write", "concurrent-write", "concurrent-read", "null")
 
@@ -49,6 +52,31 @@ class Outputs(CommandTest):
             return shown if states.count("waiting") == 1 and shown[0]["removed"] else None
         shown = wait_until(look, "one that waits")
         self.assert_agree("afteryou status --json", shown, without="cycles[]")  # one who waits in a circle is told: nested.py has one
+
+    def test_changes(self):
+        """One holds, three wait in a queue: the first of them leaves it."""
+        self.hold("a", "-S", str(self.shared_memory / "gone"))
+        self.hold("region")
+        waiting = [self.start("--", "true", name="region") for _ in range(3)]
+        self.shared_memory.joinpath("none").write_text("no space")
+        wait_until(lambda: sum(place["state"] == "waiting" for shown in self.output("status", "--json") for space in shown["spaces"]
+                               for place in space["seen"]) == 3, "three that wait")
+        server = subprocess.Popen([AFTERYOU, "status", "--serve", "127.0.0.1:0"], env=self.environment, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (server.kill(), server.wait(), server.stdout.close()))
+        with urllib.request.urlopen(server.stdout.readline().strip() + "events?changes=1", timeout=PATIENCE) as stream:
+            changes = []
+            while not any(space["orders"] for change in changes for space in change["spaces"]):
+                line = stream.readline()
+                if line == b"event: change\n":
+                    changes.append(json.loads(stream.readline().removeprefix(b"data: ")))
+                elif line.startswith(b"data: "):
+                    first = min((place for space in json.loads(line[6:])["spaces"] for place in space["seen"] if place["order"]),
+                                key=lambda place: place["order"])
+                    os.kill(first["pid"], signal.SIGKILL)
+        self.assertTrue(any(space["gone"] for change in changes for space in change["spaces"]))
+        self.assert_agree("afteryou status --serve: /events?changes=1", changes, without="[]")  # what is in a list is not in every change
+        for process in waiting:
+            process.kill()
 
     def test_spaces(self):
         self.assertEqual(self.run_it("--", "true").returncode, 0)

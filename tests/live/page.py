@@ -17,6 +17,7 @@ from support import Scene, run_tests  # noqa: E402
 BUILD = os.path.abspath(sys.argv[1])
 AFTERYOU = os.path.join(BUILD, "afteryou")
 AXE = os.path.join(BUILD, "axe", "node_modules", "axe-core", "axe.min.js")
+PYTHON = os.path.join(os.path.dirname(os.path.dirname(HERE)), "bindings", "python")
 HOSTILE = "<script>document.title='broken in'</script><img src=x onerror=alert(1)>"
 
 
@@ -166,6 +167,43 @@ def test_it_says_when_it_is_not_live(browser):
         scene.end(scene.processes[0])
         browser.wait("return document.querySelector('#state').dataset.state === 'lost'")
         browser.complaints()  # that the server has gone
+
+
+CROWD = """
+import sys, afteryou
+with afteryou.Space() as space:
+    regions = [space.region(f"held-{number:04}") for number in range(int(sys.argv[1]))]
+    for region in regions:
+        region.enter()
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_of_thousands_those_in_sight_are_drawn(browser):
+    """What has changed is told alone; what is shown is what was seen, whatever is left out of the picture."""
+    with Open(browser) as scene:
+        crowd = subprocess.Popen([sys.executable, "-c", CROWD, "1500"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                 env={**scene.environment, "PYTHONPATH": PYTHON, "LIBAFTERYOU": os.path.join(BUILD, "libafteryou.so")})
+        scene.processes.append(crowd)
+        assert crowd.stdout.readline() == "ready\n"
+        browser.wait("return document.querySelector('[data-total=inside] strong')?.textContent === '1,500'")
+        browser.open()  # told whole
+        browser.wait("return document.querySelector('[data-total=inside] strong')?.textContent === '1,500'")
+        assert browser.count("section.region") <= 60
+        first = scene.run("aaa")
+        await_states(browser, "aaa", ["inside"])
+        assert browser.js("return document.querySelector('section.region').dataset.region") == "default/aaa", "it is where it belongs"
+        scene.run("aaa")
+        await_states(browser, "aaa", ["inside", "waiting"])
+        scene.end(first)
+        await_states(browser, "aaa", ["inside"])
+        browser.js("const box = document.querySelector('#filter'); box.value = 'held-1234'; box.dispatchEvent(new Event('input'))")
+        assert browser.js("return [...document.querySelectorAll('.region')].map((each) => each.dataset.region)") == ["default/held-1234"]
+        browser.js("const box = document.querySelector('#filter'); box.value = ''; box.dispatchEvent(new Event('input'))")
+        crowd.stdin.close()
+        browser.wait("return document.querySelector('[data-total=inside] strong')?.textContent === '1'", "all that left are gone")
+        browser.wait("return document.querySelectorAll('section.region').length === 1")
 
 
 def test_a_recorded_run_is_a_page_of_its_own(browser):

@@ -14,7 +14,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from support import Events, Scene, ask, places, port_of, run_tests, wait_until  # noqa: E402
+from support import SECONDS_MOST, Events, Scene, ask, places, port_of, run_tests, wait_until  # noqa: E402
 import signal  # noqa: E402
 
 AFTERYOU = sys.argv[1]
@@ -105,6 +105,64 @@ def test_an_entry_a_death_and_the_next_one_are_told():
         holder = places(told)[0]["pid"]
         scene.end(first)
         events.until(lambda told: [place["state"] for place in places(told, "x") if place["pid"] != holder] == ["inside"], "the next one")
+        events.close()
+
+
+def apply_change(told, change):
+    """What was told, as one who keeps it has it after a change."""
+    for space in change["spaces"]:
+        kept = next(each for each in told["spaces"] if each["name"] == space["name"])
+        seen = {place["place"]: place for place in kept["seen"]}
+        for place in space.pop("gone"):
+            del seen[place]
+        for place, order in space.pop("orders"):
+            seen[place]["order"] = order
+        seen.update({place["place"]: place for place in space["seen"]})
+        kept.update(space, seen=list(seen.values()))
+    told.update({name: change[name] for name in ("removed", "unreadable")})
+
+
+def in_order(told):
+    for space in told["spaces"]:
+        space["seen"].sort(key=lambda place: place["place"])
+    return without_times(told)
+
+
+def test_changes_add_up_to_what_status_tells():
+    """A queue that moves up, deaths, a region that comes, a space that comes: what is kept is what a look tells."""
+    with Scene(AFTERYOU) as scene:
+        _, url = scene.serve("127.0.0.1:0")
+        running = [scene.run("x") for _ in range(4)]
+        scene.await_states("x", ["inside"] + ["waiting"] * 3)
+        events = Events(url, "/events?changes=1")
+        kept = events.next()
+        changes = 0
+
+        def follow():
+            nonlocal kept, changes
+            end = time.monotonic() + SECONDS_MOST
+            while in_order(kept) != in_order(scene.status()):
+                assert time.monotonic() < end, "what was told does not become what status tells"
+                told = events.next()
+                changes += events.kind == "change"
+                if events.kind == "change":
+                    apply_change(kept, told)
+                else:
+                    kept = told
+        follow()
+        scene.end(running[0])  # inside: the next one goes in, and the others move up
+        scene.await_states("x", ["inside"] + ["waiting"] * 2)
+        follow()
+        scene.end(running[2])
+        scene.await_states("x", ["inside", "waiting"])
+        follow()
+        scene.run("y", "-s")
+        scene.await_states("y", ["inside"])
+        follow()
+        assert changes >= 3, changes
+        scene.run("z", "-S", os.path.join(scene.spaces, "other"))
+        scene.await_states("z", ["inside"])
+        follow()
         events.close()
 
 

@@ -146,13 +146,17 @@ class Events:
         self.connection.request("GET", path)
         self.answer = self.connection.getresponse()
         self.status = self.answer.status
+        self.kind = None
 
     def next(self):
-        """The next document."""
+        """The next document; `kind` is its event's."""
+        self.kind = "message"
         end = time.monotonic() + SECONDS_MOST
         while time.monotonic() < end:
             line = self.answer.readline()
             assert line, "the stream has ended"
+            if line.startswith(b"event: "):
+                self.kind = line[len(b"event: "):].decode().strip()
             if line.startswith(b"data: "):
                 return json.loads(line[len(b"data: "):])
         raise AssertionError("nothing is told")

@@ -6,8 +6,9 @@ const CELLS_MOST = 1024;
 // For each cell who is in it, or null. Slots have no numbers: they are filled from the left.
 function cellsOf(rows) {
     const inside = rows.filter((row) => row.state === 'inside');
-    const of = Math.max(0, ...rows.map((row) => row.of));
-    const count = Math.min(CELLS_MOST, of || Math.max(1, ...rows.map((row) => row.slots)));
+    const of = rows.reduce((most, row) => Math.max(most, row.of), 0),
+        slots = rows.reduce((most, row) => Math.max(most, row.slots), 1);
+    const count = Math.min(CELLS_MOST, of || slots);
     if (count < 2) return null;
     const cells = Array.from({length: count}, () => null);
     if (of)

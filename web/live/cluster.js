@@ -12,7 +12,6 @@ class Surroundings {
         const now = JSON.stringify([
             situation.groups.map((group) => ({
                 ...group,
-                seen: group.seen.length,
                 lease_seconds: group.lease_seconds === null,
             })),
             situation.removed,

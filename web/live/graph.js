@@ -7,7 +7,8 @@ const BOX_WIDE = 132,
     COLUMN_WIDE = 176,
     ROW_HIGH = 46,
     LEFT_WIDE = 64,
-    BOXES_MOST = 80;
+    BOXES_MOST = 80,
+    LIST_MOST = 500;
 
 // Of each place in a circle, the next one there: it waits for what that one's thread holds.
 function circlesOf(groups) {
@@ -15,23 +16,19 @@ function circlesOf(groups) {
     for (const group of groups)
         for (const circle of group.cycles || [])
             circle.forEach((place, at) =>
-                next.set(
-                    `${group.name}/${place}`,
-                    `${group.name}/${circle[(at + 1) % circle.length]}`,
-                ),
+                next.set(`${group.name}/${place}`, circle[(at + 1) % circle.length]),
             );
     return next;
 }
 
 // A thread waits in one place at a time, so that there is one arrow from each.
-function waitsOf(rows, groups) {
-    const places = new Map(rows.map((row) => [`${row.group}/${row.place}`, row])),
-        circles = circlesOf(groups),
+function waitsOf(situation) {
+    const circles = circlesOf(situation.groups),
         waits = new Map();
-    for (const row of rows) {
+    for (const row of situation.rows()) {
         if (row.state !== 'waiting' || row.waits_for === null) continue;
         const next = circles.get(`${row.group}/${row.place}`),
-            other = places.get(next || `${row.group}/${row.waits_for}`);
+            other = situation.rowAt(row.group, next ?? row.waits_for);
         if (other)
             waits.set(row.owner, {row, other, to: other.owner, circle: next !== undefined});
     }
@@ -85,10 +82,11 @@ class WaitGraph {
     constructor() {
         this.element = make('section', {class: 'panel graph', 'aria-label': 'Who waits for whom'});
         this.told = '';
+        this.listed = false; // the list is open
     }
 
     show(situation, fits) {
-        const all = waitsOf(situation.rows, situation.groups);
+        const all = waitsOf(situation);
         const waits = new Map(
             [...all].filter(([, each]) => fits(each.row) || fits(each.other) || each.circle),
         );
@@ -203,17 +201,12 @@ class WaitGraph {
         );
     }
 
+    // It is made when it is opened, and stays open.
     list(waits) {
-        return make(
-            'details',
-            {},
-            make('summary', {}, 'As a list'),
-            make(
-                'ul',
-                {},
-                [...waits.values()]
-                    .slice(0, 500)
-                    .map((each) =>
+        const list = make('ul'),
+            fill = () =>
+                list.replaceChildren(
+                    ...[...waits.values()].slice(0, LIST_MOST).map((each) =>
                         make(
                             'li',
                             {class: each.circle ? 'circle' : null},
@@ -221,7 +214,22 @@ class WaitGraph {
                                 `after pid ${each.other.pid}`,
                         ),
                     ),
-            ),
+                    waits.size > LIST_MOST
+                        ? make('li', {}, `and ${waits.size - LIST_MOST} more`)
+                        : '',
+                );
+        if (this.listed) fill();
+        return make(
+            'details',
+            {
+                open: this.listed,
+                ontoggle: (event) => {
+                    if (event.target.open && !this.listed) fill();
+                    this.listed = event.target.open;
+                },
+            },
+            make('summary', {'data-key': 'list'}, 'As a list'),
+            list,
         );
     }
 }

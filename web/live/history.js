@@ -3,12 +3,14 @@
 // waited. It is kept here and nowhere else: nobody is watched while no page is open.
 
 const HISTORY_MS = 15 * 60 * 1000,
+    SWEEP_MS = 10 * 1000,
     HOLDS_MOST = 600;
 
 class History {
     constructor() {
         this.regions = new Map(); // by its id: {holds, open, queue}
         this.last = 0; // when it was last looked
+        this.swept = 0; // when what is old was last forgotten
     }
 
     of(id) {
@@ -18,16 +20,21 @@ class History {
     }
 
     take(situation) {
-        const present = new Set();
-        for (const region of situation.regions) {
-            present.add(region.id);
-            this.takeRegion(this.of(region.id), region.rows, situation.at);
-        }
+        const all = () => new Set([...situation.byId.keys(), ...this.regions.keys()]),
+            changed = situation.changed || all();
+        for (const id of changed)
+            this.takeRegion(this.of(id), situation.byId.get(id)?.rows || [], situation.at);
+        this.last = situation.at;
+        if (situation.at - this.swept > SWEEP_MS) this.sweep(situation.at);
+    }
+
+    // What is old goes, of the regions in which nothing happens, too.
+    sweep(at) {
+        this.swept = at;
         for (const [id, kept] of this.regions) {
-            if (!present.has(id)) this.takeRegion(kept, [], situation.at);
+            this.forget(kept, at);
             if (!kept.holds.length && !kept.queue.length) this.regions.delete(id);
         }
-        this.last = situation.at;
     }
 
     takeRegion(kept, rows, at) {
@@ -35,10 +42,9 @@ class History {
         for (const row of rows)
             if (row.state === 'inside' || row.state === 'died-inside') holders.set(row.key, row);
         // What has ended did so since the last look, and before who came then began.
-        const since = [...holders.values()]
-            .map((row) => row.since)
-            .filter((each) => each !== null && each > this.last);
-        const over = Math.min(at, ...since);
+        let over = at;
+        for (const {since} of holders.values())
+            if (since !== null && since > this.last) over = Math.min(over, since);
         for (const [key, hold] of kept.open) {
             if (holders.get(key)?.fence === hold.fence) continue;
             hold.to = Math.max(hold.from, over);
@@ -48,7 +54,7 @@ class History {
             const hold = kept.open.get(key) || this.begin(kept, key, row, at);
             if (row.state === 'died-inside' && hold.died === null) hold.died = at;
         }
-        const waiting = counted(rows, 'waiting'),
+        const waiting = countsOf(rows).waiting,
             last = kept.queue[kept.queue.length - 1];
         if ((last ? last.count : 0) !== waiting) kept.queue.push({at, count: waiting});
         this.forget(kept, at);

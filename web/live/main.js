@@ -29,7 +29,7 @@ class Page {
         addEventListener('resize', () => this.tick());
         addEventListener('scroll', () => beforePaint('tick', () => this.tick()), {passive: true});
         this.stream = new Stream(
-            (text) => this.take(text),
+            (text, isChange) => this.take(text, isChange),
             (state, words) => this.tell(state, words),
         );
     }
@@ -124,9 +124,11 @@ class Page {
         return Date.now() + this.ahead;
     }
 
-    take(text) {
-        const first = !this.situation;
-        this.situation = readDocument(text);
+    take(text, isChange) {
+        const first = !this.situation,
+            told = JSON.parse(text);
+        if (isChange) this.situation.change(told);
+        else this.situation = new Situation(told);
         this.ahead = this.situation.at - Date.now();
         this.history.take(this.situation);
         if (first)
@@ -160,12 +162,12 @@ class Page {
     }
 
     showTotals(fits) {
-        const rows = this.situation.rows.filter(fits);
+        const counts = countsOf(this.situation.rows(), fits);
         const total = (state, words) =>
             make(
                 'span',
                 {class: `total ${state}`, 'data-total': state},
-                make('strong', {}, counted(rows, state).toLocaleString('en')),
+                make('strong', {}, counts[state].toLocaleString('en')),
                 ` ${words}`,
             );
         const parts = [

@@ -17,7 +17,6 @@ function readRow(seen, group, cluster) {
         group: group.name,
         machine: cluster ? group.name : null,
         since,
-        // Places of other machines have no numbers here.
         key: [group.name, cluster ? seen.names.join('+') : seen.place, seen.pid].join('/'),
         owner: [group.name, seen.pid_namespace, seen.pid, seen.tid].join('/'),
         text: [
@@ -40,42 +39,144 @@ const compareRows = (one, other) =>
     (one.since || 0) - (other.since || 0) ||
     one.place - other.place;
 
-function regionsOf(rows, cluster) {
-    const regions = new Map();
-    for (const row of rows)
-        for (const name of row.names) {
-            const group = cluster || row.group,
-                id = `${group}/${name}`;
-            if (!regions.has(id)) regions.set(id, {id, group, name, rows: []});
-            regions.get(id).rows.push(row);
+const collate = new Intl.Collator().compare;
+const compareRegions = (one, other) =>
+    collate(one.group, other.group) ||
+    collate(one.name, other.name) ||
+    (one.id < other.id ? -1 : 1);
+
+// What is seen now. It is told whole first, and then what has changed of it: of thousands of places
+// a few at a time, and only their regions are made anew.
+class Situation {
+    constructor(told) {
+        this.cluster = told.cluster || null;
+        const groups = this.cluster
+            ? told.machines.map((machine) => ({...machine, name: machine.machine}))
+            : told.spaces;
+        this.groups = [];
+        this.places = new Map(); // of each group, by its name: rows by their places
+        this.byId = new Map();
+        this.regions = []; // in the order in which they are shown
+        this.changed = null; // the ids of regions that are not as they were; null: all
+        this.takeRest(told);
+        const added = new Map();
+        for (const {seen, ...group} of groups) {
+            this.groups.push(group);
+            this.places.set(group.name, new Map());
+            // Places of other machines have no numbers here.
+            seen.forEach((each, at) =>
+                this.add(group, this.cluster ? at : each.place, each, added),
+            );
         }
-    for (const region of regions.values()) region.rows.sort(compareRows);
-    return [...regions.values()].sort(
-        (one, other) =>
-            one.group.localeCompare(other.group) || one.name.localeCompare(other.name),
-    );
+        this.settle(added, new Set(added.keys()));
+        this.regions.sort(compareRegions);
+    }
+
+    takeRest(told) {
+        this.at = Date.parse(told.time);
+        this.removed = told.removed || [];
+        this.unreadable = told.unreadable || [];
+    }
+
+    // The ids of the regions in which a row is: of a cluster, a region is one on all machines.
+    idsOf(row) {
+        return row.names.map((name) => `${this.cluster || row.group}/${name}`);
+    }
+
+    add(group, place, seen, added) {
+        const row = readRow(seen, group, this.cluster);
+        this.places.get(group.name).set(place, row);
+        for (const id of this.idsOf(row)) {
+            if (!added.has(id)) added.set(id, []);
+            added.get(id).push(row);
+        }
+    }
+
+    remove(rows, place, dirty) {
+        const row = rows.get(place);
+        if (!row) return;
+        rows.delete(place);
+        row.gone = true;
+        for (const id of this.idsOf(row)) dirty.add(id);
+    }
+
+    change(told) {
+        const added = new Map(),
+            dirty = new Set();
+        this.takeRest(told);
+        for (const {seen, gone, orders, ...group} of told.spaces) {
+            const rows = this.places.get(group.name);
+            this.groups[this.groups.findIndex((each) => each.name === group.name)] = group;
+            for (const place of gone) this.remove(rows, place, dirty);
+            for (const [place, order] of orders) {
+                const row = rows.get(place);
+                row.order = order;
+                for (const id of this.idsOf(row)) dirty.add(id);
+            }
+            for (const each of seen) {
+                this.remove(rows, each.place, dirty);
+                this.add(group, each.place, each, added);
+            }
+        }
+        for (const id of added.keys()) dirty.add(id);
+        this.changed = dirty;
+        this.settle(added, dirty);
+    }
+
+    // The regions that have changed: without who is gone, with who was added, in their order.
+    settle(added, dirty) {
+        for (const id of dirty) {
+            const news = added.get(id) || [];
+            let region = this.byId.get(id);
+            if (!region && news.length) region = this.begin(id, news[0]);
+            if (!region) continue;
+            region.version++;
+            region.rows = region.rows.filter((row) => !row.gone).concat(news).sort(compareRows);
+            if (region.rows.length === 0) {
+                this.byId.delete(id);
+                this.regions.splice(this.find(region), 1);
+            }
+        }
+    }
+
+    begin(id, row) {
+        const group = this.cluster || row.group,
+            region = {id, group, name: id.slice(group.length + 1), rows: [], version: 0};
+        this.byId.set(id, region);
+        // The first ones are sorted together, at the end.
+        if (this.changed) this.regions.splice(this.find(region), 0, region);
+        else this.regions.push(region);
+        return region;
+    }
+
+    // Where it is in the list, or belongs.
+    find(region) {
+        let low = 0,
+            high = this.regions.length;
+        while (low < high) {
+            const middle = (low + high) >> 1,
+                other = this.regions[middle];
+            if (other !== region && compareRegions(other, region) < 0) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+
+    *rows() {
+        for (const rows of this.places.values()) yield* rows.values();
+    }
+
+    rowAt(group, place) {
+        return this.places.get(group)?.get(place);
+    }
 }
 
-// A situation: what was seen at one moment.
-function readDocument(text) {
-    const told = JSON.parse(text),
-        cluster = told.cluster || null;
-    const groups = cluster
-        ? told.machines.map((machine) => ({...machine, name: machine.machine}))
-        : told.spaces;
-    const rows = groups.flatMap((group) => group.seen.map((seen) => readRow(seen, group, cluster)));
-    return {
-        cluster,
-        groups,
-        rows,
-        at: Date.parse(told.time),
-        regions: regionsOf(rows, cluster),
-        removed: told.removed || [],
-        unreadable: told.unreadable || [],
-    };
+// How many are in each state.
+function countsOf(rows, fits = () => true) {
+    const counts = {'died-inside': 0, inside: 0, waiting: 0, idle: 0};
+    for (const row of rows) if (fits(row)) counts[row.state]++;
+    return counts;
 }
-
-const counted = (rows, state) => rows.filter((row) => row.state === state).length;
 
 // Every word must be somewhere in the row.
 function filterOf(words) {

@@ -20,31 +20,28 @@ const columnsOf = (cluster) => [
     'Link',
 ];
 
-// What a panel shows, as a text: while it is the same, nothing is to be done.
-const signature = (rows, shown) =>
-    `${shown}|${rows.length}|${rows
-        .slice(0, shown)
-        .map((row) =>
-            [
-                row.key,
-                row.state,
-                row.fence,
-                row.order,
-                row.since,
-                row.alive,
-                row.waits_for,
-                row.units,
-                row.slots,
-                row.of,
-            ].join(' '),
-        )
-        .join(';')}`;
+// What a row shows, as a text: while it is the same, nothing is to be done.
+const signatureOf = (row, linked) =>
+    [
+        row.key,
+        row.state,
+        row.fence,
+        row.order,
+        row.since,
+        row.alive,
+        row.waits_for,
+        row.units,
+        row.slots,
+        row.of,
+        row.key === linked,
+    ].join(' ');
 
 class RegionPanel {
     constructor(page, id) {
         this.page = page;
         this.id = id;
         this.limit = ROWS_AT_FIRST;
+        this.made = new Map(); // rows that are shown, by their keys: {signature, element}
         this.head = make('div', {class: 'bar'});
         this.cells = make('div');
         this.table = make('div', {class: 'rows'});
@@ -60,13 +57,14 @@ class RegionPanel {
     }
 
     show(region, rows, kept) {
-        this.region = region;
+        const {words, link} = this.page;
         this.kept = kept;
-        const linked = rows.findIndex((row) => row.key === this.page.link.row);
+        const linked = rows.findIndex((row) => row.key === link.row);
         if (linked >= this.limit) this.limit = linked + 1;
-        const now = signature(rows, this.limit);
-        if (now === this.signature) return;
-        this.signature = now;
+        const now = [region.version, this.limit, link.row, words].join(' ');
+        if (region === this.region && now === this.told) return;
+        this.told = now;
+        this.region = region;
         this.rows = rows;
         this.element.setAttribute('aria-label', `Region ${region.name}`);
         replace(this.head, this.title(), this.badges());
@@ -93,9 +91,9 @@ class RegionPanel {
     }
 
     badges() {
-        const {rows} = this.region;
+        const counts = countsOf(this.region.rows);
         const badge = (state, words) => {
-            const count = counted(rows, state);
+            const count = counts[state];
             return count ? make('span', {class: `badge ${state}`}, `${count} ${words}`) : null;
         };
         return make(
@@ -126,9 +124,26 @@ class RegionPanel {
             make(
                 'tbody',
                 {},
-                this.rows.slice(0, this.limit).map((row) => this.row(row)),
+                this.rowElements(),
             ),
         );
+    }
+
+    // Those that are as they were stay.
+    rowElements() {
+        const made = new Map();
+        for (const row of this.rows.slice(0, this.limit)) {
+            let key = row.key; // threads of a process on another machine share theirs
+            while (made.has(key)) key += "'";
+            const signature = signatureOf(row, this.page.link.row),
+                before = this.made.get(key);
+            made.set(
+                key,
+                before?.signature === signature ? before : {signature, element: this.row(row)},
+            );
+        }
+        this.made = made;
+        return [...made.values()].map(({element}) => element);
     }
 
     row(row) {
@@ -197,15 +212,14 @@ class RegionPanel {
             : null;
     }
 
-    // Only what is in sight is drawn.
-    isInSight() {
+    // How wide its chart is; 0: it is not in sight, and nothing of it is drawn.
+    measure() {
         const {top, bottom} = this.element.getBoundingClientRect();
-        return bottom > -200 && top < innerHeight + 200;
+        if (!this.kept || bottom <= -200 || top >= innerHeight + 200) return 0;
+        return Math.max(260, Math.floor(this.chart.clientWidth || 600));
     }
 
-    tick(now, minutes) {
-        if (!this.kept || !this.isInSight()) return;
-        const width = Math.max(260, Math.floor(this.chart.clientWidth || 600));
+    tick(now, minutes, width) {
         replace(
             this.chart,
             new BandChart(this.kept, now - minutes * 60000, now, width).svg(this.region.name),
@@ -226,16 +240,19 @@ class RegionList {
     }
 
     show(situation, history, fits) {
-        const found = [];
-        for (const region of situation.regions) {
-            const rows = region.rows.filter(fits);
-            if (rows.length) found.push([region, rows]);
-        }
-        const {link} = this.page;
-        const linked = found.findIndex(
-            ([region, rows]) =>
-                region.id === link.region || rows.some((row) => row.key === link.row),
-        );
+        const {link, words} = this.page;
+        let found = situation.regions.map((region) => [region, region.rows]);
+        if (words)
+            found = found
+                .map(([region, rows]) => [region, rows.filter(fits)])
+                .filter(([, rows]) => rows.length);
+        const linked =
+            link.region || link.row
+                ? found.findIndex(
+                      ([region, rows]) =>
+                          region.id === link.region || rows.some((row) => row.key === link.row),
+                  )
+                : -1;
         if (linked >= this.limit) this.limit = linked + 1;
         const shown = found.slice(0, this.limit);
         const wanted = new Set(shown.map(([region]) => region.id));
@@ -282,7 +299,11 @@ class RegionList {
         );
     }
 
+    // All are measured before any is drawn: the page is laid out once.
     tick(now, minutes) {
-        for (const panel of this.panels.values()) panel.tick(now, minutes);
+        const inSight = [...this.panels.values()]
+            .map((panel) => [panel, panel.measure()])
+            .filter(([, width]) => width);
+        for (const [panel, width] of inSight) panel.tick(now, minutes, width);
     }
 }

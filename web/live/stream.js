@@ -5,7 +5,8 @@
 const AGAIN_MS = 3000;
 
 class Stream {
-    // `tell(state, words)`: live, paused, lost.
+    // `take(text, isChange)`: all of it, or what has changed. `tell(state, words)`: live, paused,
+    // lost.
     constructor(take, tell) {
         Object.assign(this, {take, tell, source: null, paused: false, again: 0});
         document.addEventListener('visibilitychange', () => this.settle());
@@ -29,11 +30,15 @@ class Stream {
     }
 
     open() {
-        const source = (this.source = new EventSource(`events${location.search}`));
-        source.onmessage = (event) => {
+        const source = (this.source = new EventSource(
+            `events?changes=1${location.search.replace('?', '&')}`,
+        ));
+        const hear = (event) => {
             this.tell('live', 'live');
-            this.take(event.data);
+            this.take(event.data, event.type === 'change');
         };
+        source.onmessage = hear;
+        source.addEventListener('change', hear);
         source.addEventListener('trouble', (event) => {
             this.tell('lost', JSON.parse(event.data).error);
         });

@@ -72,12 +72,11 @@ static int in_milliseconds(int64_t ns)
 static int time_to_sleep(const struct serve_loop *loop)
 {
     MHD_UNSIGNED_LONG_LONG patience;
-    bool fresh;
     const int64_t now = clock_ns(CLOCK_MONOTONIC);
     int timeout = -1;
     if (MHD_get_timeout(loop->server->daemon, &patience) == MHD_YES)
         timeout = patience > INT32_MAX ? INT32_MAX : (int)patience;
-    if (streams_rest(loop->server, &fresh)) {
+    if (streams_rest(loop->server)) {
         const int64_t next = loop->server->newsroom.next_ns < loop->beat_due
                                  ? loop->server->newsroom.next_ns
                                  : loop->beat_due;
@@ -108,13 +107,12 @@ static void look_if_due(struct serve_loop *loop)
 {
     struct server *server = loop->server;
     const int64_t now = clock_ns(CLOCK_MONOTONIC);
-    bool fresh;
-    if (!streams_rest(server, &fresh)) {
+    if (!streams_rest(server)) {
         loop->beat_due = now + beat_ns;
         return;
     }
-    if (now >= server->newsroom.next_ns && !newsroom_look(&server->newsroom, fresh))
-        say("status", "out of memory: what was seen is not sent");
+    if (now >= server->newsroom.next_ns)
+        newsroom_look(&server->newsroom);
     const bool beat = now >= loop->beat_due;
     if (beat)
         loop->beat_due = now + beat_ns;

@@ -23,17 +23,21 @@ struct bulletin {
 
 struct newsroom {
     const struct status_words *asked;
-    struct status_view seen; /* what `latest` tells of, if .is_seen */
+    struct status_view seen; /* what was seen last, if .is_seen */
     bool is_seen;            /* false: the last look failed, and `trouble` says why */
     char trouble[512];
-    struct bulletin *latest; /* NULL: nobody has looked yet */
-    uint64_t number;
-    int64_t next_ns;    /* when the next look is due: never sooner after a look than it cost */
-    int64_t removed_ns; /* when the next search for removed spaces is */
+    uint64_t number; /* of what was seen last: one more whenever it has changed; 0: nobody looked */
+    struct bulletin *whole;  /* all of it; NULL: nobody has asked for it since it changed */
+    struct bulletin *change; /* what it was that changed last; NULL: it can only be told whole */
+    int64_t next_ns;         /* when the next look is due: never sooner after a look than it cost */
+    int64_t removed_ns;      /* when the next search for removed spaces is */
 };
 
-/* Looks. If something has changed, or `anyway`, there is another `latest`. False: no memory. */
-bool newsroom_look(struct newsroom *room, bool anyway);
+/* Looks. */
+void newsroom_look(struct newsroom *room);
+/* What one who has heard the news of that number (0: none) is to hear next; `changes`: it can do
+ * with what has changed. NULL: nothing, or there is no memory. */
+struct bulletin *newsroom_news(struct newsroom *room, uint64_t heard, bool changes);
 void newsroom_close(struct newsroom *room);
 struct bulletin *bulletin_hold(struct bulletin *news);
 void bulletin_release(struct bulletin *news);
@@ -44,8 +48,9 @@ enum stream_state { STREAM_FREE, STREAM_SENDS, STREAM_RESTS };
 
 struct stream {
     enum stream_state state;
-    bool ends;  /* set when its reader has gone, or all ends; never cleared */
-    bool beats; /* set when it has been silent for long, cleared when it said so */
+    bool ends;    /* set when its reader has gone, or all ends; never cleared */
+    bool changes; /* its reader asked for changes, where they can be told */
+    bool beats;   /* set when it has been silent for long, cleared when it said so */
     struct server *server;
     struct MHD_Connection *connection;
     int fd;
@@ -63,9 +68,10 @@ struct server {
 };
 
 /* A response that is a stream of events; NULL: there are too many already, or no memory. */
-struct MHD_Response *stream_open(struct server *server, struct MHD_Connection *connection);
-/* Whether any stream waits for news; `*fresh`: for its first. */
-bool streams_rest(const struct server *server, bool *fresh);
+struct MHD_Response *stream_open(struct server *server, struct MHD_Connection *connection,
+                                 bool changes);
+/* Whether any stream waits for news. */
+bool streams_rest(const struct server *server);
 /* Those that rest go on if there are news for them; with `beat`, all of them; with `end`, for the
  * last time. */
 void streams_wake(struct server *server, bool beat, bool end);

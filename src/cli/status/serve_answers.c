@@ -78,8 +78,10 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
 
 static enum MHD_Result answer_stream(struct server *server, struct MHD_Connection *connection)
 {
-    struct MHD_Response *response = with_headers(
-        stream_open(server, connection), "text/event-stream; charset=utf-8", POLICY_OF_DATA);
+    const char *changes = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "changes");
+    struct MHD_Response *response =
+        with_headers(stream_open(server, connection, changes && strcmp(changes, "1") == 0),
+                     "text/event-stream; charset=utf-8", POLICY_OF_DATA);
     if (!response)
         return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                       "As many pages as can be are open already: close one.\n");

@@ -11,18 +11,18 @@
 
 /* How long after a look the next one comes: nothing tells an observer of a change, so that it must
  * look. Looking takes less than a hundredth of a processor, as long as what happens is still told
- * at once, and a twentieth at most. A cluster's look takes a message to each machine. */
+ * at once, and a tenth at most. A cluster's look takes a message to each machine. */
 enum {
     LOOK_NS = 100000000,
-    LOOK_AT_ONCE_NS = 150000000,
+    LOOK_AT_ONCE_NS = 120000000,
     LOOK_CLUSTER_NS = 250000000,
     LOOK_SHARE = 120,
-    LOOK_SHARE_DEAR = 20,
+    LOOK_SHARE_DEAR = 10,
     /* the search for removed spaces goes through the descriptors of all processes */
     REMOVED_SHARE = 2000
 };
-static const int64_t look_most_ns = 2000000000, removed_least_ns = 5000000000,
-                     removed_most_ns = 60000000000;
+static const int64_t look_most_ns = 2000000000, stale_ns = 1000000000,
+                     removed_least_ns = 5000000000, removed_most_ns = 60000000000;
 
 struct bulletin *bulletin_hold(struct bulletin *news)
 {
@@ -39,7 +39,28 @@ void bulletin_release(struct bulletin *news)
     }
 }
 
-static struct bulletin *bulletin_make(const struct newsroom *room)
+/* What words it: all that was seen, or what has changed since `before`. False: it cannot. */
+static bool word(FILE *out, const struct newsroom *room, const struct status_view *before)
+{
+    if (before) {
+        fputs("event: change\ndata: ", out);
+        return status_print_change(out, before, &room->seen);
+    }
+    if (room->is_seen) {
+        fputs("data: ", out);
+        status_print_json(out, &room->seen);
+        return true;
+    }
+    struct json json = json_begin(out);
+    fputs("event: trouble\ndata: ", out);
+    json_object(&json, NULL);
+    json_text(&json, "error", room->trouble);
+    json_close(&json);
+    json_end(&json);
+    return true;
+}
+
+static struct bulletin *bulletin_make(const struct newsroom *room, const struct status_view *before)
 {
     struct bulletin *news = calloc(1, sizeof *news);
     FILE *out = news ? open_memstream(&news->text, &news->length) : NULL;
@@ -47,20 +68,11 @@ static struct bulletin *bulletin_make(const struct newsroom *room)
         free(news);
         return NULL;
     }
-    if (room->is_seen) {
-        fputs("data: ", out);
-        status_print_json(out, &room->seen);
-    } else {
-        struct json json = json_begin(out);
-        fputs("event: trouble\ndata: ", out);
-        json_object(&json, NULL);
-        json_text(&json, "error", room->trouble);
-        json_close(&json);
-        json_end(&json);
-    }
-    fputc('\n', out);
     news->holders = 1;
-    if (fclose(out) == 0)
+    news->number = room->number;
+    const bool worded = word(out, room, before);
+    fputc('\n', out);
+    if (fclose(out) == 0 && worded)
         return news;
     bulletin_release(news);
     return NULL;
@@ -85,31 +97,47 @@ static void look_for_removed(struct newsroom *room, struct status_view *view)
     room->removed_ns = now + within(cost * REMOVED_SHARE, removed_least_ns, removed_most_ns);
 }
 
-/* Takes what was seen in the place of what was seen before; whether they differ. */
-static bool compare_and_keep(struct newsroom *room, struct status_view *view)
+/* From now on something else is told. */
+static void turn_page(struct newsroom *room, struct bulletin *change)
 {
-    const bool differs = !room->is_seen || !status_same(&room->seen, view);
-    if (room->is_seen)
-        status_drop(&room->seen);
-    room->seen = *view;
-    room->is_seen = true;
-    return differs;
+    bulletin_release(room->whole);
+    bulletin_release(room->change);
+    room->whole = NULL;
+    room->change = change;
 }
 
-static bool look(struct newsroom *room)
+/* Takes what was seen in the place of what was seen before. */
+static void keep(struct newsroom *room, struct status_view *view)
+{
+    struct status_view before = room->seen;
+    const bool was_seen = room->is_seen, differs = !was_seen || !status_same(&before, view);
+    room->seen = *view;
+    room->is_seen = true;
+    if (differs) {
+        room->number++;
+        turn_page(room, was_seen ? bulletin_make(room, &before) : NULL);
+    }
+    if (was_seen)
+        status_drop(&before);
+}
+
+static void look(struct newsroom *room)
 {
     struct status_view view;
     char trouble[sizeof room->trouble];
     if (status_look(room->asked, &view, trouble, sizeof trouble) == 0) {
         look_for_removed(room, &view);
-        return compare_and_keep(room, &view);
+        keep(room, &view);
+        return;
     }
-    const bool differs = room->is_seen || strcmp(trouble, room->trouble) != 0;
+    if (room->is_seen || strcmp(trouble, room->trouble) != 0 || room->number == 0) {
+        room->number++;
+        turn_page(room, NULL);
+    }
     if (room->is_seen)
         status_drop(&room->seen);
     room->is_seen = false;
     strcpy(room->trouble, trouble);
-    return differs;
 }
 
 static int64_t time_between_looks(int64_t cost, bool cluster)
@@ -119,30 +147,39 @@ static int64_t time_between_looks(int64_t cost, bool cluster)
     return within(cost * LOOK_SHARE_DEAR, cheap, look_most_ns);
 }
 
-bool newsroom_look(struct newsroom *room, bool anyway)
+void newsroom_look(struct newsroom *room)
 {
     /* A cluster's look mostly waits for others: they bear the cost. */
     const clockid_t clock = room->asked->cluster ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
     const int64_t before = clock_ns(clock);
-    bool done = true;
-    if (look(room) || anyway || !room->latest) {
-        struct bulletin *news = bulletin_make(room);
-        done = news != NULL;
-        if (news) {
-            news->number = ++room->number;
-            bulletin_release(room->latest);
-            room->latest = news;
-        }
-    }
+    look(room);
     room->next_ns = clock_ns(CLOCK_MONOTONIC) +
                     time_between_looks(clock_ns(clock) - before, room->asked->cluster != NULL);
-    return done;
+}
+
+struct bulletin *newsroom_news(struct newsroom *room, uint64_t heard, bool changes)
+{
+    if (heard == room->number)
+        return NULL;
+    /* Nobody has looked for long: who comes now waits for the next look, which is due. */
+    if (heard == 0 && clock_ns(CLOCK_MONOTONIC) > room->next_ns + stale_ns)
+        return NULL;
+    if (changes && room->change && heard + 1 == room->number)
+        return room->change;
+    /* One that hears the first of it also hears what time it is: all is worded anew. */
+    if (heard == 0) {
+        bulletin_release(room->whole);
+        room->whole = NULL;
+    }
+    if (!room->whole)
+        room->whole = bulletin_make(room, NULL);
+    return room->whole;
 }
 
 void newsroom_close(struct newsroom *room)
 {
     if (room->is_seen)
         status_drop(&room->seen);
-    bulletin_release(room->latest);
+    turn_page(room, NULL);
     *room = (struct newsroom){0};
 }

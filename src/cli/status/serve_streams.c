@@ -11,13 +11,6 @@ enum { BLOCK = 16384 };
 /* A line that a reader passes over: it only shows whether somebody is there. */
 static const char beat_text[] = ":\n\n";
 
-/* What the stream has to say next: NULL, if nothing. */
-static struct bulletin *next_news(const struct stream *stream)
-{
-    struct bulletin *latest = stream->server->newsroom.latest;
-    return latest && latest->number > stream->number ? latest : NULL;
-}
-
 static ssize_t rest(struct stream *stream)
 {
     stream->state = STREAM_RESTS;
@@ -32,8 +25,10 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t mo
     (void)position;
     if (stream->ends)
         return MHD_CONTENT_READER_END_OF_STREAM;
-    if (!stream->sends && next_news(stream)) {
-        stream->sends = bulletin_hold(next_news(stream));
+    if (!stream->sends)
+        stream->sends = bulletin_hold(
+            newsroom_news(&stream->server->newsroom, stream->number, stream->changes));
+    if (stream->sends && stream->sends->number > stream->number) {
         stream->number = stream->sends->number;
         stream->sent = 0;
         stream->beats = false;
@@ -64,7 +59,8 @@ static void close_stream(void *cls)
     *stream = (struct stream){0};
 }
 
-struct MHD_Response *stream_open(struct server *server, struct MHD_Connection *connection)
+struct MHD_Response *stream_open(struct server *server, struct MHD_Connection *connection,
+                                 bool changes)
 {
     struct stream *stream = server->stream;
     while (stream < server->stream + SERVE_STREAMS && stream->state != STREAM_FREE)
@@ -79,23 +75,20 @@ struct MHD_Response *stream_open(struct server *server, struct MHD_Connection *c
              : NULL;
     if (response)
         *stream = (struct stream){.state = STREAM_SENDS,
+                                  .changes = changes,
                                   .server = server,
                                   .connection = connection,
                                   .fd = info->connect_fd};
     return response;
 }
 
-bool streams_rest(const struct server *server, bool *fresh)
+bool streams_rest(const struct server *server)
 {
-    bool any = false;
-    *fresh = false;
     for (const struct stream *stream = server->stream; stream < server->stream + SERVE_STREAMS;
          stream++)
-        if (stream->state == STREAM_RESTS) {
-            any = true;
-            *fresh |= stream->number == 0;
-        }
-    return any;
+        if (stream->state == STREAM_RESTS)
+            return true;
+    return false;
 }
 
 void streams_wake(struct server *server, bool beat, bool end)
@@ -106,7 +99,8 @@ void streams_wake(struct server *server, bool beat, bool end)
             continue;
         stream->beats |= beat;
         stream->ends |= end;
-        if (stream->state == STREAM_RESTS && (stream->ends || stream->beats || next_news(stream))) {
+        if (stream->state == STREAM_RESTS &&
+            (stream->ends || stream->beats || server->newsroom.number > stream->number)) {
             stream->state = STREAM_SENDS;
             MHD_resume_connection(stream->connection);
         }

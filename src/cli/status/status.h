@@ -58,6 +58,9 @@ int status_look(const struct status_words *asked, struct status_view *view, char
 void status_drop(struct status_view *view);
 /* Whether both tell the same, but for how long it has been so. */
 bool status_same(const struct status_view *one, const struct status_view *other);
+/* Likewise of one machine's space, and of a place in it. */
+bool status_same_space(const struct sightings *one, const struct sightings *other);
+bool status_same_place(const struct sighting *one, const struct sighting *other);
 /* Whether the region is one of those asked for. */
 bool status_is_asked(const struct status_words *asked, const struct sighting *item);
 
@@ -88,6 +91,17 @@ void status_print_table(FILE *out, const struct status_view *view, enum status_o
 void status_print_json(FILE *out, const struct status_view *view);
 /* What a space is: fields of an object that is open. */
 void status_describe_space(struct json *json, const struct sightings *space);
+/* Whether it tells of a place. */
+bool status_is_told(const struct status_words *asked, const struct sighting *item);
+/* Parts of it. The first opens the object, and says when it was made. */
+void status_begin_json(struct json *json);
+void status_print_place(struct json *json, const struct sighting *item);
+void status_print_cycles(struct json *json, const struct sightings *space);
+void status_print_troubles(struct json *json, const struct status_view *view);
+/* status_change.c: one line that tells what has changed since. False: it cannot be told so (other
+ * spaces, a cluster, no memory), and what was printed is void. */
+bool status_print_change(FILE *out, const struct status_view *before,
+                         const struct status_view *after);
 enum { STATUS_SCHEMA = 1 }; /* of both */
 
 /* status_watch.c: until it is told to end. An exit code. */

@@ -52,7 +52,7 @@ static void print_passage(struct json *json, const struct sighting *item)
     print_since(json, seen->since_ns);
 }
 
-static void print_place(struct json *json, const struct sighting *item)
+void status_print_place(struct json *json, const struct sighting *item)
 {
     const ay_place *seen = &item->seen;
     char user[64];
@@ -74,7 +74,7 @@ static void print_place(struct json *json, const struct sighting *item)
     json_close(json);
 }
 
-static void print_cycles(struct json *json, const struct sightings *space)
+void status_print_cycles(struct json *json, const struct sightings *space)
 {
     static size_t cycle[CYCLE_MOST];
     struct cycle_search search;
@@ -92,15 +92,19 @@ static void print_cycles(struct json *json, const struct sightings *space)
     json_close(json);
 }
 
+bool status_is_told(const struct status_words *asked, const struct sighting *item)
+{
+    return (item->seen.alive || item->seen.state == AY_DEAD_INSIDE) && status_is_asked(asked, item);
+}
+
 static void print_seen(struct json *json, const struct sightings *space,
                        const struct status_words *asked)
 {
     json_list(json, "seen");
     for (size_t at = 0; at < space->count; at++) {
         const struct sighting *item = &space->item[at];
-        if ((item->seen.alive || item->seen.state == AY_DEAD_INSIDE) &&
-            status_is_asked(asked, item))
-            print_place(json, item);
+        if (status_is_told(asked, item))
+            status_print_place(json, item);
     }
     json_close(json);
 }
@@ -152,7 +156,7 @@ static void print_space(struct json *json, const struct sightings *space,
     json_object(json, NULL);
     status_describe_space(json, space);
     print_seen(json, space, asked);
-    print_cycles(json, space);
+    status_print_cycles(json, space);
     json_close(json);
 }
 
@@ -165,12 +169,8 @@ static void print_cluster(struct json *json, const struct status_view *view)
     json_close(json);
 }
 
-static void print_spaces(struct json *json, const struct status_view *view)
+void status_print_troubles(struct json *json, const struct status_view *view)
 {
-    json_list(json, "spaces");
-    for (size_t at = 0; at < view->count; at++)
-        print_space(json, &view->space[at], view->asked);
-    json_close(json);
     json_list(json, "removed");
     for (size_t at = 0; at < view->removed_count; at++) {
         json_object(json, NULL);
@@ -189,14 +189,28 @@ static void print_spaces(struct json *json, const struct status_view *view)
     json_close(json);
 }
 
+static void print_spaces(struct json *json, const struct status_view *view)
+{
+    json_list(json, "spaces");
+    for (size_t at = 0; at < view->count; at++)
+        print_space(json, &view->space[at], view->asked);
+    json_close(json);
+    status_print_troubles(json, view);
+}
+
+void status_begin_json(struct json *json)
+{
+    char now[40];
+    text_timestamp(text_now(), now, sizeof now);
+    json_object(json, NULL);
+    json_number(json, "schema", STATUS_SCHEMA);
+    json_text(json, "time", now);
+}
+
 void status_print_json(FILE *out, const struct status_view *view)
 {
     struct json json = json_begin(out);
-    char now[40];
-    text_timestamp(text_now(), now, sizeof now);
-    json_object(&json, NULL);
-    json_number(&json, "schema", STATUS_SCHEMA);
-    json_text(&json, "time", now);
+    status_begin_json(&json);
     (view->asked->cluster ? print_cluster : print_spaces)(&json, view);
     json_close(&json);
     json_end(&json);

@@ -85,6 +85,16 @@ static bool same_troubles(const struct status_view *one, const struct status_vie
     return true;
 }
 
+bool status_same_space(const struct sightings *one, const struct sightings *other)
+{
+    return same_space(one, other, 0);
+}
+
+bool status_same_place(const struct sighting *one, const struct sighting *other)
+{
+    return same_place(one, other, 0);
+}
+
 bool status_same(const struct status_view *one, const struct status_view *other)
 {
     const int64_t slack = one->asked->cluster ? CLUSTER_SLACK_NS : 0;
