@@ -407,7 +407,6 @@ ROWS = [
         Row("ricart-agrawala --links -n 3 --requests 1 --crashes 2 --joins 1", quick=SLOW),
         Row("lamport --links -n 2 --crashes 1 --joins 1"),
         Row("lamport --links -n 3 --requests 1 --crashes 1", quick=SLOW),
-        Row("lamport --links -n 3 --requests 1 --crashes 1 --joins 1", quick=SLOW),
         Row("lamport-links-unwelcomed --links -n 2 --crashes 1 --joins 1 --property exclusion,fence,deadlock",
             note="what WELCOME does not buy"),
         Row("ricart-agrawala-links-unwelcomed --links -n 3 --requests 1 --crashes 1 --joins 1 --property exclusion,fence,deadlock",
@@ -430,6 +429,18 @@ ROWS = [
         Row("lamport-links-not-lowest --links -n 2 --crashes 1 --joins 1 --property exclusion", "exclusion"),
         Row("lamport-fence-not-carried --links -n 2", "fence"),
         Row("lamport --links -n 2 --requests 1 --network reordered", "exclusion", note="Lamport's algorithm needs their order"),
+    ]),
+    ("The link itself: messages in order, each once, over connections that fail", [
+        Row("link", note="breaks, half-open, one way only, two at once; a detour through the ledger"),
+        Row("link --connections 3"),
+        Row("link --requests 2 --connections 1", quick=SLOW),
+        Row("link-no-resend", note="the ledger brings what a new connection does not"),
+        Row("link-takes-duplicates", "delivery"),
+        Row("link-takes-gaps --requests 2", "delivery"),
+        Row("link-trusts-the-kernel", "progress"),
+        Row("link-no-detour", "progress"),
+        Row("link-never-doubts", "progress"),
+        Row("link-answers-once", "progress"),
     ]),
 ]
 

@@ -45,6 +45,10 @@ bool asked_read(struct asked_system *asked, const char *words)
         }
     if (check_words_parse(count, each, &asked->words))
         return false;
+    if (asked->words.link.variant) {
+        say("check", "%s has no nodes to show: it is for the command line", asked->words.protocol);
+        return false;
+    }
     asked->messages = asked->words.messages.variant != NULL;
     asked->system = asked->messages ? &asked->message_model.system : &asked->words.model.system;
     const char *wrong =

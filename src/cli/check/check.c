@@ -153,6 +153,7 @@ int command_check(int count, char **words)
     if (status)
         return status < 0 ? 0 : status;
     return asked.messages.variant ? check_messages(&asked)
+           : asked.link.variant   ? check_link(&asked)
            : asked.sample.runs    ? check_some(&asked)
                                   : check_all(&asked);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "afteryou.h"
+#include "check/messages/link_model.h"
 #include "check/messages/messages_model.h"
 #include "check/registers/catalogue.h"
 #include "check/search/sample.h"
@@ -39,6 +40,8 @@ struct check_words {
     /* a message protocol: .variant is not NULL */
     struct messages_options messages;
     bool network_given;
+    /* a link: .variant is not NULL */
+    struct link_options link;
 };
 
 /* 0 to go on; negative if all is said and done (--help, --list), or EXIT_USAGE after saying what is
@@ -47,6 +50,7 @@ int check_words_parse(int count, char **words, struct check_words *asked);
 /* check_settle.c: what the words leave open; 0, or EXIT_USAGE after saying what is wrong. */
 int check_settle_registers(struct check_words *asked);
 int check_settle_messages(struct check_words *asked);
+int check_settle_link(struct check_words *asked);
 
 /* check_settle.c: whether --compact goes with what is asked. 0 or an exit status. */
 int check_settle_compact(const struct check_words *asked);
@@ -69,6 +73,8 @@ void check_report_sample_json(FILE *out, const struct check_words *asked,
 void check_report_messages_json(FILE *out, const struct check_words *asked,
                                 const struct search *search, const struct messages_model *model,
                                 const struct verdict *verdict);
+void check_report_link_json(FILE *out, const struct check_words *asked, const struct search *search,
+                            const struct verdict *verdict);
 /* check_draw.c: a run of registers as a space-time diagram. 0, or a negative errno. */
 int check_draw_run(const char *path, const struct check_words *asked, const struct check_run *run,
                    const char *broken);
@@ -82,8 +88,13 @@ const char *check_answer(enum answer answer);
 const char *check_end(enum search_end end);
 void check_print_run(FILE *out, const struct check_run *run, const struct register_model *model);
 
-/* check_messages.c: the same of a message protocol. An exit status. */
+/* check_messages.c, check_link.c: the same of a message protocol, and of a link. An exit status. */
 int check_messages(const struct check_words *asked);
+int check_link(const struct check_words *asked);
+/* How far the search came; the run of the first broken property, in lines of "node 1 …". */
+void check_print_states(FILE *out, const struct search *search);
+void check_print_messages_run(FILE *out, const struct search *search, const struct verdict *verdict,
+                              const char *who);
 #define CHECK_MESSAGES_PROMISES                                                                    \
     (1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT |                    \
      1u << PROPERTY_REACHED)

@@ -139,6 +139,33 @@ void check_report_sample_json(FILE *out, const struct check_words *asked,
     end(&json);
 }
 
+static void print_broken(struct json *json, const struct search *search,
+                         const struct verdict *verdict)
+{
+    const struct finding *broken = check_first_broken(verdict);
+    if (!broken)
+        return;
+    json_text(json, "broken", check_broken(verdict, broken));
+    if (!search->untold)
+        json_number(json, "steps", broken->run.count);
+}
+
+void check_report_link_json(FILE *out, const struct check_words *asked, const struct search *search,
+                            const struct verdict *verdict)
+{
+    struct json json = begin(out, asked);
+    json_number(&json, "nodes", 2);
+    json_number(&json, "requests", asked->link.messages);
+    json_number(&json, "connections", asked->link.connections);
+    print_properties(&json, verdict, CHECK_MESSAGES_PROMISES, NULL);
+    json_text(&json, "safety", check_answer(verdict->finding[PROPERTY_SAFETY].answer));
+    json_text(&json, "progress", check_answer(verdict->finding[PROPERTY_PROGRESS].answer));
+    json_text(&json, "lockout", check_answer(verdict->finding[PROPERTY_LOCKOUT].answer));
+    print_broken(&json, search, verdict);
+    print_search(&json, search);
+    end(&json);
+}
+
 void check_report_messages_json(FILE *out, const struct check_words *asked,
                                 const struct search *search, const struct messages_model *model,
                                 const struct verdict *verdict)
@@ -157,12 +184,7 @@ void check_report_messages_json(FILE *out, const struct check_words *asked,
         json_number(&json, "fewest_messages", model->fewest);
         json_number(&json, "greatest_messages", model->greatest);
     }
-    const struct finding *broken = check_first_broken(verdict);
-    if (broken) {
-        json_text(&json, "broken", check_broken(verdict, broken));
-        if (!search->untold)
-            json_number(&json, "steps", broken->run.count);
-    }
+    print_broken(&json, search, verdict);
     print_search(&json, search);
     end(&json);
 }

@@ -1,12 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of `afteryou check` that are lists: of places, of labels. */
+/* The lists of `afteryou check`: of protocols; and words that are lists, of places, of labels. */
 #include "cli/check/check_lists.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/check/check.h"
 #include "cli/commands.h"
 #include "cli/text.h"
+
+int check_print_list(void)
+{
+    for (size_t at = 0; register_protocols[at]; at++) {
+        const struct register_protocol *protocol = register_protocols[at];
+        printf("%-28s %s%s%s\n", protocol->name, protocol->summary,
+               protocol->refutes ? "; refuted: " : "", protocol->refutes ? protocol->refutes : "");
+    }
+    for (unsigned i = 0; variant_at(i); i++)
+        printf("%-38s %s%s\n", variant_at(i)->name,
+               variant_at(i)->left_out        ? "refuted: without "
+               : variant_ships(variant_at(i)) ? "messages"
+                                              : "messages, of the papers",
+               variant_at(i)->left_out ? variant_at(i)->left_out : "");
+    for (unsigned i = 0; link_variant_at(i); i++)
+        printf("%-38s %s%s\n", link_variant_at(i)->name,
+               link_variant_at(i)->left_out  ? "refuted: without "
+               : link_variant_at(i)->without ? "what carries messages, slower"
+                                             : "what carries messages",
+               link_variant_at(i)->left_out ? link_variant_at(i)->left_out : "");
+    return OPTION_DONE;
+}
+
+/* Those of registers, then those of messages, then links. */
+const char *check_protocol_at(size_t at)
+{
+    size_t registers = 0;
+    unsigned messages = 0;
+    while (register_protocols[registers])
+        registers++;
+    if (at < registers)
+        return register_protocols[at]->name;
+    while (variant_at(messages))
+        messages++;
+    at -= registers;
+    if (at < messages)
+        return variant_at((unsigned)at)->name;
+    const struct link_variant *link = link_variant_at((unsigned)at - messages);
+    return link ? link->name : NULL;
+}
 
 /* "0,2,5" as bits. */
 int check_take_places(const struct option_word *given)

@@ -33,6 +33,35 @@ bool check_counts_messages(const struct check_words *asked, const struct message
     return model->fewest <= model->greatest && !asked->messages.crashes && asked->messages.requests;
 }
 
+void check_print_states(FILE *out, const struct search *search)
+{
+    fprintf(out, "  %u states, %s, depth %u, %.1f s\n", search->store.count,
+            search->end == SEARCH_EXHAUSTED  ? "all of them"
+            : search->end == SEARCH_VIOLATED ? "up to the violation"
+            : search->end == SEARCH_OVERFLOW
+                ? "up to a number too great for its field: fewer requests"
+            : search->end == SEARCH_FULL
+                ? "up to more messages on their way than there is room for: fewer requests"
+                : "up to the limit",
+            search->depth, search_seconds(search));
+}
+
+void check_print_messages_run(FILE *out, const struct search *search, const struct verdict *verdict,
+                              const char *who)
+{
+    const struct finding *broken = check_first_broken(verdict);
+    if (!broken || broken == &verdict->finding[PROPERTY_REACHED])
+        return;
+    if (search->untold) {
+        fprintf(out, "  %s: %s\n", check_broken(verdict, broken), broken->detail);
+        return;
+    }
+    fprintf(out, "  %s, in %zu steps:\n", check_broken(verdict, broken), broken->run.count);
+    for (size_t i = 0; i < broken->run.count; i++)
+        fprintf(out, "  %3zu  %s %u %s\n", i + 1, who, broken->run.steps[i].move.process,
+                broken->run.steps[i].line);
+}
+
 static const char *answer_word(const struct verdict *verdict, enum property property)
 {
     return check_answer(verdict->finding[property].answer);
@@ -45,15 +74,7 @@ static void report_text(FILE *out, const struct check_words *asked, const struct
     char described[CHECK_DESCRIPTION];
     check_describe(asked, described, sizeof described);
     fprintf(out, "%s: %s\n", options->variant->name, described);
-    fprintf(out, "  %u states, %s, depth %u, %.1f s\n", search->store.count,
-            search->end == SEARCH_EXHAUSTED  ? "all of them"
-            : search->end == SEARCH_VIOLATED ? "up to the violation"
-            : search->end == SEARCH_OVERFLOW
-                ? "up to a number too great for its field: fewer requests"
-            : search->end == SEARCH_FULL
-                ? "up to more messages on their way than there is room for: fewer requests"
-                : "up to the limit",
-            search->depth, search_seconds(search));
+    check_print_states(out, search);
     const char *comma = "  ";
     for (unsigned i = 0; i < MESSAGES_PROPERTY_COUNT; i++)
         if (model->options.judged >> i & 1) {
@@ -71,17 +92,7 @@ static void report_text(FILE *out, const struct check_words *asked, const struct
             verdict->finding[PROPERTY_REACHED].detail);
     if (check_counts_messages(asked, model))
         fprintf(out, "  messages per passage: from %u to %u\n", model->fewest, model->greatest);
-    const struct finding *broken = check_first_broken(verdict);
-    if (!broken || broken == &verdict->finding[PROPERTY_REACHED])
-        return;
-    if (search->untold) {
-        fprintf(out, "  %s: %s\n", check_broken(verdict, broken), broken->detail);
-        return;
-    }
-    fprintf(out, "  %s, in %zu steps:\n", check_broken(verdict, broken), broken->run.count);
-    for (size_t i = 0; i < broken->run.count; i++)
-        fprintf(out, "  %3zu  node %u %s\n", i + 1, broken->run.steps[i].move.process,
-                broken->run.steps[i].line);
+    check_print_messages_run(out, search, verdict, "node");
 }
 
 int check_messages(const struct check_words *asked)

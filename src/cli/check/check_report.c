@@ -88,11 +88,19 @@ static void describe_messages(const struct messages_options *options, struct che
     add(to, "%u joins", options->joinings);
 }
 
+static void describe_link(const struct link_options *options, struct check_parts *to)
+{
+    add(to, "%u messages each way", options->messages);
+    add(to, "%u connections", options->connections);
+}
+
 void check_describe(const struct check_words *asked, char *text, size_t room)
 {
     struct check_parts parts = {.count = 0};
     if (asked->messages.variant)
         describe_messages(&asked->messages, &parts);
+    else if (asked->link.variant)
+        describe_link(&asked->link, &parts);
     else
         describe_registers(&asked->model, &parts);
     *text = '\0';

@@ -238,3 +238,15 @@ int check_settle_compact(const struct check_words *asked)
     return usage_error("check", "--compact keeps the states, and not where they lead: it takes "
                                 "--property exclusion, or others that a state shows");
 }
+
+int check_settle_link(struct check_words *asked)
+{
+    if (asked->count && asked->count != 2)
+        return usage_error("check", "a link has 2 ends, not %u", asked->count);
+    if (asked->modes || asked->properties)
+        return usage_error("check", "a link has neither modes nor properties to choose from");
+    if (asked->link.messages < 1 || asked->link.messages > LINK_MESSAGES_MOST)
+        return usage_error("check", "each end of a link says 1 to %d messages here, not %u",
+                           LINK_MESSAGES_MOST, asked->link.messages);
+    return 0;
+}

@@ -8,34 +8,6 @@
 #include "cli/commands.h"
 #include "cli/text.h"
 
-static int print_list(void)
-{
-    for (size_t at = 0; register_protocols[at]; at++) {
-        const struct register_protocol *protocol = register_protocols[at];
-        printf("%-28s %s%s%s\n", protocol->name, protocol->summary,
-               protocol->refutes ? "; refuted: " : "", protocol->refutes ? protocol->refutes : "");
-    }
-    for (unsigned i = 0; variant_at(i); i++)
-        printf("%-38s %s%s\n", variant_at(i)->name,
-               variant_at(i)->left_out        ? "refuted: without "
-               : variant_ships(variant_at(i)) ? "messages"
-                                              : "messages, of the papers",
-               variant_at(i)->left_out ? variant_at(i)->left_out : "");
-    return OPTION_DONE;
-}
-
-/* Those of registers, then those of messages. */
-static const char *protocol_at(size_t at)
-{
-    size_t count = 0;
-    while (register_protocols[count])
-        count++;
-    if (at < count)
-        return register_protocols[at]->name;
-    const struct variant *variant = variant_at((unsigned)(at - count));
-    return variant ? variant->name : NULL;
-}
-
 static const char *mode_at(size_t at)
 {
     return at == CHECK_BOTH ? "both" : text_mode_at(at);
@@ -82,7 +54,7 @@ static const char *timeouts_at(size_t at)
     return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
 
-enum { FOR_REGISTERS = 1, FOR_MESSAGES = 2 };
+enum { FOR_REGISTERS = 1, FOR_MESSAGES = 2, FOR_LINK = 4 };
 
 static const struct option_row rows[] = {
     {.heading = "What is checked",
@@ -362,12 +334,12 @@ static const struct option_row rows[] = {
      .names = {"requests"},
      .argument = "R",
      .help = "of each node: bounds the numbers, and so the states; 0 is no bound (lamport and "
-             "ricart-agrawala), and fences are not judged then",
-     .standard = "2",
+             "ricart-agrawala), and fences are not judged then; of a link: messages each way",
+     .standard = "2; 1 of a link",
      .kind = OPTION_NUMBER,
      .most = 9,
      OPTION_AT(struct check_words, messages.requests),
-     .only = FOR_MESSAGES},
+     .only = FOR_MESSAGES | FOR_LINK},
     {.names = {"network"},
      .argument = "ORDER",
      .help = "in which order messages arrive",
@@ -398,6 +370,14 @@ static const struct option_row rows[] = {
      .most = 6,
      OPTION_AT(struct check_words, messages.joinings),
      .only = FOR_MESSAGES},
+    {.names = {"connections"},
+     .argument = "C",
+     .help = "of a link: how many are made, in all",
+     .standard = "2",
+     .kind = OPTION_NUMBER,
+     .most = LINK_CONNECTIONS_MOST,
+     OPTION_AT(struct check_words, link.connections),
+     .only = FOR_LINK},
     {.heading = "How far, and what is written",
      .names = {"memory"},
      .argument = "SIZE",
@@ -444,7 +424,7 @@ static const struct option_row rows[] = {
     {0},
 };
 
-static const struct option_place places[] = {{.from = 1, .to = 1, .list = protocol_at}};
+static const struct option_place places[] = {{.from = 1, .to = 1, .list = check_protocol_at}};
 
 const struct option_table check_options = {
     .command = "check",
@@ -466,6 +446,7 @@ int check_words_parse(int count, char **words, struct check_words *asked)
     *asked = (struct check_words){
         .model = {.deaths = true, .express = true, .room = WATCH_MOST, .lag = LAG_ANY},
         .messages = {.requests = 2},
+        .link = {.messages = 1, .connections = 2},
         .limits = {.memory = (size_t)4 << 30},
         .sample = {.steps = 10000, .seed = 1},
     };
@@ -474,7 +455,7 @@ int check_words_parse(int count, char **words, struct check_words *asked)
     if (status)
         return status;
     if (asked->list)
-        return option_alone(&check_options, &reading, "list") ? print_list() : EXIT_USAGE;
+        return option_alone(&check_options, &reading, "list") ? check_print_list() : EXIT_USAGE;
     if (reading.count != 1)
         return usage_error("check",
                            reading.count == 0
@@ -483,18 +464,27 @@ int check_words_parse(int count, char **words, struct check_words *asked)
     asked->protocol = reading.words[0];
     asked->model.protocol = register_protocol_find(asked->protocol);
     asked->messages.variant = variant_find(asked->protocol);
-    if (!asked->model.protocol && !asked->messages.variant)
+    asked->link.variant = link_variant_find(asked->protocol);
+    if (!asked->model.protocol && !asked->messages.variant && !asked->link.variant)
         return usage_error("check", "there is no protocol '%s'; 'afteryou check --list' names them",
                            asked->protocol);
     const char *beyond = option_beyond(&check_options, &reading,
-                                       asked->model.protocol ? FOR_REGISTERS : FOR_MESSAGES);
+                                       asked->model.protocol     ? FOR_REGISTERS
+                                       : asked->messages.variant ? FOR_MESSAGES
+                                                                 : FOR_LINK);
+    if (beyond && asked->link.variant)
+        return usage_error("check", "%s is what carries messages: --%s does not go with it",
+                           asked->protocol, beyond);
     if (beyond)
         return usage_error("check", "%s is a protocol of %s: --%s does not go with it",
                            asked->protocol, asked->model.protocol ? "registers" : "messages",
                            beyond);
     asked->network_given = option_given(&check_options, &reading, "network");
+    if (option_given(&check_options, &reading, "requests"))
+        asked->link.messages = asked->messages.requests;
     asked->sample.seconds = asked->limits.seconds;
-    const int settled =
-        asked->model.protocol ? check_settle_registers(asked) : check_settle_messages(asked);
+    const int settled = asked->model.protocol     ? check_settle_registers(asked)
+                        : asked->messages.variant ? check_settle_messages(asked)
+                                                  : check_settle_link(asked);
     return settled ? settled : check_settle_compact(asked);
 }

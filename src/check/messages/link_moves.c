@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* The moves of the link's model: what its ends do, and what befalls its connections. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/messages/link_state.h"
+
+static void tell(struct link_doing *doing, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void tell(struct link_doing *doing, const char *format, ...)
+{
+    if (!doing->line)
+        return;
+    const size_t used = strlen(doing->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(doing->line + used, doing->room - used, format, arguments);
+    va_end(arguments);
+}
+
+static struct link read_end(const struct link_model *model, const struct end_bytes *end)
+{
+    return (struct link){.without = model->options.variant->without,
+                         .said = end->said,
+                         .acknowledged = end->acknowledged,
+                         .taken = end->taken,
+                         .sent = {end->sent[0], end->sent[1]},
+                         .detour = end->detour,
+                         .up = end->up,
+                         .owes = {end->owes[0], end->owes[1]}};
+}
+
+static void write_end(struct end_bytes *end, const struct link *link)
+{
+    end->said = (uint8_t)link->said;
+    end->acknowledged = (uint8_t)link->acknowledged;
+    end->taken = (uint8_t)link->taken;
+    for (unsigned way = 0; way < LINK_WAYS; way++) {
+        end->sent[way] = (uint8_t)link->sent[way];
+        end->owes[way] = link->owes[way];
+    }
+    end->detour = (uint8_t)link->detour;
+    end->up = link->up;
+}
+
+static uint8_t pack(struct link_packet packet)
+{
+    return (uint8_t)(packet.number << 4 | packet.taken);
+}
+
+static struct link_packet unpack(uint8_t byte)
+{
+    return (struct link_packet){.number = byte >> 4, .taken = byte & 15};
+}
+
+static uint8_t take_first(uint8_t *list, uint8_t *count)
+{
+    const uint8_t first = list[0];
+    --*count;
+    memmove(list, list + 1, *count);
+    list[*count] = 0;
+    return first;
+}
+
+/* The end reads it no longer: what it has not read is lost. */
+static void close_at(struct link_doing *doing, unsigned slot)
+{
+    struct connection_bytes *connection = &doing->state->connection[slot];
+    struct end_bytes *end = &doing->state->end[doing->self];
+    const unsigned peer = 1 - doing->self;
+    connection->open[doing->self] = 0;
+    connection->count[peer] = 0;
+    memset(connection->packet[peer], 0, sizeof connection->packet[peer]);
+    if (end->present == slot) {
+        struct link link = read_end(doing->model, end);
+        link_down(&link);
+        write_end(end, &link);
+        end->present = NONE;
+    }
+    if (!connection->open[0] && !connection->open[1] && connection->accepted)
+        memset(connection, 0, sizeof *connection);
+}
+
+static void open_at(struct link_doing *doing)
+{
+    struct end_bytes *end = &doing->state->end[doing->self];
+    struct link link = read_end(doing->model, end);
+    for (unsigned slot = 0; slot < SLOTS; slot++)
+        if (slot != doing->slot && doing->state->connection[slot].open[doing->self])
+            close_at(doing, slot);
+    link = read_end(doing->model, end);
+    link_up(&link);
+    write_end(end, &link);
+    end->present = (uint8_t)doing->slot;
+    doing->state->connection[doing->slot].open[doing->self] = 1;
+}
+
+static void dial(struct link_doing *doing)
+{
+    tell(doing, "dials connection %u", doing->slot);
+    struct connection_bytes *connection = &doing->state->connection[doing->slot];
+    memset(connection, 0, sizeof *connection);
+    connection->made = 1;
+    doing->state->ledger.connections_left--;
+    open_at(doing);
+}
+
+static void send(struct link_doing *doing)
+{
+    struct end_bytes *end = &doing->state->end[doing->self];
+    struct connection_bytes *connection = &doing->state->connection[doing->slot];
+    struct link link = read_end(doing->model, end);
+    struct link_packet packet = {0};
+    link_next(&link, LINK_DIRECTLY, &packet);
+    write_end(end, &link);
+    tell(doing, "sends %u, having taken %u, over connection %u", (unsigned)packet.number,
+         (unsigned)packet.taken, doing->slot);
+    if (connection->accepted && !connection->open[1 - doing->self])
+        tell(doing, ", which nobody reads");
+    else
+        connection->packet[doing->self][connection->count[doing->self]++] = pack(packet);
+}
+
+/* At the end of a step: what is to go through the ledger goes. */
+static void send_by_ledger(struct link_doing *doing)
+{
+    struct end_bytes *end = &doing->state->end[doing->self];
+    struct link link = read_end(doing->model, end);
+    struct link_packet packet;
+    uint8_t *count = &doing->state->ledger.count[doing->self];
+    while (link_next(&link, LINK_BY_LEDGER, &packet)) {
+        tell(doing, "; sends %u, having taken %u, through the ledger", (unsigned)packet.number,
+             (unsigned)packet.taken);
+        doing->full |= *count == LEDGER_ROOM;
+        if (!doing->full)
+            doing->state->ledger.packet[doing->self][(*count)++] = pack(packet);
+    }
+    write_end(end, &link);
+}
+
+static void receive(struct link_doing *doing, enum link_way way, struct link_packet packet)
+{
+    struct end_bytes *end = &doing->state->end[doing->self];
+    struct link link = read_end(doing->model, end);
+    tell(doing, "receives %u, the other having taken %u", (unsigned)packet.number,
+         (unsigned)packet.taken);
+    if (!link_makes_sense(&link, packet))
+        doing->complaint = "delivery: more is acknowledged than was said";
+    if (link_receive(&link, way, packet)) {
+        tell(doing, ", and takes it");
+        if (packet.number <= end->got)
+            doing->complaint = "delivery: a message is taken twice";
+        else if (packet.number > end->got + 1u)
+            doing->complaint = "delivery: a message is left out";
+        end->got = (uint8_t)packet.number;
+    }
+    write_end(end, &link);
+}
+
+void link_make(struct link_doing *doing, enum doing_kind kind)
+{
+    struct link_bytes *state = doing->state;
+    struct end_bytes *end = &state->end[doing->self];
+    const unsigned peer = 1 - doing->self;
+    struct link link = read_end(doing->model, end);
+    switch (kind) {
+    case DOES_SAY:
+        link_say(&link);
+        write_end(end, &link);
+        end->says_left--;
+        tell(doing, "says %u", end->said);
+        break;
+    case DOES_DOUBT:
+        link_doubt(&link);
+        write_end(end, &link);
+        tell(doing, "doubts, having heard that %u were taken", end->acknowledged);
+        break;
+    case DOES_DIAL:
+        dial(doing);
+        break;
+    case DOES_ACCEPT:
+        tell(doing, "accepts connection %u", doing->slot);
+        state->connection[doing->slot].accepted = 1;
+        open_at(doing);
+        break;
+    case DOES_CLOSE:
+        tell(doing, "closes connection %u", doing->slot);
+        close_at(doing, doing->slot);
+        break;
+    case DOES_SEND:
+        send(doing);
+        break;
+    case DOES_RECEIVE:
+        receive(doing, LINK_DIRECTLY,
+                unpack(take_first(state->connection[doing->slot].packet[peer],
+                                  &state->connection[doing->slot].count[peer])));
+        break;
+    case DOES_RECEIVE_BY_LEDGER:
+        receive(doing, LINK_BY_LEDGER,
+                unpack(take_first(state->ledger.packet[peer], &state->ledger.count[peer])));
+        break;
+    case DOES_KINDS:
+        break;
+    }
+    send_by_ledger(doing);
+}
+
+static bool has_to_send(const struct link_model *model, const struct end_bytes *end)
+{
+    struct link link = read_end(model, end);
+    struct link_packet packet;
+    return link_next(&link, LINK_DIRECTLY, &packet);
+}
+
+bool link_may_do(const struct link_model *model, const struct link_bytes *state, unsigned self,
+                 unsigned slot, enum doing_kind kind)
+{
+    const struct end_bytes *end = &state->end[self];
+    const struct connection_bytes *connection = &state->connection[slot];
+    const struct link link = read_end(model, end);
+    switch (kind) {
+    case DOES_SAY:
+        return end->says_left > 0;
+    case DOES_DOUBT:
+        return link_can_doubt(&link);
+    case DOES_RECEIVE_BY_LEDGER:
+        return state->ledger.count[1 - self] > 0;
+    case DOES_DIAL:
+        return self == 0 && end->present == NONE && state->ledger.connections_left > 0 &&
+               (!connection->made || (!connection->accepted && !connection->open[0]));
+    case DOES_ACCEPT:
+        return self == 1 && connection->made && !connection->accepted;
+    case DOES_CLOSE:
+        return connection->open[self];
+    case DOES_SEND:
+        return end->present == slot && connection->count[self] < ROOM && has_to_send(model, end);
+    case DOES_RECEIVE:
+        return connection->open[self] && connection->count[1 - self] > 0;
+    case DOES_KINDS:
+        break;
+    }
+    return false;
+}
