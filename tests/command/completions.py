@@ -26,9 +26,9 @@ def options_of(command):
 
 
 def options_with(offers):
-    """Each option whose value is one of these, in full, with the line that asks for it."""
+    """Each option whose value is one of these and cannot be left out, in full, with the line that asks for it."""
     return [(option, f"{BEGINNINGS.get(command, command)} {option['words'][-1]} ") for command in COMMANDS
-            for option in TABLES[command]["options"] if option["argument"] and option["offer"] in offers]
+            for option in TABLES[command]["options"] if option["argument"] and not option["optional"] and option["offer"] in offers]
 
 
 class Shell:
