@@ -60,9 +60,9 @@ extern "C" {
 
 /* Limits. */
 enum {
-    AY_NAME_MOST = 255,    /* bytes in the name of a space or a resource */
-    AY_ALSO_MOST = 6,      /* further resources in one spec */
-    AY_PLACES_MOST = 4096, /* places in one space: open regions of all its processes together */
+    AY_NAME_MOST = 255,     /* bytes in the name of a space or a resource */
+    AY_ALSO_MOST = 6,       /* further resources in one spec */
+    AY_PLACES_MOST = 65536, /* places in one space: open regions of all its processes together */
     AY_SLOTS_MOST = 4096,
     AY_UNITS_MOST = 4096
 };
@@ -106,7 +106,7 @@ typedef enum {
  * for all others a value that is not zero must agree, or ay_open() gives -EINVAL and the message
  * says with whom it disagrees. */
 typedef struct ay_options {
-    /* open regions at once, all processes together; 0: 4096 ("courtesy", "bakery"), 64 ("races"),
+    /* open regions at once, all processes together; 0: 65536 ("courtesy", "bakery"), 64 ("races"),
      * 16 ("clock", "region"), 8 ("forks"), 2 ("pair") */
     unsigned places;
     /* NULL: "courtesy"; or "bakery", "region", "forks", "clock", "races", "pair" */
@@ -176,7 +176,7 @@ AY_API void ay_close(ay_space *space);
  *   -EINVAL   the spec, or it disagrees with another process's (the message says with whose)
  *   -ENOTSUP  the space's protocol hasn't got what the spec asks for
  *   -EUSERS   all places are taken; or 4096 threads more than there are places use the space
- *   -EMFILE   this process has 2000 regions open, or this thread uses 1000 spaces
+ *   -EMFILE   this thread uses 1000 spaces
  *   -ESTALE   the space was removed
  *   -EAGAIN   the space is being removed, or its file is locked
  *   -EBADF    this program closed the space's descriptor, and it cannot be opened again
@@ -199,7 +199,7 @@ AY_API void ay_region_close(ay_region *region);
  *                   is not `reentrant`, or another thread did; or it is being entered, and its
  *                   `when` or `interrupted` calls this
  *   -EPERM          the region belongs to another process (it was opened before a fork)
- *   -EOVERFLOW      the numbers of the space are used up, after 2^50 passages: remove the space
+ *   -EOVERFLOW      the numbers of the space are used up, after 2^48 passages: remove the space
  *                   when nobody uses it
  *   -ESTALE         the space's file was removed: who opens it now does not meet those in the old
  *                   one. Close it, and open it again

@@ -157,7 +157,7 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         longest[at][cold->spec.name[at].length] = '\0';
         names[at] = longest[at];
     }
-    const unsigned on = (unsigned)(sight->asleep & UINT16_MAX);
+    const unsigned on = (unsigned)(sight->asleep & ASLEEP_PLACE_MASK);
     const ay_state state = state_of(viewer, place);
     const ay_place seen = {
         .place = place,

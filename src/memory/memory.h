@@ -15,6 +15,7 @@
 
 #include "common/descriptors.h"
 #include "memory/file/layout.h"
+#include "memory/file/tags.h"
 #include "memory/order.h"
 #include "memory/passage/access.h"
 #include "memory/process/futex.h"
@@ -23,6 +24,27 @@ struct running_protocol;
 struct cluster;
 struct permission;
 struct vital;
+
+/* Where a process maps its own places (mapping.c). Under the mutex; all 0 until it has had one. */
+struct arena {
+    char *nodes;           /* the first address */
+    unsigned places;       /* how many it has */
+    bool keeps_pen;        /* for good. Set by who renames a place; never cleared */
+    unsigned short *users; /* how many of its places lie in a page of hot lines */
+    unsigned char *mine;   /* which places it has, a bit each */
+};
+
+/* From a node to its hot lines; at least as much as all hot lines take, in every space. */
+#define NODE_DISTANCE ((size_t)16 << 20)
+_Static_assert((1 + (size_t)HOT_ALONE) * GRANULE_MOST + (size_t)AY_PLACES_MOST * HOT_SIZE <
+                   NODE_DISTANCE,
+               "nodes and hot lines lie apart");
+
+/* What a claimer writes besides its place (mapping.c). Under the mutex. */
+struct pen {
+    struct header *header; /* NULL: not mapped */
+    _Atomic uint64_t *tags;
+};
 
 struct ay_space {
     ay_space *next;     /* in ay__process.spaces; under the mutex */
@@ -36,8 +58,12 @@ struct ay_space {
     unsigned places;
     unsigned granules; /* a place */
     size_t granule;    /* its size */
-    /* offsets in the file: of the first cold granule, and of the border of the first pulse */
-    size_t cold_at, pulses_at;
+    /* offsets in the file: of the first cold granule, of the border of the first pulse, of the
+     * tags */
+    size_t cold_at, pulses_at, tags_at;
+    const _Atomic uint64_t *tags; /* there */
+    struct arena arena;
+    struct pen pen;
     /* the header, writable; NULL: not mapped yet. Set by ay__space_map_bell(), for good */
     struct header *_Atomic bell;
     unsigned pulses;
@@ -47,13 +73,13 @@ struct ay_space {
     char path[];
 };
 
-/* The private side of a claimed place: a page of this process alone, then those of the place in
- * which its hot lines, its cold data and perhaps its registers lie, writable. The node stands in
- * its page where the hot lines stand in theirs, so one distance leads from every node to its life
- * (the kernel's futex_offset), whatever the granules of its space. */
+/* A claimed place, writable. */
 struct claim {
-    char *pages;
-    char *node;
+    char *pages; /* one that is mapped for a moment: where; NULL: it lies in the arena */
+    char *node;  /* the keeper's, of this process alone; NULL: it has none */
+    struct hot *hot;
+    struct cold *cold;
+    struct registers_page *registers; /* NULL: its protocol has none */
     unsigned place;
     /* How far the claim has come: the steps of claim.c, by number. A place that is only mapped for
      * a moment, to swap a word of it, is at none. */
@@ -193,17 +219,26 @@ bool ay__file_locked(int fd, off_t byte); /* by another open file description, h
  * program, and its number be a stranger's. Then the file is opened again, or -EBADF. */
 int ay__file_again(ay_space *space);
 
+/* mapping.c: under the mutex */
+/* Any place, writable for a moment: for those words that are only swapped (L1). */
+int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
+void ay__unmap_place(struct claim *claim);
+/* claim->place, as one of this process's own */
+int ay__arena_map(ay_space *space, struct claim *claim);
+void ay__arena_unmap(ay_space *space, struct claim *claim);
+bool ay__arena_has(const ay_space *space, unsigned place);
+void ay__arena_end(ay_space *space, bool mapped); /* `mapped`: not in a child after fork */
+/* The header, writable. NULL: it cannot be mapped, and why has been said. */
+struct header *ay__map_header(const ay_space *space);
+int ay__pen_take(ay_space *space);      /* maps space->pen */
+void ay__pen_lay_down(ay_space *space); /* unmaps it, unless it is to be kept */
+
 /* claim.c: under the mutex */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
 void ay__release(ay_space *space, struct claim *claim);
 int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *claim); /* L8 */
 /* says it is alive, but nobody holds its claim: marked dead */
 bool ay__bury(ay_space *space, unsigned place);
-/* Any place, writable for a moment: for those words that are only swapped (L1). */
-/* The header, writable. NULL: it cannot be mapped, and why has been said. */
-struct header *ay__map_header(const ay_space *space);
-int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
-void ay__unmap_place(const ay_space *space, struct claim *claim);
 
 /* spec.c */
 int ay__spec_read(const ay_space *space, const ay_spec *from, struct public_spec *spec);
@@ -252,7 +287,7 @@ static inline const struct cold *ay__cold(const ay_space *space, unsigned place)
 /* Whose lock is the witness that somebody has the place (L7). */
 static inline off_t ay__claim_byte(const ay_space *space, unsigned place)
 {
-    return (off_t)(space->cold_at + (size_t)place * space->granule);
+    return claim_byte(space->granule, place);
 }
 
 /* In the file. */
@@ -320,21 +355,6 @@ static inline struct vital ay__vital(const ay_space *space, unsigned place)
 static inline bool ay__same_vital(const struct vital *a, const struct vital *b)
 {
     return a->life == b->life && a->pulse == b->pulse && a->alive == b->alive;
-}
-
-static inline struct hot *ay__claim_hot(const struct claim *claim)
-{
-    return (struct hot *)(claim->node + ay__process.page);
-}
-
-static inline struct cold *ay__claim_cold(const struct claim *claim)
-{
-    return (struct cold *)(claim->pages + 2 * ay__process.page);
-}
-
-static inline struct registers_page *ay__claim_registers(const struct claim *claim)
-{
-    return (struct registers_page *)(claim->pages + 3 * ay__process.page);
 }
 
 /* rivals.c: the fence of the passage that is or was inside there. Under a protocol whose number

@@ -129,6 +129,7 @@ static int map_space(ay_space *space)
         return ay__fail(-error, "cannot keep %s from children: %s", space->path, strerror(error));
     }
     space->base = base;
+    space->tags = (const _Atomic uint64_t *)(space->base + space->tags_at);
     return 0;
 }
 
@@ -172,6 +173,7 @@ static ay_space *make_space(const char *path, int fd, const struct header *heade
     space->cold_at = cold_offset(header->granule, header->places, 0);
     space->pulses_at = pulse_border(header->granule, header->places, header->granules, 0);
     space->pulses = header->places + PULSES_SPARE;
+    space->tags_at = tags_offset(header->granule, header->places, header->granules);
     space->precedence = header->precedence;
     space->overtake = header->overtake;
     space->retain = header->retain;
@@ -270,7 +272,8 @@ void ay_close(ay_space *space)
         ay_region_close(space->regions);
     /* In a child after fork nothing of it is mapped or open, and its addresses may be somebody
      * else's by now. */
-    if (space->mark == ay__process_mark()) {
+    const bool here = space->mark == ay__process_mark();
+    if (here) {
         ay__cluster_close(space->cluster);
         pthread_mutex_lock(&ay__process.mutex);
         forget(space);
@@ -284,5 +287,6 @@ void ay_close(ay_space *space)
             ay__keeper_end();
         pthread_mutex_unlock(&ay__process.mutex);
     }
+    ay__arena_end(space, here);
     free(space);
 }

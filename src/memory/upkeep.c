@@ -12,7 +12,8 @@
 /* Somebody has a lock on a place: who? */
 static int tell_user(int fd, const char *path, const struct header *header)
 {
-    for (unsigned place = 0; place < header->places; place++) {
+    const unsigned used = atomic_load(&header->used);
+    for (unsigned place = 0; place < used && place < header->places; place++) {
         const off_t at = (off_t)cold_offset(header->granule, header->places, place);
         struct hot hot;
         struct identity owner;
@@ -20,7 +21,8 @@ static int tell_user(int fd, const char *path, const struct header *header)
                 (ssize_t)sizeof hot ||
             pread(fd, &owner, sizeof owner, at) != (ssize_t)sizeof owner)
             return ay__fail(-EIO, "cannot read %s", path);
-        if (life_alive(atomic_load(&hot.life)) && ay__file_locked(fd, at))
+        if (life_alive(atomic_load(&hot.life)) &&
+            ay__file_locked(fd, claim_byte(header->granule, place)))
             return ay__fail(-EBUSY, "%s is in use: place %u by pid %u (%.*s)", path, place,
                             owner.pid, COMMAND_ROOM - 1, owner.command);
     }

@@ -190,11 +190,11 @@ static void test_refusals(void)
     expect(ay_open(name, NULL, &other), -EINVAL, "255");
     expect(ay_open(".hidden", NULL, &other), -EINVAL, "dot");
     expect(ay_open(test_space, &(ay_options){.protocol = "none"}, &other), -EINVAL, "'none'");
-    expect(ay_open(test_space, &(ay_options){.places = 5000}, &other), -EINVAL, "4096");
+    expect(ay_open(test_space, &(ay_options){.places = 65537}, &other), -EINVAL, "65536");
     expect(ay_open(test_space, &(ay_options){.reserved = {1}}, &other), -EINVAL, "reserved");
     expect(ay_open(test_space, &(ay_options){.protocol = "races"}, &other), -EINVAL,
            "'courtesy', not 'races'");
-    expect(ay_open(test_space, &(ay_options){.places = 7}, &other), -EINVAL, "4096 places, not 7");
+    expect(ay_open(test_space, &(ay_options){.places = 7}, &other), -EINVAL, "65536 places, not 7");
     expect(ay_open(test_space, &(ay_options){.precedence = AY_BY_PRIORITY}, &other), -EINVAL,
            "in order, not by priority");
     expect(ay_open(test_space, &(ay_options){.overtake = 3}, &other), -EINVAL, "up to 0, not 3");

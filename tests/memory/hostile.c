@@ -17,7 +17,14 @@ static void expect(int error, const char *what)
 }
 
 /* What is used of a granule: its beginning, or of a pulse the end. */
-enum { PLACES = 8, GRANULES = 1 + 2 * PLACES, USED_MOST = 4096, PULSE = 64 };
+enum {
+    PLACES = 8,
+    GRANULES = 1 + 2 * PLACES,
+    USED_MOST = 4096,
+    PULSE = 64,
+    LINE = 64,
+    WORD_END = 7
+};
 
 /* The header and all places; behind them are the pulses, which nobody has. */
 static size_t front(void)
@@ -136,6 +143,8 @@ static void test_random_places(unsigned seed)
     srand(seed);
     for (size_t at = granule(); at < front(); at++)
         bytes[at] = (char)rand();
+    for (size_t place = 0; place < PLACES; place++) /* but numbers that are not used up */
+        bytes[(1 + place) * granule() + place * LINE + WORD_END] &= (char)0x8f;
     write_file(bytes, size);
     write_random_pulses(size);
     free(bytes);

@@ -35,7 +35,7 @@ static void expect(const char *expected)
     if (strcmp(seen.text, expected) != 0)
         FAIL("seen:\n%snot:\n%s", seen.text, expected);
     CHECK(strcmp(view.path, test_space) == 0 && strcmp(view.protocol, "courtesy") == 0);
-    CHECK_EQUAL(view.places, 4096);
+    CHECK_EQUAL(view.places, AY_PLACES_MOST);
     CHECK_EQUAL(view.mode, 0600);
     CHECK_EQUAL(view.retain, 0);
     for (size_t at = 0; at < sizeof view.reserved / sizeof *view.reserved; at++)

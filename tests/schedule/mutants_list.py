@@ -67,7 +67,11 @@ MUTANTS = [
     Mutant("who slept on the thread before is not told of the next", "passage/long_way.c", "        ay__futex_wake(at->passage.moved);\n", "        ;\n",
            "who set the flag has ended inside", STUCK),
     # who is a rival
-    Mutant("who comes says nothing in `claims`", "file/claim.c", "    atomic_fetch_add(&header->claims, 1);\n", "", "one opens"),
+    Mutant("who comes says nothing in `claims`", "file/claim.c",
+           "        atomic_fetch_add(&header->bucket[bucket_of(ay__name_hash(&spec->name[at]))].claims, 1);\n", "", "one opens"),
+    Mutant("who takes a place leaves no number behind", "file/claim.c", "        raise_floors(space->pen.header, &cold->spec, protocol_number(protocol, is));\n", "        ;\n",
+           "one comes after a place has changed its name", "fence", preemptions=1),
+    Mutant("who takes a place stores no tag", "file/claim.c", "    tag_store(space->pen.tags, claim->place, tag_for(space, claim));\n", "", "one opens"),
     Mutant("a claimer forgets the number", "file/claim.c", "was = atomic_load(&hot->word), is = protocol->dead(0, was);", "was = 0, is = 0;",
            "a place changes its owner", "fence", preemptions=1),
     Mutant("who claims a place does not swap its life", "file/claim.c",
@@ -75,7 +79,7 @@ MUTANTS = [
            "atomic_store(&hot->life, claimed_after(seen));\n    return 0;", "two open", preemptions=1),
     Mutant("numbers of strangers are forgotten", "passage/rivals.c", "                at->rivals.floor = number;\n", "                ;\n",
            "a rival beside the express lane changes its name", "fence"),
-    Mutant("who was missed is not counted", "passage/rivals.c", "            at->rivals.missed += other->rival", "            if (0)\n                at->rivals.missed += other->rival",
+    Mutant("who was missed is not counted", "passage/rivals.c", "    at->rivals.missed += claims != at->rivals.counted;\n", "",
            "who set the flag came and went", STUCK),
     # the express look
     Mutant("the express look ends before the last rival", "passage/words.h", "        for (; count > 0; count--, line += stride)\n",
@@ -102,5 +106,5 @@ MUTANTS = [
            "a recall while it goes in again", STUCK),
     Mutant("a recall that was not heard is not repeated", "courtesy/recall.c", "heard ? AT_NOBODY : place;", "AT_NOBODY;", "a recall", STUCK, preemptions=0, rouses=1),
     Mutant("who closes keeps its permission", "courtesy/retention.c", "        at->fixed.protocol->leave(at);\n", "", "one closes while it retains", STUCK),
-    Mutant("the bell is mapped too late", "courtesy/retention.c", " || !ay__space_map_bell(space)", "", "one closes while it retains, beside one aside", STUCK),
+    Mutant("the bell is mapped too late", "courtesy/retention.c", " || !ay__space_map_bell(space)", "", "one closes while it retains, beside one aside"),
 ]

@@ -227,6 +227,28 @@ static void rename_beside(unsigned actor)
     }
 }
 
+/* The number that a place drew for x must be known to who comes later, though the place is y's. */
+static void prepare_first_warm(unsigned actor)
+{
+    open_space((ay_options){.places = 4});
+    if (actor == 0) {
+        open_region((ay_spec){.name = "x"});
+        warm();
+    }
+}
+
+static void change_and_come(unsigned actor)
+{
+    if (actor == 0) {
+        pass();
+        close_region();
+        open_region((ay_spec){.name = "y"});
+    } else {
+        open_region((ay_spec){.name = "x"});
+        pass();
+    }
+}
+
 /* The place is held by two processes, then by one again. Nobody is marked by the kernel meanwhile:
  * so nobody may die. */
 static void share_beside(unsigned actor)
@@ -319,6 +341,11 @@ const struct scene scenes_places[] = {
      .actors = 2,
      .prepare = prepare_all_warm,
      .act = rename_beside,
+     .audit = audit_x},
+    {.name = "one comes after a place has changed its name",
+     .actors = 2,
+     .prepare = prepare_first_warm,
+     .act = change_and_come,
      .audit = audit_x},
     {.name = "a place is shared for a while",
      .actors = 2,

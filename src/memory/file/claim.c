@@ -6,11 +6,12 @@
  *   1  read-lock the place's byte, the witness that somebody is there (L7)
  *   2  allocate the granules up to it (L3), and map its own
  *   3  swap its life from one that is over to CLAIMED: now its one writer (L1)
- *   4  keep an untold death of the last owner; rewrite registers, spec and identity (L4)
+ *   4  keep an untold death of the last owner; raise the floors of its names, rewrite registers,
+ *      spec and identity (L4), and store the tag (L9)
  *   5  raise `used` above it (L2)
  *   6  link it into the keeper's list (K1), and make it alive: it asks to be admitted
  *   7  look whether all who are alive agree with its spec, and be admitted (spec.c)
- *   8  add one to `claims` (L6)
+ *   8  add one to `claims`, the space's and those of its names (L6)
  * Killed before 3 it leaves nothing; before 6, a place that is not alive and that nobody locks: the
  * next swaps it likewise, if there is no other. After 6 the kernel says that it is dead. Stopped,
  * it keeps that one place: the others take another, for its life is not as they saw it, or its byte
@@ -19,6 +20,10 @@
  * Which lives are over: 0 is the last store of an owner that closes its region. One that died may
  * still run for a moment on another processor; its byte is locked until its process is gone. So
  * is the byte of a claimer that works, and it is CLAIMED by compare-and-swap, so of two one wins.
+ *
+ * Which place is taken: the lowest that nobody has, of the first WALKED. Beyond, those that are
+ * free again are looked for by all claimers together, some places each, in turn: so few stay
+ * unused, and nobody walks through ten thousand.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,61 +99,31 @@ static int allocate(const ay_space *space, unsigned place)
     return error ? ay__fail(-error, "cannot allocate a place: %s", strerror(error)) : 0;
 }
 
-static size_t claim_size(const ay_space *space)
+static void unmap(ay_space *space, struct claim *claim)
 {
-    return (1 + (size_t)space->granules) * ay__process.page;
-}
-
-/* The machine's page in which that offset of the file lies; the smallest granule fits into it. */
-static bool map_page(const ay_space *space, char *at, size_t offset)
-{
-    return mmap(at, ay__process.page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, space->fd,
-                (off_t)begin_of(ay__process.page, offset)) != MAP_FAILED;
-}
-
-int ay__map_place(const ay_space *space, unsigned place, struct claim *claim)
-{
-    const size_t size = claim_size(space), page = ay__process.page, granule = space->granule,
-                 hot = hot_offset(granule, place);
-    char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED)
-        return ay__fail(-errno, "cannot map a place: %s", strerror(errno));
-    if (!map_page(space, pages + page, hot) ||
-        !map_page(space, pages + 2 * page, cold_offset(granule, space->places, place)) ||
-        (space->granules > 2 &&
-         !map_page(space, pages + 3 * page, registers_offset(granule, space->places, place))) ||
-        madvise(pages, size, MADV_DONTFORK) != 0) {
-        const int error = errno;
-        munmap(pages, size);
-        return ay__fail(-error, "cannot map a place: %s", strerror(error));
-    }
-    *claim = (struct claim){.pages = pages, .node = pages + hot % page, .place = place};
-    return 0;
-}
-
-void ay__unmap_place(const ay_space *space, struct claim *claim)
-{
-    munmap(claim->pages, claim_size(space));
-    claim->pages = claim->node = NULL;
-    if (claim->step > CLAIM_LOCKED)
-        claim->step = CLAIM_LOCKED;
+    ay__arena_unmap(space, claim);
+    claim->step = CLAIM_LOCKED;
 }
 
 /* It can store there no more. */
 static void unlock(const ay_space *space, struct claim *claim)
 {
-    assert_invariant(L7, claim->step <= CLAIM_LOCKED && !claim->pages);
+    assert_invariant(L7, claim->step <= CLAIM_LOCKED && !claim->hot);
     if (descriptor_is(space->fd, &space->file)) /* or the lock has gone with it */
         ay__file_unlock(space->fd, ay__claim_byte(space, claim->place));
     claim->step = CLAIM_NONE;
 }
 
-enum { TAKEN = 1 };
+enum {
+    TAKEN = 1,
+    WALKED = 256,   /* places that are looked at one by one */
+    HAND_STEPS = 64 /* places beyond that a claimer looks at */
+};
 
 /* Step 3. `seen`: the life that was over; a place never used is looked at only now (L3). */
 static int swap(const ay_space *space, const struct claim *claim, bool ever_used, uint64_t seen)
 {
-    struct hot *hot = ay__claim_hot(claim);
+    struct hot *hot = claim->hot;
     if (!ever_used) {
         seen = atomic_load(&hot->life);
         if (!is_over(space, claim->place, seen))
@@ -158,19 +133,10 @@ static int swap(const ay_space *space, const struct claim *claim, bool ever_used
     return atomic_compare_exchange_strong(&hot->life, &seen, claimed_after(seen)) ? 0 : TAKEN;
 }
 
-/* Of this process, by this space. */
-static bool is_mine(const ay_space *space, unsigned place)
-{
-    for (const ay_region *region = space->regions; region; region = region->next)
-        if (region->claim.place == place)
-            return true;
-    return false;
-}
-
 /* Steps 1 to 3. TAKEN: somebody else is there. Unless it is the last resort, also: somebody was
  * about to claim it, for to ask whether it is still there takes long in a crowd; or there are so
  * many untold deaths that one would be forgotten. */
-static int take(const ay_space *space, unsigned place, bool last_resort, struct claim *claim)
+static int take(ay_space *space, unsigned place, bool last_resort, struct claim *claim)
 {
     const bool ever_used = place < ay__used(space);
     const uint64_t seen = ever_used ? atomic_load(&ay__hot(space, place)->life) : 0;
@@ -178,7 +144,7 @@ static int take(const ay_space *space, unsigned place, bool last_resort, struct 
         return TAKEN;
     if (ever_used && !is_over(space, place, seen))
         return TAKEN;
-    if (is_mine(space, place)) /* who may write the file has closed it for me */
+    if (ay__arena_has(space, place)) /* who may write the file has closed it for me */
         return TAKEN;
     if (ever_used && !last_resort &&
         ay__inherited_full(ay__hot(space, place), ay__cold(space, place)))
@@ -190,12 +156,12 @@ static int take(const ay_space *space, unsigned place, bool last_resort, struct 
     *claim = (struct claim){.place = place, .step = CLAIM_LOCKED};
     error = allocate(space, place);
     if (!error)
-        error = ay__map_place(space, place, claim);
+        error = ay__arena_map(space, claim);
     if (!error) {
         claim->step = CLAIM_MAPPED;
         error = swap(space, claim, ever_used, seen);
         if (error)
-            ay__unmap_place(space, claim);
+            unmap(space, claim);
         else
             claim->step = CLAIM_OWNED;
     }
@@ -204,15 +170,39 @@ static int take(const ay_space *space, unsigned place, bool last_resort, struct 
     return error;
 }
 
-/* The lowest place that nobody has. */
-static int take_any(const ay_space *space, struct claim *claim)
+/* The lowest from `first` to before `end`. */
+static int take_walking(ay_space *space, unsigned first, unsigned end, bool last_resort,
+                        struct claim *claim)
 {
-    for (unsigned tries = 0; tries < 2; tries++)
-        for (unsigned place = 0; place < space->places; place++) {
-            const int error = take(space, place, tries == 1, claim);
-            if (error != TAKEN)
-                return error;
-        }
+    int error = TAKEN;
+    for (unsigned place = first; place < end && error == TAKEN; place++)
+        error = take(space, place, last_resort, claim);
+    return error;
+}
+
+/* Of the places beyond the first: one that is free again, among those whose turn it is. */
+static int take_in_turn(ay_space *space, unsigned used, struct claim *claim)
+{
+    int error = TAKEN;
+    const unsigned beyond = used - WALKED,
+                   first = atomic_fetch_add(&space->pen.header->hand, HAND_STEPS);
+    for (unsigned step = 0; step < HAND_STEPS && step < beyond && error == TAKEN; step++)
+        error = take(space, WALKED + (first + step) % beyond, false, claim);
+    return error;
+}
+
+static int take_any(ay_space *space, struct claim *claim)
+{
+    const unsigned used = ay__used(space);
+    int error = take_walking(space, 0, used < WALKED ? used : WALKED, false, claim);
+    if (error == TAKEN && used > WALKED)
+        error = take_in_turn(space, used, claim);
+    if (error == TAKEN)
+        error = take_walking(space, used, space->places, false, claim);
+    if (error == TAKEN)
+        error = take_walking(space, 0, space->places, true, claim);
+    if (error != TAKEN)
+        return error;
     return ay__fail(
         -EUSERS,
         "all %u places of the space are taken: each open region has one; make a space with more "
@@ -220,20 +210,41 @@ static int take_any(const ay_space *space, struct claim *claim)
         space->places);
 }
 
+/* L9: who has one of these names from now on draws a greater number than this place ever did. */
+static void raise_floors(struct header *header, const struct public_spec *spec, uint64_t number)
+{
+    /* another's page is believed within limits only */
+    for (unsigned at = 0; at < spec->names && at < NAMES_MOST; at++) {
+        _Atomic uint64_t *floor = &header->bucket[bucket_of(ay__name_hash(&spec->name[at]))].floor;
+        uint64_t seen = atomic_load(floor);
+        while (seen < number && !atomic_compare_exchange_weak(floor, &seen, number))
+            ;
+    }
+}
+
+static unsigned tag_for(const ay_space *space, const struct claim *claim)
+{
+    return !(space->protocol->features & FEATURE_NAMES) || atomic_load(&claim->hot->inherited)
+               ? TAG_LOOK
+               : tag_of(ay__spec_hash(&claim->cold->spec));
+}
+
 /* Step 4. The word keeps what its protocol keeps across death. */
 static void reset(const ay_space *space, struct claim *claim, const struct public_spec *spec)
 {
     assert_invariant(L4, claim->step == CLAIM_OWNED);
     const struct running_protocol *protocol = space->protocol;
-    struct hot *hot = ay__claim_hot(claim);
-    struct cold *cold = ay__claim_cold(claim);
+    struct hot *hot = claim->hot;
+    struct cold *cold = claim->cold;
     const uint64_t was = atomic_load(&hot->word), is = protocol->dead(0, was);
     assert_invariant(L5, protocol_number(protocol, is) >= protocol_number(protocol, was));
+    if (protocol->number_bits)
+        raise_floors(space->pen.header, &cold->spec, protocol_number(protocol, is));
     atomic_store(&hot->word, is);
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->asleep, 0);
     if (space->granules > 2) {
-        struct registers_page *page = ay__claim_registers(claim);
+        struct registers_page *page = claim->registers;
         for (unsigned index = 0; index < WORDS_MOST; index++)
             atomic_store(&page->word[index],
                          space->protocol->dead(index + 1, atomic_load(&page->word[index])));
@@ -252,6 +263,9 @@ static void reset(const ay_space *space, struct claim *claim, const struct publi
     cold->spec = *spec;
     ay__spec_shorten(spec, hot);
     ay__identify(&cold->owner);
+    assert_invariant(L9, !life_alive(atomic_load(&hot->life)));
+    access_point();
+    tag_store(space->pen.tags, claim->place, tag_for(space, claim));
     claim->step = CLAIM_WRITTEN;
 }
 
@@ -265,27 +279,17 @@ static uint32_t next_generation(uint64_t life)
 static int come_alive(struct claim *claim)
 {
     assert_invariant(L2, claim->step == CLAIM_IN_USE);
-    struct hot *hot = ay__claim_hot(claim);
+    struct hot *hot = claim->hot;
     uint32_t tid;
     const int error = ay__keeper_add(claim->node, &tid);
     if (error)
         return error;
     const uint32_t generation = next_generation(atomic_load(&hot->life));
-    atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_ASKED));
+    atomic_store(&claim->cold->admission, of_generation(generation, ADMISSION_ASKED));
     access_point();
     atomic_store(&hot->life, life_make(generation, tid | FUTEX_WAITERS));
     claim->step = CLAIM_ALIVE;
     return 0;
-}
-
-/* The header, writable for a moment. */
-struct header *ay__map_header(const ay_space *space)
-{
-    void *page = mmap(NULL, ay__process.page, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, 0);
-    if (page != MAP_FAILED)
-        return page;
-    ay__fail(-errno, "cannot map the header: %s", strerror(errno));
-    return NULL;
 }
 
 /* Step 5: all up to it are allocated. */
@@ -303,6 +307,14 @@ static void raise_used(struct header *header, struct claim *claim)
 static void count(struct header *header, struct claim *claim)
 {
     assert_invariant(L6, claim->step == CLAIM_ADMITTED);
+    const struct public_spec *spec = &claim->cold->spec;
+    for (unsigned at = 0; at < spec->names && at < NAMES_MOST; at++) {
+        access_point();
+        atomic_fetch_add(&header->bucket[bucket_of(ay__name_hash(&spec->name[at]))].claims, 1);
+    }
+    /* an untold death of some other name may have come here */
+    for (unsigned at = 0; at < BUCKETS && atomic_load(&claim->hot->inherited); at++)
+        atomic_fetch_add(&header->bucket[at].claims, 1);
     access_point();
     atomic_fetch_add(&header->claims, 1);
     claim->step = CLAIM_COUNTED;
@@ -321,7 +333,7 @@ static int check_named(const ay_space *space)
 static void give_back(ay_space *space, struct claim *claim)
 {
     assert_invariant(L1, claim->step >= CLAIM_OWNED);
-    struct hot *hot = ay__claim_hot(claim);
+    struct hot *hot = claim->hot;
     const uint32_t generation = life_generation(atomic_load(&hot->life));
     if (claim->step >= CLAIM_ALIVE) {
         access_point();
@@ -332,20 +344,19 @@ static void give_back(ay_space *space, struct claim *claim)
     access_point();
     atomic_store(&hot->pulse, 0);
     atomic_store(&hot->life, life_make(generation, 0));
-    ay__unmap_place(space, claim);
+    unmap(space, claim);
     unlock(space, claim);
 }
 
 /* Steps 4 to 8. */
-static int move_in(ay_space *space, struct header *header, const struct public_spec *spec,
-                   struct claim *claim)
+static int move_in(ay_space *space, const struct public_spec *spec, struct claim *claim)
 {
     int error = check_named(space);
     if (!error) {
-        ay__inherit(ay__claim_hot(claim), ay__claim_cold(claim));
+        ay__inherit(claim->hot, claim->cold);
         reset(space, claim, spec);
         access_point();
-        raise_used(header, claim);
+        raise_used(space->pen.header, claim);
         error = come_alive(claim);
     }
     if (!error)
@@ -355,7 +366,7 @@ static int move_in(ay_space *space, struct header *header, const struct public_s
         return error;
     }
     claim->step = CLAIM_ADMITTED;
-    count(header, claim);
+    count(space->pen.header, claim);
     return 0;
 }
 
@@ -363,15 +374,14 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
 {
     assert_required(claim->step == CLAIM_NONE && ay__mutex_is_held());
     int error = ay__file_again(space);
+    if (!error)
+        error = ay__pen_take(space);
     if (error)
         return error;
-    struct header *header = ay__map_header(space);
-    if (!header)
-        return -ENOMEM;
     error = take_any(space, claim);
     if (!error)
-        error = move_in(space, header, spec, claim);
-    munmap(header, ay__process.page);
+        error = move_in(space, spec, claim);
+    ay__pen_lay_down(space);
     return error;
 }
 
@@ -380,24 +390,25 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
 int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *claim)
 {
     assert_required(claim->step == CLAIM_COUNTED && ay__mutex_is_held());
-    struct hot *hot = ay__claim_hot(claim);
-    const int error = ay__file_again(space);
-    struct header *header = error ? NULL : ay__map_header(space);
-    if (!header)
-        return error ? error : -ENOMEM;
+    struct hot *hot = claim->hot;
+    int error = ay__file_again(space);
+    if (!error)
+        error = ay__pen_take(space);
+    if (error)
+        return error;
     const uint64_t life = atomic_load(&hot->life);
     access_point();
     atomic_store(&hot->life, claimed_after(life_make(life_generation(life), 0)));
     claim->step = CLAIM_OWNED;
-    ay__inherit(hot, ay__claim_cold(claim));
+    ay__inherit(hot, claim->cold);
     reset(space, claim, spec);
     const uint32_t generation = next_generation(life);
-    atomic_store(&ay__claim_cold(claim)->admission, of_generation(generation, ADMISSION_GIVEN));
+    atomic_store(&claim->cold->admission, of_generation(generation, ADMISSION_GIVEN));
     access_point();
     atomic_store(&hot->life, life_make(generation, life_word(life)));
     claim->step = CLAIM_ADMITTED;
-    count(header, claim);
-    munmap(header, ay__process.page);
+    count(space->pen.header, claim);
+    ay__pen_lay_down(space);
     return 0;
 }
 
@@ -412,14 +423,14 @@ bool ay__bury(ay_space *space, unsigned place)
     assert_required(place < space->places && ay__mutex_is_held());
     const struct vital vital = ay__vital(space, place);
     uint64_t life = vital.life, pulse = vital.pulse;
-    if (!vital.alive || is_mine(space, place) || ay__file_again(space) != 0 ||
+    if (!vital.alive || ay__arena_has(space, place) || ay__file_again(space) != 0 ||
         ay__file_locked(space->fd, ay__claim_byte(space, place)) ||
         lives_without_lock(space, place))
         return false;
     struct claim claim;
     if (ay__map_place(space, place, &claim) != 0)
         return false;
-    struct hot *hot = ay__claim_hot(&claim);
+    struct hot *hot = claim.hot;
     bool buried =
         !life_alive(life) ||
         atomic_compare_exchange_strong(
@@ -427,6 +438,6 @@ bool ay__bury(ay_space *space, unsigned place)
     buried = buried && atomic_compare_exchange_strong(&hot->pulse, &pulse, 0);
     if (buried)
         ay__futex_wake(vital.futex);
-    ay__unmap_place(space, &claim);
+    ay__unmap_place(&claim);
     return buried;
 }

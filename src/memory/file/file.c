@@ -57,6 +57,12 @@ int ay__file_allocate(int fd, size_t granule, unsigned places, unsigned granules
         error = posix_fallocate(fd, (off_t)cold_offset(granule, places, first), (off_t)size);
     if (!error && granules > 2)
         error = posix_fallocate(fd, (off_t)registers_offset(granule, places, first), (off_t)size);
+    /* the tags of a granule all at once, with the first of them */
+    const size_t tags = begin_of(granule, (size_t)first * TAG_SIZE + granule - 1),
+                 tags_end = begin_of(granule, (size_t)end * TAG_SIZE + granule - 1);
+    if (!error && tags < tags_end)
+        error = posix_fallocate(fd, (off_t)(tags_offset(granule, places, granules) + tags),
+                                (off_t)(tags_end - tags));
     return error;
 }
 

@@ -8,14 +8,20 @@
  * no granule by itself).
  *
  *   0        header. Written once, by the creator, before the file has a name; but for
- *            `claims` and `used`, which only grow, by atomic steps of whoever claims a place; and
- *            `rouses`, by those of whoever leaves while somebody is aside
+ *            `claims`, `used`, `hand` and the buckets, which only grow, by atomic steps of whoever
+ *            claims a place; `threads`, by those of who takes a pulse; and `rouses`, by those of
+ *            whoever leaves while somebody is aside
  *   1        hot granules. Places 0 to 63 have one each, of which two cache lines are used, at
  *            (place mod 60)·64: lines a granule apart would otherwise fall into the same sets of
  *            the cache. From place 64 on, they lie side by side: see below
  *   …        cold granules, one a place
  *   …        granules of registers, one a place, if the protocol has more than one register
  *   …        pulses: a granule each, as many as there are places, and PULSES_SPARE
+ *   …        tags: two bytes a place, side by side: who may have a resource in common with whom
+ *            (tags.h). A process maps them to write for a moment, like the header
+ *
+ *   The file has its full size from the beginning, and holes where nobody was yet: a place takes
+ *   memory from when it is first claimed.
  *
  *   What is looked at of every place lies in its two hot lines. Whoever scans a crowd reads nothing
  *   else of those who idle or wait: its process would have to map a page, or three, for each.
@@ -46,8 +52,7 @@
  *     +72      pulse [owner; who buries it, by compare-and-swap]: of the thread that enters, or
  *              entered last; 0: none did yet
  *     +80      name, mode, slots, units, priority [claimer]: its spec in short (spec.c)
- *   Cold granule [owner; before it is alive, its claimer]: spec, identity, units. The claim of the
- *   place is a lock on its first byte
+ *   Cold granule [owner; before it is alive, its claimer]: spec, identity, units
  *     admission  [owner; who disagrees, by compare-and-swap] whether others agree (spec.c)
  *     told, inherited[].state  [claimer; who is told, by compare-and-swap] inherited.c, deaths.c
  *   Granule of registers: registers 1 … [owner], then safe bits [owner]
@@ -63,11 +68,12 @@
  * though its process may live. If none has entered yet, life decides.
  *
  * A place's one writer is its owner while it lives; before that its claimer, who took it by a
- * compare-and-swap of its life. Both hold a *read* lock (open file description) on the first byte
- * of its cold granule, the claimer from before that swap. It keeps nobody out: it is the witness
- * that somebody is still there. So a lock of somebody who may only read the file stops nobody, but
- * makes a place look as if its last owner were still dying. Who removes the space write-locks all
- * these bytes, without waiting.
+ * compare-and-swap of its life. Both hold a *read* lock (open file description) on the byte of the
+ * file that stands for it, the claimer from before that swap. It keeps nobody out: it is the
+ * witness that somebody is still there. So a lock of somebody who may only read the file stops
+ * nobody, but makes a place look as if its last owner were still dying. Who removes the space
+ * write-locks all these bytes, without waiting. They lie side by side: the kernel keeps one lock
+ * for all places in a row that one process has, and walks through a list of them at each claim.
  *
  * No lock of the file is ever waited for: whoever is stopped, wherever, keeps nobody from claiming.
  *
@@ -84,15 +90,20 @@
  *       fetches of (life, generation) with life alive was written by that owner in that life.
  *   L5  A fence, and what a protocol keeps of its word across death, never go back, whoever owns
  *       the place.
- *   L6  `claims` grows after a claimed place has come alive, and before its owner's first step in
- *       the protocol. So who finds it as it was before gathering the rivals has them all: one that
- *       is missing has not begun, and will see what was stored before this look.
+ *   L6  `claims`, the space's and those of the buckets of its names, grow after a claimed place has
+ *       come alive, and before its owner's first step in the protocol. So who finds that of its
+ *       name as it was before gathering the rivals has them all: one that is missing has not begun,
+ *       and will see what was stored before this look.
  *   L7  The read lock on a place's byte is held from before its claim until its owner has made its
  *       last store there.
  *   L8  A thread says by which pulse it lives before it makes a passage's first store. Another
  *       thread of the process does so only while the word is idle; after the end of one that was
  *       not outside, the place is renewed first: claimed by its own process, rewritten, and alive
  *       in a new generation.
+ *   L9  The tag of a place lets everybody look there who may have a resource in common with it,
+ *       from before it comes alive until it is claimed anew. And before another name is written
+ *       there, the `floor` of each old name's bucket has risen to the number of its word. So who
+ *       looks at tags, and then at the floor, knows the greatest number that its name ever had.
  */
 #ifndef AFTERYOU_MEMORY_FILE_LAYOUT_H
 #define AFTERYOU_MEMORY_FILE_LAYOUT_H
@@ -112,7 +123,7 @@
 #endif
 
 enum {
-    LAYOUT_VERSION = 6,
+    LAYOUT_VERSION = 7,
     GRANULE_LEAST = 4096, /* what anything that has a granule fits into */
     GRANULE_MOST = 64 * 1024,
     LINE = 64,
@@ -125,9 +136,11 @@ enum {
     WORDS_MOST = 384, /* registers 1 … 384 of a place */
     BITS_MOST = 1024,
     PULSES_SPARE = 4096,
+    BUCKETS = 128,
+    TAG_SIZE = 2,
     /* of the mutex: from its lock to its kind */
     PULSE_SHARED = offsetof(pthread_mutex_t, __data.__list),
-    PULSE_INDEX_BITS = 16
+    PULSE_INDEX_BITS = 18
 };
 
 #define LAYOUT_MAGIC "afteryou"
@@ -139,6 +152,12 @@ struct identity {
     uint32_t pid;
     uint32_t uid;
     char command[COMMAND_ROOM];
+};
+
+/* What those whose names have one hash, as far as it counts here, tell each other. */
+struct bucket {
+    _Atomic uint64_t claims; /* L6 */
+    _Atomic uint64_t floor;  /* L9 */
 };
 
 struct header {
@@ -153,10 +172,13 @@ struct header {
     int64_t created_s;
     char protocol[PROTOCOL_ROOM];
     struct identity creator;
-    uint64_t device, inode;  /* of the file that it was made as: a copy is another */
-    _Atomic uint64_t claims; /* L6 */
-    _Atomic uint32_t used;   /* L2 */
-    _Atomic uint32_t rouses; /* how often somebody aside was roused: wake.c */
+    uint64_t device, inode;   /* of the file that it was made as: a copy is another */
+    _Atomic uint64_t claims;  /* L6 */
+    _Atomic uint32_t used;    /* L2 */
+    _Atomic uint32_t rouses;  /* how often somebody aside was roused: wake.c */
+    _Atomic uint32_t threads; /* spare pulses below are allocated; only these were ever taken */
+    _Atomic uint32_t hand;    /* where the next claimer looks for the dead: claim.c */
+    struct bucket bucket[BUCKETS];
 };
 
 struct hot {
@@ -288,9 +310,21 @@ static inline size_t pulse_border(size_t granule, unsigned places, unsigned gran
            ((size_t)places * (granules - 2) + index + 1) * granule;
 }
 
-static inline size_t space_size(size_t granule, unsigned places, unsigned granules)
+static inline size_t tags_offset(size_t granule, unsigned places, unsigned granules)
 {
     return pulse_border(granule, places, granules, places + PULSES_SPARE - 1);
+}
+
+static inline size_t space_size(size_t granule, unsigned places, unsigned granules)
+{
+    return tags_offset(granule, places, granules) +
+           begin_of(granule, (size_t)places * TAG_SIZE + granule - 1);
+}
+
+/* Whose lock is the witness that somebody has the place (L7). What lies there does not matter. */
+static inline int64_t claim_byte(size_t granule, unsigned place)
+{
+    return (int64_t)(granule + place);
 }
 
 static inline uint32_t life_generation(uint64_t life)

@@ -217,10 +217,17 @@ static bool refuse(const ay_space *space, unsigned place, uint64_t asked)
     if (ay__map_place(space, place, &other) != 0)
         return false;
     const uint64_t refused = of_generation(life_generation(asked), ADMISSION_REFUSED);
-    const bool swapped =
-        atomic_compare_exchange_strong(&ay__claim_cold(&other)->admission, &asked, refused);
-    ay__unmap_place(space, &other);
+    const bool swapped = atomic_compare_exchange_strong(&other.cold->admission, &asked, refused);
+    ay__unmap_place(&other);
     return swapped || asked == refused;
+}
+
+/* The first place from `place` on that may disagree; as many as are used: there is none. */
+static unsigned next_to_ask(const ay_space *space, uint64_t hash, unsigned place, unsigned used)
+{
+    if (!hash || !(space->protocol->features & FEATURE_NAMES))
+        return place;
+    return tags_next(space->tags, tag_pattern(tag_of(hash)), tag_pattern(TAG_LOOK), place, used);
 }
 
 /* Two passes: only who has found nobody admitted that disagrees refuses others who ask. */
@@ -231,7 +238,8 @@ static int look_at_others(const ay_space *space, const struct claim *claim,
     const uint64_t hash = ay__spec_hash(spec);
     bool others_ask = false;
     for (unsigned pass = 0; pass < 1 + (unsigned)others_ask; pass++)
-        for (unsigned place = 0; place < used; place++) {
+        for (unsigned place = next_to_ask(space, hash, 0, used); place < used;
+             place = next_to_ask(space, hash, place + 1, used)) {
             const uint64_t admission =
                 place == claim->place ? 0 : find_disagreement(space, place, spec, hash);
             const bool asks = (uint32_t)admission == ADMISSION_ASKED;
@@ -245,7 +253,7 @@ static int look_at_others(const ay_space *space, const struct claim *claim,
 
 int ay__spec_admit(const ay_space *space, const struct claim *claim)
 {
-    struct cold *cold = ay__claim_cold(claim);
+    struct cold *cold = claim->cold;
     const int error = look_at_others(space, claim, &cold->spec);
     if (error)
         return error;

@@ -48,7 +48,7 @@ static unsigned slept_on(const struct registers *at, unsigned place)
 {
     const struct hot *hot = registers_hot(at, place);
     const uint64_t asleep = atomic_load(&hot->asleep);
-    const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
+    const unsigned on = (unsigned)(asleep & ASLEEP_PLACE_MASK) - 1;
     const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
     if (on >= at->fixed.places || on == place || index > WORDS_MOST ||
         (index && at->fixed.space->granules <= 2) ||

@@ -34,10 +34,10 @@ static bool swap(const ay_space *space, unsigned place, size_t offset, uint64_t 
     struct claim other;
     if (ay__map_place(space, place, &other) != 0)
         return false;
-    _Atomic uint64_t *target = (_Atomic uint64_t *)((char *)ay__claim_cold(&other) + offset);
+    _Atomic uint64_t *target = (_Atomic uint64_t *)((char *)other.cold + offset);
     access_point();
     const bool swapped = atomic_compare_exchange_strong(target, &seen, wanted);
-    ay__unmap_place(space, &other);
+    ay__unmap_place(&other);
     return swapped;
 }
 

@@ -120,6 +120,9 @@ static const struct passage_hooks hooks = {
     .after_leaving = ay__rouse,
 };
 
+/* Of protocols whose passages go by every place, used or not. */
+enum { PLACES_RACED = 4096 };
+
 static const struct running_protocol others[] = {
     {.name = "pair",
      .places_most = 2,
@@ -130,7 +133,7 @@ static const struct running_protocol others[] = {
      .hooks = &hooks,
      .dead = dead_is_zero},
     {.name = "races",
-     .places_most = AY_PLACES_MOST,
+     .places_most = PLACES_RACED,
      .places_default = 64,
      .granules = 2,
      .features = FEATURE_EVERY_PLACE,
@@ -139,7 +142,7 @@ static const struct running_protocol others[] = {
      .hooks = &hooks,
      .dead = dead_is_zero},
     {.name = "clock",
-     .places_most = AY_PLACES_MOST,
+     .places_most = PLACES_RACED,
      .places_default = 16, /* each passage goes round the whole clock: four ticks a place */
      .granules = 2,
      .features = FEATURE_EVERY_PLACE,

@@ -15,10 +15,15 @@ static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
     struct registers *at = &region->at;
     const struct header *header = (const struct header *)space->base;
     const struct running_protocol *protocol = space->protocol;
+    const uint64_t name = ay__spec_hash(&region->spec);
+    /* it looks at every place, if it has several names, or its protocol asks for that */
+    const bool everywhere =
+        !name || !(protocol->features & FEATURE_NAMES) || protocol->features & FEATURE_EVERY_PLACE;
+    const struct bucket *bucket = everywhere ? NULL : &header->bucket[bucket_of(name)];
     at->near = (struct fixed_near){
         .mark = space->mark,
-        .own = ay__claim_hot(&region->claim),
-        .claims = &header->claims,
+        .own = region->claim.hot,
+        .claims = bucket ? &bucket->claims : &header->claims,
         .cluster = space->cluster != NULL,
         .plain = protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
                  ay__trace_file < 0,
@@ -31,20 +36,22 @@ static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
         .granule = space->granule,
         .base = space->base,
         .registers = space->base + registers_offset(space->granule, space->places, 0),
-        .own_cold = ay__claim_cold(&region->claim),
-        .own_page = ay__claim_registers(&region->claim),
+        .own_cold = region->claim.cold,
+        .own_page = region->claim.registers,
         .spec = &region->spec,
         .protocol = protocol,
         .space = space,
         .used = &header->used,
         .rouses = &header->rouses,
-        .name = ay__spec_hash(&region->spec),
+        .name = name,
+        .tags = bucket ? tag_pattern(tag_of(name)) : 0,
+        .floor = bucket ? &bucket->floor : NULL,
         .waits = protocol->waits_mask && region->spec.slots == 1 ? protocol->waits : 1,
         .waits_mask = region->spec.slots == 1 ? protocol->waits_mask : 0,
         .reentrant = reentrant,
     };
     lane_close(&at->lane);
-    at->rivals.gathered = NEVER_GATHERED;
+    at->rivals.gathered = at->rivals.counted = NEVER_GATHERED;
     at->rivals.news = atomic_load(&at->near.own->inherited) != 0;
     /* The count of sleeps goes on, whoever owns the place: rivals remember which sleep they ended
      * last, and would take the first one of a new owner for that of an old one. */
@@ -67,6 +74,8 @@ static int try_claim(ay_region *region, ay_space *space, bool reentrant)
     if (!error) {
         begin_registers(region, space, reentrant);
         region->next = space->regions;
+        if (region->next)
+            region->next->before = region;
         space->regions = region;
         ay__retention_open(&region->at);
     }
@@ -87,20 +96,32 @@ static int claim(ay_region *region, ay_space *space, bool reentrant)
     return error;
 }
 
-/* Zeros, in pages of which few are ever touched: calloc() may have to write them all. */
-static struct acquaintance *make_acquaintances(unsigned places)
+static size_t room_size(unsigned places)
 {
-    void *made = mmap(NULL, places * sizeof(struct acquaintance), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return made == MAP_FAILED ? NULL : made;
+    return places *
+           (sizeof(struct acquaintance) + sizeof(struct stretch) + sizeof(struct companion));
+}
+
+/* Zeros, in pages of which few are ever touched: no memory is set aside for the others. */
+static int make_room(struct rivals *rivals, unsigned places)
+{
+    char *room = mmap(NULL, room_size(places), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return ay__fail(-errno, "cannot make room for what a region knows of others: %s",
+                        strerror(errno));
+    rivals->acquaintances = (struct acquaintance *)room;
+    rivals->many = (struct stretch *)(room + places * sizeof(struct acquaintance));
+    rivals->much_company = (struct companion *)(rivals->many + places);
+    rivals->runs = rivals->few;
+    rivals->company = rivals->few_company;
+    return 0;
 }
 
 static void free_region(ay_region *region, unsigned places)
 {
     if (region->at.rivals.acquaintances)
-        munmap(region->at.rivals.acquaintances, places * sizeof(struct acquaintance));
-    free(region->at.rivals.runs);
-    free(region->at.rivals.company);
+        munmap(region->at.rivals.acquaintances, room_size(places));
     free(region);
 }
 
@@ -116,15 +137,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     int error = ay__spec_read(space, spec, &region->spec);
     if (!error && space->cluster)
         error = ay__cluster_region_open(region, space->cluster);
-    if (!error) {
-        region->at.rivals.acquaintances = make_acquaintances(space->places);
-        /* not zeroed: few of them are ever touched */
-        region->at.rivals.runs = malloc(space->places * sizeof *region->at.rivals.runs);
-        region->at.rivals.company = malloc(space->places * sizeof *region->at.rivals.company);
-        if (!region->at.rivals.acquaintances || !region->at.rivals.runs ||
-            !region->at.rivals.company)
-            error = ay__fail(-ENOMEM, "out of memory");
-    }
+    if (!error)
+        error = make_room(&region->at.rivals, space->places);
     if (!error)
         error = claim(region, space, spec->reentrant);
     if (error) {
@@ -137,11 +151,12 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
 
 static void forget(ay_space *space, const ay_region *region)
 {
-    for (ay_region **link = &space->regions; *link; link = &(*link)->next)
-        if (*link == region) {
-            *link = region->next;
-            return;
-        }
+    if (region->next)
+        region->next->before = region->before;
+    if (region->before)
+        region->before->next = region->next;
+    else
+        space->regions = region->next;
 }
 
 void ay_region_close(ay_region *region)

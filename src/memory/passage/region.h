@@ -86,8 +86,9 @@ static inline void spin_once(void)
 /* hot.asleep: place + 1, the index, whether it can sleep on one word only (futex.c), whether others
  * are watched as well, and the number of the passage. 0: awake. */
 enum {
-    ASLEEP_INDEX_SHIFT = 16,
-    ASLEEP_INDEX_MASK = 0x3fff,
+    ASLEEP_PLACE_MASK = 0x1ffff, /* AY_PLACES_MOST + 1 values */
+    ASLEEP_INDEX_SHIFT = 17,
+    ASLEEP_INDEX_MASK = 0x1fff,
     ASLEEP_DEAF_SHIFT = 30,
     ASLEEP_SEVERAL_SHIFT = 31,
     ASLEEP_PASSAGE_SHIFT = 32
@@ -117,14 +118,20 @@ static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigne
     return index == 0 ? &at->near.own->word : &at->fixed.own_page->word[index - 1];
 }
 
-/* L2: the scan ends at `used`, and passes over places that are being claimed for the first time.
- * Whoever is found there is known: registers_rival may be asked without a read. Whoever comes alive
- * later, there or beyond, comes after this look, and will see what I stored before it. */
+/* L2: the scan ends at `used`, and passes over places that are being claimed for the first time;
+ * L9: and over those whose tags say that they have nothing in common with mine. Whoever is found
+ * there is known: registers_rival may be asked without a read. Whoever comes alive later, there or
+ * beyond, comes after this look, and will see what I stored before it. */
 static inline unsigned registers_next(struct registers *at, unsigned place)
 {
     const unsigned used = at->near.every_place ? at->fixed.places : atomic_load(at->fixed.used);
     const unsigned end = used < at->fixed.places ? used : at->fixed.places;
     for (; place < end; place++) {
+        if (at->fixed.tags)
+            place =
+                tags_next(at->fixed.space->tags, at->fixed.tags, tag_pattern(TAG_LOOK), place, end);
+        if (place == end)
+            break;
         const struct acquaintance *other = &at->rivals.acquaintances[place];
         if (place == at->fixed.self)
             continue;
@@ -133,6 +140,12 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
                              1) ||
             ay__meet(at, place, false))
             return place;
+    }
+    if (at->fixed.floor) { /* after the tags: L9 */
+        access_point();
+        const uint64_t floor = atomic_load(at->fixed.floor);
+        if (floor > at->rivals.floor)
+            at->rivals.floor = floor;
     }
     return at->fixed.places;
 }

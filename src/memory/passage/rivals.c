@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Meeting a place whose owner has changed, or is gone. */
+#include <string.h>
+
 #include "memory/passage/region.h"
 
 uint64_t ay__fence(const ay_space *space, unsigned place)
@@ -63,10 +65,13 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
         if (other->known == 0 || life_generation(life) != life_generation(other->known)) {
             /* Whom I knew for a rival but have not read since, or met when it was gone (L4: the
              * spec may be the next one's), or never met, may have been inside. */
-            at->rivals.missed += other->rival || !life_alive(life) ||
+            const bool was_rival = other->rival;
+            at->rivals.missed += was_rival || !life_alive(life) ||
                                  life_generation(life) - life_generation(other->known) > 1;
             access_point();
             acquaint(at, place, hot, other);
+            if (was_rival && !other->rival)
+                at->rivals.gathered = NEVER_GATHERED;
         }
         access_point();
         if (at->fixed.protocol->number_bits) {
@@ -119,6 +124,19 @@ word ay__read_anew(struct registers *at, unsigned place, unsigned index)
     }
 }
 
+/* Once there are more than a few of them, they lie in the room that was made for all. */
+static void make_room(struct rivals *rivals)
+{
+    if (rivals->run_count == RIVALS_FEW && rivals->runs == rivals->few) {
+        memcpy(rivals->many, rivals->few, sizeof rivals->few);
+        rivals->runs = rivals->many;
+    }
+    if (rivals->company_count == RIVALS_FEW && rivals->company == rivals->few_company) {
+        memcpy(rivals->much_company, rivals->few_company, sizeof rivals->few_company);
+        rivals->company = rivals->much_company;
+    }
+}
+
 static void add_to_runs(struct registers *at, unsigned place)
 {
     struct stretch *last = at->rivals.run_count ? &at->rivals.runs[at->rivals.run_count - 1] : NULL;
@@ -126,6 +144,7 @@ static void add_to_runs(struct registers *at, unsigned place)
         last->end++;
         return;
     }
+    make_room(&at->rivals);
     at->rivals.runs[at->rivals.run_count++] =
         (struct stretch){.line = (const char *)registers_hot(at, place),
                          .place = place,
@@ -133,12 +152,42 @@ static void add_to_runs(struct registers *at, unsigned place)
                          .stride = hot_stride(at->fixed.granule, place)};
 }
 
+/* A place of those gathered last time: met anew if it has changed. False: it is to be left out. */
+static bool stays(struct registers *at, unsigned place)
+{
+    const struct acquaintance *other = &at->rivals.acquaintances[place];
+    if (!acquaintance_stands(other))
+        ay__meet(at, place, false);
+    return other->meets && (other->alive || other->open);
+}
+
+/* Whether all who were gathered last time are to be gathered again. Nobody has come since. */
+static bool all_stay(struct registers *at)
+{
+    for (unsigned which = 0; which < at->rivals.run_count; which++)
+        for (unsigned place = at->rivals.runs[which].place; place < at->rivals.runs[which].end;
+             place++)
+            if (!stays(at, place) || !at->rivals.acquaintances[place].rival)
+                return false;
+    for (unsigned which = 0; which < at->rivals.company_count; which++)
+        if (!stays(at, at->rivals.company[which].place) ||
+            at->rivals.acquaintances[at->rivals.company[which].place].rival)
+            return false;
+    return true;
+}
+
 /* A place whose owner is gone is left out, once it is known; but not in the middle of a passage,
  * which may watch it: then they are gathered anew when that is over. Whoever claims it anew says so
- * in `claims` (L6), which is read first: if it changes, the next look gathers again. */
+ * in `claims` (L6), which is read first: if it changes, the next look gathers again. If it has
+ * changed, somebody has come, and may have been inside and gone, to a place that is another name's
+ * by now: nobody looks at that. */
 void ay__gather(struct registers *at)
 {
     const uint64_t claims = atomic_load(at->near.claims);
+    if (claims == at->rivals.counted && all_stay(at)) {
+        at->rivals.gathered = claims;
+        return;
+    }
     at->rivals.run_count = 0;
     at->rivals.company_count = 0;
     at->rivals.burdened = false;
@@ -150,11 +199,13 @@ void ay__gather(struct registers *at)
             add_to_runs(at, place);
             at->rivals.burdened |= gone;
         } else if (other->meets && !other->rival && !gone) {
+            make_room(&at->rivals);
             at->rivals.company[at->rivals.company_count++] =
                 (struct companion){.other = other, .place = place};
         }
     }
-    at->rivals.gathered = claims;
+    at->rivals.missed += claims != at->rivals.counted;
+    at->rivals.counted = at->rivals.gathered = claims;
 }
 
 /* One that has come since they were gathered has changed `claims`. */

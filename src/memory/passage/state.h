@@ -32,7 +32,7 @@
 struct fixed_near {
     uint64_t mark;                  /* of the process that opened it */
     struct hot *own;                /* writable */
-    const _Atomic uint64_t *claims; /* the space's (L6) */
+    const _Atomic uint64_t *claims; /* of its name, or the space's (L6) */
     bool cluster;                   /* space->cluster */
     bool plain;       /* the lane may ever be open: nothing of the region is out of the ordinary */
     bool idle_shows;  /* by the top bit of register 0 (`courtesy`) */
@@ -53,8 +53,12 @@ struct fixed {
     const _Atomic uint32_t *used;   /* the space's (L2) */
     const _Atomic uint32_t *rouses; /* the space's */
     uint64_t name;                  /* its hash; 0: it has several */
-    word waits, waits_mask;         /* of a word that only waits: see registers_waits() */
-    bool reentrant;                 /* a thread that is inside may enter again */
+    uint64_t tags;                  /* its tag, as a pattern; 0: it looks at every place */
+    /* what others have left behind who had its name, or one like it (L9); NULL: it looks at every
+     * place */
+    const _Atomic uint64_t *floor;
+    word waits, waits_mask; /* of a word that only waits: see registers_waits() */
+    bool reentrant;         /* a thread that is inside may enter again */
 };
 
 /* The thread that enters, or entered last. */
@@ -86,10 +90,12 @@ struct retention {
     bool recalled; /* ever. Set when a recall is found; never cleared */
 };
 
+enum { RIVALS_FEW = 4 };
+
 /* Who the rivals are. */
 struct rivals {
     uint64_t gathered;    /* what `claims` was then; NEVER_GATHERED: they are to be gathered */
-    struct stretch *runs; /* all rivals, as gathered then */
+    struct stretch *runs; /* all rivals, as gathered then: in `few`, or in `many` */
     unsigned run_count;
     unsigned company_count; /* gathered likewise */
     /* the greatest number found at a place when its owner changed or died; it never falls */
@@ -101,8 +107,15 @@ struct rivals {
     /* to here, two lines from the beginning of `near`; the short ways need no more */
     bool burdened; /* among the runs are places whose owners are gone. ay__gather() says which */
     unsigned run;  /* that of the rival returned last */
-    struct companion *company;          /* who may be inside together with me */
+    struct companion *company;          /* who may be inside together with me; likewise */
     struct acquaintance *acquaintances; /* of every place */
+    uint64_t counted;                   /* what `claims` was when they were last gathered */
+    struct stretch few[RIVALS_FEW];     /* for so many `runs` */
+    struct companion few_company[RIVALS_FEW];
+    /* for more, as many as there are places. Behind the acquaintances, in pages of which few are
+     * ever touched */
+    struct stretch *many;
+    struct companion *much_company;
     /* rivals whose place has another owner now, or came and went unseen; it never falls */
     uint64_t missed;
 };
@@ -202,8 +215,8 @@ _Static_assert(offsetof(struct registers, near) == 0 &&
                "the short ways fetch two lines of this, and no more");
 
 struct ay_region {
-    struct registers at; /* first: it lies on a line */
-    ay_region *next;     /* in space->regions; under the mutex */
+    struct registers at;      /* first: it lies on a line */
+    ay_region *next, *before; /* in space->regions; under the mutex */
     struct claim claim;
     uint32_t alone; /* the TID that its life carries while it is not shared; kept by ay_share */
     struct public_spec spec;
@@ -212,20 +225,30 @@ struct ay_region {
 
 /* Numbers never wrap. With the last NUMBERS_SPARED left, a place that has drawn one of them enters
  * no more; whoever has not yet may draw a few. The express lane asks now and then. A retained
- * permission is given up once half of the numbers are used: one bit tells. */
+ * permission is given up once half of the numbers are used: some bits tell. */
 #define NUMBERS_SPARED (UINT64_C(1) << 30)
+
+/* A fence has the place counted in (ay__fence). */
+enum { FENCE_NUMBER_BITS = 48 };
+_Static_assert(UINT64_MAX / AY_PLACES_MOST == (UINT64_C(1) << FENCE_NUMBER_BITS) - 1,
+               "no fence overflows");
+
+static inline unsigned numbers_bits(const struct running_protocol *protocol)
+{
+    return protocol->number_bits < FENCE_NUMBER_BITS ? protocol->number_bits : FENCE_NUMBER_BITS;
+}
 
 static inline bool numbers_half_used(const struct registers *at)
 {
     const struct running_protocol *protocol = at->fixed.protocol;
-    return protocol_number(protocol, at->mine.word) << 1 >> protocol->number_bits != 0;
+    return protocol_number(protocol, at->mine.word) << 1 >> numbers_bits(protocol) != 0;
 }
 
 static inline bool numbers_used_up(const struct registers *at)
 {
     const struct running_protocol *protocol = at->fixed.protocol;
     return protocol->number_bits && protocol_number(protocol, at->mine.word) >=
-                                        (UINT64_C(1) << protocol->number_bits) - NUMBERS_SPARED;
+                                        (UINT64_C(1) << numbers_bits(protocol)) - NUMBERS_SPARED;
 }
 
 #endif

@@ -157,16 +157,26 @@ static int64_t patience(const struct registers *at)
     return ((int64_t)DOUBT_NS << doublings) * (1 + others_before(at));
 }
 
-/* How many at lesser places sleep on the same one: they will notice before me. */
+static bool sleeps_on(const struct hot *hot, uint64_t on)
+{
+    return (atomic_load(&hot->asleep) & ASLEEP_PLACE_MASK) == on &&
+           life_alive(atomic_load(&hot->life));
+}
+
+/* How many at lesser places, with a resource in common, sleep on the same one: they will notice
+ * before me. */
 static unsigned count_sharing(struct registers *at)
 {
-    const uint64_t on = atomic_load(&at->near.own->asleep) & UINT16_MAX;
+    const uint64_t on = atomic_load(&at->near.own->asleep) & ASLEEP_PLACE_MASK;
     unsigned count = 0;
-    for (unsigned place = 0; place < at->fixed.self; place++) {
-        const struct hot *hot = registers_hot(at, place);
-        count +=
-            (atomic_load(&hot->asleep) & UINT16_MAX) == on && life_alive(atomic_load(&hot->life));
+    for (unsigned which = 0; which < at->rivals.run_count; which++) {
+        const struct stretch *run = &at->rivals.runs[which];
+        for (unsigned place = run->place; place < run->end && place < at->fixed.self; place++)
+            count += sleeps_on(registers_hot(at, place), on);
     }
+    for (unsigned which = 0; which < at->rivals.company_count; which++)
+        count += at->rivals.company[which].place < at->fixed.self &&
+                 sleeps_on(at->rivals.company[which].other->hot, on);
     return count;
 }
 
@@ -221,7 +231,7 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
 {
     const enum deadlock deadlock = ay__deadlock(at);
     if (deadlock == DEADLOCK_YIELD &&
-        !doubt(at, (unsigned)(atomic_load(&at->near.own->asleep) & UINT16_MAX) - 1))
+        !doubt(at, (unsigned)(atomic_load(&at->near.own->asleep) & ASLEEP_PLACE_MASK) - 1))
         return give_up(
             at, ay__fail(-EDEADLK,
                          "to wait here would never end: it closes a cycle of waiting threads"));

@@ -12,7 +12,7 @@ static long wake_own(struct registers *at, unsigned index)
 /* One that sleeps on a dead place, and cannot hear that it died. */
 static void tell_the_deaf(struct registers *at, uint64_t asleep)
 {
-    const unsigned on = (unsigned)(asleep & UINT16_MAX) - 1;
+    const unsigned on = (unsigned)(asleep & ASLEEP_PLACE_MASK) - 1;
     if (on < at->fixed.places && !life_alive(atomic_load(&registers_hot(at, on)->life)))
         ay__futex_wake(&registers_hot(at, on)->word);
 }
@@ -28,7 +28,7 @@ static inline bool needs_waking(struct registers *at, unsigned place, const stru
 {
     if (asleep >> ASLEEP_SEVERAL_SHIFT & 1)
         return true;
-    if ((asleep & UINT16_MAX) != at->fixed.self + 1)
+    if ((asleep & ASLEEP_PLACE_MASK) != at->fixed.self + 1)
         return false;
     access_point();
     const uint32_t sleeps = atomic_load(&hot->sleeps);
@@ -97,7 +97,7 @@ void ay__wake_next(struct registers *at)
          place = registers_next_rival(at, place + 1)) {
         const struct hot *hot = registers_hot(at, place);
         access_point();
-        if ((atomic_load(&hot->asleep) & UINT16_MAX) != at->fixed.self + 1)
+        if ((atomic_load(&hot->asleep) & ASLEEP_PLACE_MASK) != at->fixed.self + 1)
             continue;
         count++;
         next = place;
@@ -137,7 +137,7 @@ void ay__rouse(struct registers *at)
          place = registers_next(at, place + 1)) {
         access_point();
         const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
-        if ((asleep & UINT16_MAX) == at->fixed.self + 1) {
+        if ((asleep & ASLEEP_PLACE_MASK) == at->fixed.self + 1) {
             const unsigned index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
             if (index <= WORDS_MOST)
                 wake_own(at, index);

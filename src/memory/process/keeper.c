@@ -10,6 +10,9 @@
  *
  *   head -> node -> node -> head      node + futex_offset = the life of its place
  *
+ * The kernel walks 2048 nodes of a list. A process with more places has further keepers, which do
+ * nothing but own a list each.
+ *
  * If the program's threads have all ended (its first by pthread_exit), the keeper must not be what
  * keeps the process: it ends it, as the last thread would have. It looks for that, once a second,
  * only when no thread is left that has ever opened or entered a region; the last of these rings the
@@ -36,22 +39,38 @@
 
 enum {
     LIST_MOST = 2000 /* the kernel walks 2048 nodes */,
+    KEEPERS_MOST = AY_PLACES_MOST / LIST_MOST + 1,
     TRY_AGAIN_NS = 200 * 1000,
     LOOK_AGAIN_NS = 64 * 1000 * 1000,
     LOOK_ALONE_NS = 1000 * 1000 * 1000
 };
 
-static struct robust_list_head head;
-static _Atomic uint32_t keeper_tid; /* 0: not there, or not ready */
+/* What a node's memory holds; the kernel reads the first pointer. */
+struct kept_place {
+    struct robust_list list;
+    struct robust_list *before; /* whose `next` it is */
+    struct place_keeper *keeper;
+};
+
+struct place_keeper {
+    struct robust_list_head head;
+    _Atomic uint32_t tid; /* 0: not there, or not ready */
+    unsigned places;      /* on its list; under the mutex */
+    int error;            /* why it could not begin; 0: it has */
+    pthread_t thread;
+};
+
+/* The first also takes back what is retained, and ends the process. Each is there if those before
+ * it are; and stays until all end */
+static struct place_keeper keepers[KEEPERS_MOST];
+static unsigned keeper_count; /* under the mutex */
 /* rung when the keeper has to look at `ending` and at the places again */
 static _Atomic uint32_t bell;
-static _Atomic bool ending;
+static _Atomic uint32_t ending; /* 1: all keepers are to end. Under the mutex */
 /* threads that have opened or entered a region, and have not ended */
 static _Atomic unsigned users;
 static pthread_key_t end_of_user;
 static bool can_count_users; /* set when the first thread is counted, under the mutex */
-static pthread_t keeper;
-static int keeper_error;
 
 static long futex(_Atomic uint32_t *address, int operation, uint32_t value)
 {
@@ -123,7 +142,7 @@ static unsigned count_threads(void)
 /* Under the mutex. Of threads there are the first, which has ended, and ours. */
 static bool is_alone(void)
 {
-    return first_has_ended() && count_threads() == 2 + ay__cluster_watchers();
+    return first_has_ended() && count_threads() == 1 + keeper_count + ay__cluster_watchers();
 }
 
 /* As when the last thread of a program ends. What was blocked here, a signal to the process too, is
@@ -179,14 +198,19 @@ static void rest(void)
     }
 }
 
-static void *keep(void *unused)
+/* The first looks after what there is to look after; the others are there. */
+static void *keep(void *this)
 {
-    (void)unused;
-    if (syscall(SYS_set_robust_list, &head, sizeof head) != 0)
-        keeper_error = errno;
-    atomic_store(&keeper_tid, (uint32_t)syscall(SYS_gettid));
-    futex(&keeper_tid, FUTEX_WAKE, 1);
+    struct place_keeper *keeper = this;
+    if (syscall(SYS_set_robust_list, &keeper->head, sizeof keeper->head) != 0)
+        keeper->error = errno;
+    atomic_store(&keeper->tid, (uint32_t)syscall(SYS_gettid));
+    futex(&keeper->tid, FUTEX_WAKE, 1);
     while (!atomic_load(&ending)) {
+        if (keeper != keepers) {
+            futex(&ending, FUTEX_WAIT, 0);
+            continue;
+        }
         rest();
         look_whether_alone();
     }
@@ -195,34 +219,37 @@ static void *keep(void *unused)
 
 /* With a stack of the default size: it must hold the program's thread-local data, however much that
  * is. */
-static int create_thread(void)
+static int create_thread(struct place_keeper *keeper)
 {
     sigset_t all, before;
     sigfillset(&all);
     /* the keeper inherits it: no handler of the program's runs there */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&keeper, NULL, keep, NULL);
+    const int error = pthread_create(&keeper->thread, NULL, keep, keeper);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
+/* One more. */
 static int start(void)
 {
-    head.list.next = &head.list;
-    head.list_op_pending = NULL;
-    head.futex_offset = (long)ay__process.page + (long)offsetof(struct hot, life);
-    atomic_store(&ending, false);
-    keeper_error = 0;
-    const int error = create_thread();
+    struct place_keeper *keeper = &keepers[keeper_count];
+    *keeper = (struct place_keeper){
+        .head = {.list.next = &keeper->head.list,
+                 .futex_offset = (long)NODE_DISTANCE + (long)offsetof(struct hot, life)}};
+    atomic_store(&ending, 0);
+    const int error = create_thread(keeper);
     if (error)
         return ay__fail(-error, "cannot start the keeper thread: %s", strerror(error));
-    while (atomic_load(&keeper_tid) == 0)
-        futex(&keeper_tid, FUTEX_WAIT, 0);
-    if (keeper_error) {
-        ay__keeper_end();
-        return ay__fail(-keeper_error, "cannot set a robust list: %s", strerror(keeper_error));
-    }
-    return 0;
+    while (atomic_load(&keeper->tid) == 0)
+        futex(&keeper->tid, FUTEX_WAIT, 0);
+    keeper_count++;
+    if (!keeper->error)
+        return 0;
+    const int why = keeper->error;
+    keeper->places = LIST_MOST; /* nobody is put on its list */
+    ay__keeper_end();
+    return ay__fail(-why, "cannot set a robust list: %s", strerror(why));
 }
 
 /* Plain pointers, one store each: only the kernel reads them meanwhile, and it reads what this
@@ -232,32 +259,49 @@ static void link_after(struct robust_list *before, struct robust_list *next)
     __atomic_store_n(&before->next, next, __ATOMIC_RELEASE);
 }
 
-int ay__keeper_add(char *node, uint32_t *tid)
+/* The one with room for another place; NULL: there is none. */
+static struct place_keeper *with_room(void)
+{
+    for (unsigned which = 0; which < keeper_count; which++)
+        if (keepers[which].places < LIST_MOST)
+            return &keepers[which];
+    return NULL;
+}
+
+int ay__keeper_add(char *at, uint32_t *tid)
 {
     assert_required(ay__mutex_is_held());
-    if (ay__process.places >= LIST_MOST)
-        return ay__fail(-EMFILE, "this process has %d regions open, the most it can", LIST_MOST);
-    if (atomic_load(&keeper_tid) == 0) {
+    struct place_keeper *keeper = with_room();
+    if (!keeper && keeper_count == KEEPERS_MOST)
+        return ay__fail(-EMFILE, "this process has %d regions open, the most it can",
+                        KEEPERS_MOST * LIST_MOST);
+    if (!keeper) {
         const int error = start();
         if (error)
             return error;
+        keeper = &keepers[keeper_count - 1];
     }
-    struct robust_list *entry = (struct robust_list *)node;
-    entry->next = head.list.next;
-    link_after(&head.list, entry);
-    *tid = atomic_load(&keeper_tid);
+    struct robust_list *head = &keeper->head.list, *first = head->next;
+    struct kept_place *node = (struct kept_place *)at;
+    *node = (struct kept_place){.list.next = first, .before = head, .keeper = keeper};
+    if (first != head)
+        ((struct kept_place *)first)->before = &node->list;
+    link_after(head, &node->list);
+    *tid = atomic_load(&keeper->tid);
+    keeper->places++;
     ay__process.places++;
     return 0;
 }
 
-void ay__keeper_remove(char *node)
+void ay__keeper_remove(char *at)
 {
-    struct robust_list *entry = (struct robust_list *)node, *before = &head.list;
-    while (before->next != entry) {
-        before = before->next;
-        assert_invariant(K1, before != &head.list); /* it is linked */
-    }
-    link_after(before, entry->next);
+    const struct kept_place *node = (const struct kept_place *)at;
+    struct place_keeper *keeper = node->keeper;
+    assert_invariant(K1, node->before->next == &node->list); /* it is linked */
+    if (node->list.next != &keeper->head.list)
+        ((struct kept_place *)node->list.next)->before = node->before;
+    link_after(node->before, node->list.next);
+    keeper->places--;
     ay__process.places--;
 }
 
@@ -269,16 +313,18 @@ void ay__keeper_tell(void)
 
 void ay__keeper_end(void)
 {
-    if (atomic_load(&keeper_tid) == 0 || ay__process.places > 0)
+    if (keeper_count == 0 || ay__process.places > 0)
         return;
-    atomic_store(&ending, true);
+    atomic_store(&ending, 1);
     ay__keeper_tell();
-    pthread_join(keeper, NULL);
-    atomic_store(&keeper_tid, 0);
+    futex(&ending, FUTEX_WAKE, INT_MAX);
+    for (unsigned which = 0; which < keeper_count; which++)
+        pthread_join(keepers[which].thread, NULL);
+    keeper_count = 0;
 }
 
 void ay__keeper_forget(void)
 {
-    atomic_store(&keeper_tid, 0);
+    keeper_count = 0;
     atomic_store(&users, ay__thread != 0 && can_count_users);
 }

@@ -151,13 +151,21 @@ static uint64_t own_namespace(void)
     return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
+/* What /proc tells is asked for once a process: whoever opens thousands of regions would spend most
+ * of its time on that. Under the mutex. */
 void ay__identify(struct identity *self)
 {
+    static struct identity known;
+    static uint64_t known_mark; /* 0: not yet */
+    if (known_mark != ay__mark.value || known.start_time == 0) {
+        known.start_time = read_start_time("self");
+        known.pid_namespace = own_namespace();
+        read_command(known.command);
+        known_mark = ay__mark.value;
+    }
+    *self = known;
     self->pid = (uint32_t)getpid();
     self->uid = geteuid();
-    self->start_time = read_start_time("self");
-    self->pid_namespace = own_namespace();
-    read_command(self->command);
 }
 
 static bool can_be_told(const struct identity *who)

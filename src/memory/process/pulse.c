@@ -36,6 +36,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -92,19 +93,24 @@ static void drop(struct pulse **link)
 }
 
 /* What its thread does not need any more: it is dead, or it is this one, and the space is closed.
- */
-static void sweep(void)
+ * Returns one of that space that is free now; UINT_MAX: there is none. */
+static unsigned sweep(const ay_space *space)
 {
+    unsigned ended = UINT_MAX;
     struct pulse **link = &pulses;
     while (*link) {
         struct pulse *pulse = *link;
         if (!pulse->space && pulse->thread == ay__thread)
             pthread_mutex_unlock(mutex_of(pulse));
-        if (!pulse_beats(pulse->border, pulse->name))
+        if (!pulse_beats(pulse->border, pulse->name)) {
+            if (pulse->space == space)
+                ended = pulse_index(pulse->name);
             drop(link);
-        else
+        } else {
             link = &pulse->next;
+        }
     }
+    return ended;
 }
 
 void ay__pulse_close(const ay_space *space)
@@ -112,7 +118,7 @@ void ay__pulse_close(const ay_space *space)
     for (struct pulse *pulse = pulses; pulse; pulse = pulse->next)
         if (pulse->space == space)
             pulse->space = NULL;
-    sweep();
+    sweep(space);
 }
 
 void ay__pulse_forget(void)
@@ -168,17 +174,23 @@ static int lock(struct pulse *pulse, unsigned index, uint64_t generation, int ki
     return 0;
 }
 
-/* TAKEN: it is another thread's. */
-static int take(const ay_space *space, unsigned index, int kind, struct pulse *pulse)
+/* L3. */
+static int allocate(const ay_space *space, unsigned index)
 {
     const size_t border = ay__pulse_border(space, index), page = ay__process.page;
-    int error = posix_fallocate(space->fd, (off_t)(border - page), (off_t)page); /* L3 */
-    if (error)
-        return ay__fail(-error, "cannot allocate the pulse of a thread: %s", strerror(error));
+    const int error = posix_fallocate(space->fd, (off_t)(border - page), (off_t)page);
+    return error ? ay__fail(-error, "cannot allocate the pulse of a thread: %s", strerror(error))
+                 : 0;
+}
+
+/* One that is allocated. TAKEN: it is another thread's. */
+static int take(const ay_space *space, unsigned index, int kind, struct pulse *pulse)
+{
+    const size_t border = ay__pulse_border(space, index);
     const uint64_t generation = atomic_load(pulse_generation(space->base + border));
     if (life_alive(atomic_load(pulse_lock(space->base + border))))
         return TAKEN;
-    error = map(space, index, pulse);
+    int error = map(space, index, pulse);
     if (error)
         return error;
     error = lock(pulse, index, generation, kind);
@@ -208,17 +220,59 @@ static int find_kind(int *kind)
     return 0;
 }
 
-/* First the one that belongs to the place; then any of those to spare, from where few others look
- * first. */
-static int take_any(const ay_space *space, unsigned place, struct pulse *pulse)
+/* How many of those to spare are allocated. */
+static unsigned count_spare(const ay_space *space)
+{
+    const unsigned spare = atomic_load(&((const struct header *)space->base)->threads);
+    /* another's word is believed within limits only */
+    return spare < PULSES_SPARE ? spare : PULSES_SPARE;
+}
+
+/* One of those to spare that was taken before, and is free again; from where few others look first.
+ */
+static int take_again(const ay_space *space, int kind, struct pulse *pulse)
+{
+    const unsigned count = count_spare(space), first = (unsigned)syscall(SYS_gettid) * 31;
+    int error = TAKEN;
+    for (unsigned probe = 0; error == TAKEN && probe < count; probe++)
+        error = take(space, space->places + (first + probe) % count, kind, pulse);
+    return error;
+}
+
+/* One that nobody had. */
+static int take_fresh(const ay_space *space, int kind, struct pulse *pulse)
+{
+    struct header *header = ay__map_header(space);
+    int error = header ? TAKEN : -ENOMEM;
+    for (unsigned count = count_spare(space); error == TAKEN && count < PULSES_SPARE; count++) {
+        error = allocate(space, space->places + count);
+        if (!error) {
+            unsigned seen = count;
+            atomic_compare_exchange_strong(&header->threads, &seen, count + 1);
+            error = take(space, space->places + count, kind, pulse);
+        }
+    }
+    if (header)
+        munmap(header, ay__process.page);
+    return error;
+}
+
+/* First that of a thread of this process that has ended, then the one that belongs to the place. */
+static int take_any(const ay_space *space, unsigned place, unsigned ended, struct pulse *pulse)
 {
     int kind = 0, error = find_kind(&kind);
     if (error)
         return error;
-    error = take(space, place, kind, pulse);
-    const unsigned first = (unsigned)syscall(SYS_gettid) * 31;
-    for (unsigned probe = 0; error == TAKEN && probe < PULSES_SPARE; probe++)
-        error = take(space, space->places + (first + probe) % PULSES_SPARE, kind, pulse);
+    error = ended < space->pulses ? take(space, ended, kind, pulse) : TAKEN;
+    if (error == TAKEN) {
+        error = allocate(space, place);
+        if (!error)
+            error = take(space, place, kind, pulse);
+    }
+    if (error == TAKEN)
+        error = take_again(space, kind, pulse);
+    if (error == TAKEN)
+        error = take_fresh(space, kind, pulse);
     if (error == TAKEN)
         return ay__fail(-EUSERS,
                         "%d threads have regions of the space: there is no room for another",
@@ -243,7 +297,7 @@ int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name)
             *name = pulse->name;
             return 0;
         }
-    sweep();
+    const unsigned ended = sweep(space);
     if (count_own() >= PULSES_MOST)
         return ay__fail(-EMFILE, "this thread has regions in %d spaces, the most it can",
                         PULSES_MOST);
@@ -253,7 +307,7 @@ int ay__pulse_take(ay_space *space, unsigned place, uint64_t *name)
     struct pulse *pulse = calloc(1, sizeof *pulse);
     if (!pulse)
         return ay__fail(-ENOMEM, "out of memory");
-    error = take_any(space, place, pulse);
+    error = take_any(space, place, ended, pulse);
     if (error) {
         free(pulse);
         return error;

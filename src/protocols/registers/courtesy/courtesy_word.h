@@ -48,10 +48,10 @@ static inline word courtesy_word(enum courtesy_state state, word incarnation, wo
                   (word)((word)(state != COURTESY_IDLE) << COURTESY_STIRS_SHIFT));
 }
 
-/* Whether half of all numbers have been drawn. */
+/* Whether half of the numbers have been drawn that a fence has room for: it has two bits less. */
 static inline bool courtesy_is_half_used(word w)
 {
-    return w >> (COURTESY_STIRS_SHIFT - 1) & 1;
+    return w >> (COURTESY_STIRS_SHIFT - 3) & 7;
 }
 
 /* The next number, in the same state. */
