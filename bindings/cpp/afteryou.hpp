@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libafteryou for C++17: objects that close and leave by themselves, and errors as std::system_error.
+// libafteryou for C++17 and later: objects that close and leave by themselves, and errors as std::system_error.
 //
 //     afteryou::space space;
 //     auto region = space.open({"deploy"});
@@ -9,18 +9,26 @@
 //         work(inside.fence());
 //     }                                              // leaves
 //
-// afteryou::region is a TimedLockable, so std::unique_lock and std::scoped_lock work with it too (they cannot tell of a
-// death inside; region.after_death() can).
+// afteryou::region is a TimedLockable of one thread at a time, so std::unique_lock and std::scoped_lock work with it too
+// (they cannot tell of a death inside; region.after_death() can). afteryou::shared_mutex is what std::shared_timed_mutex
+// is, for the threads of many processes: std::unique_lock, std::shared_lock and std::scoped_lock.
 #ifndef AFTERYOU_HPP
 #define AFTERYOU_HPP
+
+#if __cplusplus < 201703L
+#error "afteryou.hpp needs C++17 or later: compile with -std=c++17"
+#endif
 
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -182,6 +190,115 @@ public:
 
 private:
     ay_space *handle_ = nullptr;
+};
+
+// A lock that threads share, too, as they share a std::shared_timed_mutex: BasicLockable, Lockable, TimedLockable, and the
+// same shared. Each passage has a region of its own, so threads stand in the queue beside processes. lock() throws
+// std::system_error with std::errc::resource_deadlock_would_occur if it would wait for ever. Outlived by its space.
+class shared_mutex {
+public:
+    shared_mutex(space &within, std::string name) : space_(within), name_(std::move(name)) {}
+    shared_mutex(const shared_mutex &) = delete;
+    shared_mutex &operator=(const shared_mutex &) = delete;
+
+    void lock() { enter(AY_EXCLUSIVE, locked_for_ever); }
+    bool try_lock() { return enter(AY_EXCLUSIVE, [](region &one) { return one.try_lock(); }); }
+    template <class Rep, class Period> bool try_lock_for(std::chrono::duration<Rep, Period> duration)
+    {
+        return enter(AY_EXCLUSIVE, [&](region &one) { return one.try_lock_for(duration); });
+    }
+    template <class Clock, class Duration> bool try_lock_until(std::chrono::time_point<Clock, Duration> moment)
+    {
+        return try_lock_for(moment - Clock::now());
+    }
+    void unlock() { leave(AY_EXCLUSIVE); }
+
+    void lock_shared() { enter(AY_SHARED, locked_for_ever); }
+    bool try_lock_shared() { return enter(AY_SHARED, [](region &one) { return one.try_lock(); }); }
+    template <class Rep, class Period> bool try_lock_shared_for(std::chrono::duration<Rep, Period> duration)
+    {
+        return enter(AY_SHARED, [&](region &one) { return one.try_lock_for(duration); });
+    }
+    template <class Clock, class Duration> bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> moment)
+    {
+        return try_lock_shared_for(moment - Clock::now());
+    }
+    void unlock_shared() { leave(AY_SHARED); }
+
+    // Of this thread's passage: somebody died inside before it. Its fence; 0 outside.
+    bool after_death() const
+    {
+        const std::lock_guard<std::mutex> guard(guard_);
+        const std::size_t at = mine();
+        return at < inside_.size() && inside_[at].through.after_death();
+    }
+    std::uint64_t fence() const
+    {
+        const std::lock_guard<std::mutex> guard(guard_);
+        const std::size_t at = mine();
+        return at < inside_.size() ? inside_[at].through.fence() : 0;
+    }
+
+private:
+    struct held {
+        region through;
+        ay_mode mode;
+        std::thread::id by;
+    };
+
+    static bool locked_for_ever(region &one)
+    {
+        one.lock();
+        return true;
+    }
+    // Which of those inside is this thread's; as many as there are, if none is.
+    std::size_t mine() const
+    {
+        std::size_t at = 0;
+        while (at < inside_.size() && inside_[at].by != std::this_thread::get_id())
+            at++;
+        return at;
+    }
+    held take(ay_mode mode)
+    {
+        {
+            const std::lock_guard<std::mutex> guard(guard_);
+            for (auto one = idle_.begin(); one != idle_.end(); ++one)
+                if (one->mode == mode) {
+                    held found = std::move(*one);
+                    idle_.erase(one);
+                    return found;
+                }
+        }
+        return held{space_.open({name_, mode}), mode, {}};
+    }
+    // Whatever is thrown: the region closes, and so leaves.
+    template <class Enter> bool enter(ay_mode mode, Enter how)
+    {
+        held one = take(mode);
+        const bool entered = how(one.through);
+        one.by = entered ? std::this_thread::get_id() : std::thread::id();
+        const std::lock_guard<std::mutex> guard(guard_);
+        (entered ? inside_ : idle_).push_back(std::move(one));
+        return entered;
+    }
+    void leave(ay_mode mode)
+    {
+        const std::lock_guard<std::mutex> guard(guard_);
+        const std::size_t at = mine();
+        if (at == inside_.size() || inside_[at].mode != mode)
+            throw std::system_error(EPERM, std::generic_category(), "this thread has not locked it so");
+        inside_[at].through.unlock();
+        inside_[at].by = {};
+        idle_.push_back(std::move(inside_[at]));
+        std::swap(inside_[at], inside_.back());
+        inside_.pop_back();
+    }
+
+    space &space_;
+    const std::string name_;
+    mutable std::mutex guard_; // of what follows
+    std::vector<held> inside_, idle_;
 };
 
 // Calls each(const ay_place &) for every place ever used. each must not throw.

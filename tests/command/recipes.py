@@ -11,7 +11,7 @@ import unittest
 
 from support import AFTERYOU, PATIENCE, ROOT
 
-BLOCK = re.compile(r"^## (?P<title>.*?)$|^```(?P<language>sh|python|c)\n(?P<script>.*?)^```\n(?:prints\n```\n(?P<output>.*?)^```\n)?",
+BLOCK = re.compile(r"^## (?P<title>.*?)$|^```(?P<language>sh|python|cpp|c)\n(?P<script>.*?)^```\n(?:prints\n```\n(?P<output>.*?)^```\n)?",
                    re.S | re.M)
 BUILD = pathlib.Path(AFTERYOU).parent
 # What a block is given to, as the arguments of a shell that has them as its first.
@@ -19,6 +19,8 @@ COMMANDS = {
     "sh": 'exec sh -e -c "$1"',
     "python": 'exec python3 -c "$1"',
     "c": f'printf %s "$1" | cc -x c -I "{ROOT}/include" - -o program -L "{BUILD}" -lafteryou -Wl,-rpath,"{BUILD}" && exec ./program',
+    "cpp": f'printf %s "$1" | c++ -x c++ -std=c++20 -I "{ROOT}/bindings/cpp" -I "{ROOT}/include" - -o program -L "{BUILD}" -lafteryou -pthread '
+           f'-Wl,-rpath,"{BUILD}" && exec ./program',
 }
 
 
@@ -41,7 +43,7 @@ class Documents(unittest.TestCase):
 
     def test_bindings(self):
         """The pages of Python and C++."""
-        for document, least in (("docs/python.md", 3),):
+        for document, least in (("docs/python.md", 3), ("docs/cpp.md", 2)):
             found = list(blocks(document))
             self.assertGreaterEqual(len(found), least)
             for title, language, script, output in found:
@@ -56,8 +58,9 @@ class Documents(unittest.TestCase):
                 self.run_block(language, script, output)
 
     def run_block(self, language, script, output):
-        if "sqlite3" in script and not shutil.which("sqlite3"):
-            self.skipTest("needs sqlite3")
+        for word, needed in (("sqlite3", "sqlite3"), ("afteryou.hpp", "c++")):
+            if word in script and not shutil.which(needed):
+                self.skipTest(f"needs {needed}")
         self.assertIsNotNone(output, "a block says what it prints")
         # In a mount namespace of its own, where /dev/shm is empty.
         with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory(dir="/dev/shm") as spaces:

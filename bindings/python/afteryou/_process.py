@@ -2,6 +2,7 @@
 """What the drop-in replacements share: the spaces of this process, and a wait that outlasts a deadlock."""
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from typing import Any, Callable, Optional
@@ -22,6 +23,40 @@ def region_in(space: str, name: str, **spec: Any) -> Region:
     except Stale:
         del _spaces[space]
         return _spaces.setdefault(space, Space(space)).region(name, **spec)
+
+
+# Regions that are left and not closed, by space and name: opening one takes a few system calls, and a place. At most so
+# many names, each with at most so many regions.
+_idle: dict[tuple[str, str], list[Region]] = {}
+_NAMES_MOST, _REGIONS_MOST = 64, 16
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def lent_region(space: str, name: str) -> Region:
+    """An exclusive region: one that was given back, or a new one."""
+    with contextlib.suppress(IndexError):
+        return _idle.get((space, name), []).pop()
+    return region_in(space, name)
+
+
+def give_back(space: str, name: str, region: Region) -> None:
+    """Leaves it, if it is inside, and keeps it for the next one."""
+    try:
+        if region.inside:
+            region.leave()
+            region.unshare()
+    except PermissionError:  # the thread that entered has ended, and so has left
+        region.close()
+        return
+    kept = _idle.setdefault((space, name), [])
+    if len(kept) < _REGIONS_MOST:
+        kept.append(region)
+    else:
+        region.close()
+    while len(_idle) > _NAMES_MOST:
+        with contextlib.suppress(RuntimeError, StopIteration):  # another thread is here, too
+            for old in _idle.pop(next(iter(_idle)), []):
+                old.close()
 
 
 def deadline_of(timeout: Optional[float]) -> Optional[float]:

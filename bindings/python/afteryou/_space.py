@@ -163,7 +163,7 @@ class Region:
                 return True  # enter, and raise it here
 
         # Handlers run in the main thread alone.
-        looks = _catch_signals(raised) if threading.current_thread() is threading.main_thread() else None
+        looks = _catch_signals(raised) if threading.get_ident() == threading.main_thread().ident else None
         interrupted = When(looks.send) if looks and next(looks) is False else When(0)
         condition = When(ask) if when else When(0)
         was_inside = self.inside

@@ -17,11 +17,13 @@ file exists.
 """
 from __future__ import annotations
 
+import abc
 import contextlib
 import errno
 import fcntl
 import logging
 import os
+import stat
 import threading
 import time
 import warnings
@@ -30,7 +32,8 @@ from types import TracebackType
 from typing import Any, Optional, Union
 
 from . import _look
-from ._process import deadline_of, entered, left_until, region_in
+from ._errors import Stale
+from ._process import deadline_of, entered, give_back, left_until, lent_region
 from ._space import Region
 
 __all__ = ["AcquireReturnProxy", "BaseFileLock", "FileLock", "SoftFileLock", "Timeout", "UnixFileLock"]
@@ -55,7 +58,7 @@ class _Held:
 
     def __init__(self) -> None:
         self.counter = 0
-        self.region: Optional[Region] = None
+        self.region: Optional[tuple[str, str, Region]] = None  # the space, the name; lent
         self.descriptor: Optional[int] = None
         _all.add(self)
 
@@ -66,7 +69,7 @@ class _Held:
             os.close(descriptor)
         region, self.region = self.region, None
         if region is not None:
-            region.close()
+            give_back(*region)
 
     def __del__(self) -> None:
         self.let_go()
@@ -103,10 +106,10 @@ class _HeldByAll:
 class AcquireReturnProxy:
     """What acquire() returns: releases the lock at the end of a `with`."""
 
-    def __init__(self, lock: FileLock) -> None:
+    def __init__(self, lock: BaseFileLock) -> None:
         self.lock = lock
 
-    def __enter__(self) -> FileLock:
+    def __enter__(self) -> BaseFileLock:
         return self.lock
 
     def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
@@ -114,11 +117,9 @@ class AcquireReturnProxy:
         self.lock.release()
 
 
-class FileLock(contextlib.ContextDecorator):
+class BaseFileLock(contextlib.ContextDecorator, abc.ABC):
     """A lock that is named by a file. A thread that holds it may acquire it again; threads that share the object
     exclude each other, unless `thread_local` is false: then they hold it together."""
-
-    _removes = False
 
     def __init__(self, lock_file: Union[str, os.PathLike[Any]], timeout: float = -1, mode: int = 0o644,
                  thread_local: bool = True, *, blocking: bool = True) -> None:
@@ -204,35 +205,70 @@ class FileLock(contextlib.ContextDecorator):
 
     def _take(self, held: _Held, deadline: Optional[float], poll_interval: float) -> bool:
         """The region, then the file. Nothing is held at the end if it is False, or if something is raised."""
-        descriptor = -1
+        descriptor = self._open()
         try:
             while True:
-                descriptor = self._open()
-                held.region = region_in(_look.path(), _name_of(descriptor))
-                if not (entered(held.region, deadline) and _locked(descriptor, deadline, poll_interval)):
+                name = _name_of(descriptor)
+                if held.region is None or held.region[1] != name:
+                    held.let_go()
+                    if not self._enter(held, name, deadline):
+                        return False
+                if not _locked(descriptor, deadline, poll_interval):
                     return False
                 if _is_at(descriptor, self._path):
                     held.descriptor, descriptor = descriptor, -1
                     return True
-                held.let_go()
-                os.close(descriptor)  # somebody has removed it meanwhile
+                # It was removed while we waited. We are the first in the queue still: the one that is there now is for us.
+                stale, descriptor = descriptor, -1
+                os.close(stale)
+                descriptor = self._open()
         finally:
             if descriptor >= 0:
                 os.close(descriptor)
             if held.descriptor is None:
                 held.let_go()
 
+    def _enter(self, held: _Held, name: str, deadline: Optional[float]) -> bool:
+        space = _look.path()
+        region = lent_region(space, name)
+        held.region = space, name, region
+        try:
+            if not entered(region, deadline):
+                return False
+        except Stale:  # the space was removed: the next region is of a new one
+            held.region = None
+            region.close()
+            raise
+        if not self._thread_local and threading.get_ident() != threading.main_thread().ident:
+            os.close(region.share())  # it is held though this thread ends
+        return True
+
     def _open(self) -> int:
-        """The file as it is; if it is made, with the mode asked for, whatever the umask."""
         flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
         while True:
             try:
                 descriptor = os.open(self._path, flags | os.O_CREAT | os.O_EXCL, self._mode)
-                os.fchmod(descriptor, self._mode)
-                return descriptor
+                made = True
             except FileExistsError:
-                with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-                    return os.open(self._path, flags)
+                try:
+                    descriptor = os.open(self._path, flags)
+                    made = False
+                except FileNotFoundError:  # removed meanwhile
+                    continue
+            try:
+                self._opened(descriptor, made)
+                return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+
+    @abc.abstractmethod
+    def _opened(self, descriptor: int, made: bool) -> None:
+        """The file was opened, and perhaps made; what else is to be done with it, or what it is refused for."""
+
+    @abc.abstractmethod
+    def _release_file(self) -> None:
+        """Just before the file is unlocked."""
 
     def release(self, force: bool = False) -> None:
         """Releases it, once it was released as often as acquired; or at once, by `force`."""
@@ -250,13 +286,11 @@ class FileLock(contextlib.ContextDecorator):
             return
         _log.debug("Attempting to release lock %s on %s", id(self), self._path)
         held.counter = 0
-        if self._removes:
-            with contextlib.suppress(OSError):
-                os.unlink(self._path)  # while it is locked: whoever locks it next sees that it is not there any more
+        self._release_file()
         held.let_go()
         _log.debug("Lock %s released on %s", id(self), self._path)
 
-    def __enter__(self) -> FileLock:
+    def __enter__(self) -> BaseFileLock:
         self.acquire()
         return self
 
@@ -265,14 +299,31 @@ class FileLock(contextlib.ContextDecorator):
         self.release()
 
 
-class SoftFileLock(FileLock):
-    """A FileLock whose file is there only while it is held."""
+class FileLock(BaseFileLock):
+    """One whose file stays. If it is made, it has the mode asked for, whatever the umask."""
 
-    _removes = True
+    def _opened(self, descriptor: int, made: bool) -> None:
+        if made:
+            os.fchmod(descriptor, self._mode)
+
+    def _release_file(self) -> None:
+        pass
+
+
+class SoftFileLock(BaseFileLock):
+    """One whose file is there only while it is held. A file that is not to be written is not to be removed, either."""
+
+    def _opened(self, descriptor: int, made: bool) -> None:
+        if not made and not os.fstat(descriptor).st_mode & stat.S_IWUSR:
+            raise PermissionError(errno.EACCES, "Permission denied", self._path)
+
+    def _release_file(self) -> None:
+        """While it is locked: whoever locks it next sees that it is not there any more."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._path)
 
 
 UnixFileLock = FileLock
-BaseFileLock = FileLock
 
 
 def _name_of(descriptor: int) -> str:

@@ -61,7 +61,7 @@ class _Regions:
         try:
             region = self._idle.pop() if self._idle else region_in(self._space, self._name, **self._spec)
             if entered(region, deadline, when):
-                if self._by_process and threading.current_thread() is not threading.main_thread():
+                if self._by_process and threading.get_ident() != threading.main_thread().ident:
                     os.close(region.share())
                 self.inside.append(region)
                 return region
@@ -362,20 +362,32 @@ class Condition(_Acquired):
 
     def __init__(self, lock: Union[Lock, RLock, None] = None, *, ctx: Any = None) -> None:
         self._lock = RLock() if lock is None else lock
-        if not isinstance(self._lock, (Lock, RLock)):
-            raise TypeError("the lock of a Condition is one of afteryou.multiprocessing")
         self._gate = _Regions("condition")
         self._words = _Words(0, 0, 0, 0)
 
     def acquire(self, block: bool = True, timeout: Optional[float] = None) -> bool:
-        return self._lock.acquire(block, timeout)
+        return self._lock.acquire(block) if timeout is None else self._lock.acquire(block, timeout)
 
     def release(self) -> None:
         self._lock.release()
 
+    def _is_owned(self) -> bool:
+        if not isinstance(self._lock, (Lock, RLock)):
+            raise TypeError("a Condition waits and notifies with a Lock or RLock of afteryou.multiprocessing")
+        return self._lock._is_owned()
+
+    def _release_save(self) -> int:
+        return self._lock._release_save()
+
+    def _acquire_restore(self, count: int) -> None:
+        self._lock._acquire_restore(count)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}({self._lock!r}, {self._words[self._sleeping]})>"
+
     def wait(self, timeout: Optional[float] = None) -> bool:
         """Releases the lock, waits for a notification, acquires the lock again. False: there was none in time."""
-        if not self._lock._is_owned():
+        if not self._is_owned():
             raise NotOwned("must acquire() condition before using wait()")
         deadline = deadline_of(timeout)
         ticket = self._change(self._sleep)
@@ -403,7 +415,7 @@ class Condition(_Acquired):
 
     def notify(self, n: int = 1) -> None:
         """Wakes so many of those who wait."""
-        if not self._lock._is_owned():
+        if not self._is_owned():
             raise NotOwned("lock is not owned")
         self._change(lambda: self._grant(n, self._words[self._next]))
 

@@ -209,6 +209,8 @@ class Locks(unittest.TestCase):
             condition.notify()
         with self.assertRaises(RuntimeError):
             condition.wait()
+        with self.assertRaises(TypeError):
+            Condition(threading.Lock()).notify()  # which no other process sees
 
     def test_condition_with_a_killed_waiter(self):
         """It takes no notification with it, and notify() does not wait for it."""
