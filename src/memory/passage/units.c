@@ -33,18 +33,19 @@ static void collect(struct registers *at, uint64_t *taken)
     }
 }
 
-/* It may take long: those who look on must see who keeps the others out. */
+/* It may take long: those who look on must see who keeps the others out. They take no part in
+ * the protocol: to them a store in release order will do. */
 static bool ask(struct registers *at)
 {
     struct cold *own = at->fixed.own_cold;
     const int64_t waits_since = atomic_load(&own->since_ns);
-    atomic_store(&own->since_ns, ay__now());
-    atomic_store(&own->asks, 1);
+    atomic_store_explicit(&own->since_ns, ay__coarse_now(), memory_order_release);
+    atomic_store_explicit(&own->asks, 1, memory_order_release);
     at->passage.asking = true;
     const bool holds = at->request.when(at->request.argument);
     at->passage.asking = false;
-    atomic_store(&own->asks, 0);
-    atomic_store(&own->since_ns, waits_since);
+    atomic_store_explicit(&own->asks, 0, memory_order_release);
+    atomic_store_explicit(&own->since_ns, waits_since, memory_order_release);
     return holds;
 }
 
