@@ -102,10 +102,12 @@ static void draw_record(struct drawing *drawing, size_t index)
         spacetime_step(drawing->diagram, (unsigned)line->number, at, *label ? label : NULL);
 }
 
-/* Only processes that do something in the window get a line, in the order of their numbers. */
+/* Only processes that do something in the window get a line, in the order of their numbers; named
+ * without what all have in common. */
 static void name_lines(struct drawing *drawing)
 {
     const struct trace *trace = drawing->trace;
+    const size_t common = trace_common(trace);
     for (size_t i = 0; i < drawing->first; i++)
         follow(&drawing->lines[trace->records[i].process], &trace->records[i]);
     for (size_t i = drawing->first; i < drawing->last; i++)
@@ -113,7 +115,7 @@ static void name_lines(struct drawing *drawing)
     for (uint32_t process = 0; process < trace->processes.count; process++)
         if (drawing->lines[process].number != NOT_SHOWN)
             drawing->lines[process].number =
-                (int)spacetime_process(drawing->diagram, trace->processes.text[process]);
+                (int)spacetime_process(drawing->diagram, trace->processes.text[process] + common);
 }
 
 static void choose_window(struct drawing *drawing, const struct audit_finding *finding,

@@ -384,3 +384,14 @@ int trace_read(struct trace *trace, const char *path, char *complaint, size_t ro
         fclose(file);
     return error;
 }
+
+size_t trace_common(const struct trace *trace)
+{
+    const struct names *names = &trace->processes;
+    const char *first = names->count ? names->text[0] : "", *end = strrchr(first, ':');
+    const size_t length = end ? (size_t)(end + 1 - first) : 0;
+    for (uint32_t at = 1; at < names->count; at++)
+        if (strncmp(names->text[at], first, length) != 0)
+            return 0;
+    return length;
+}

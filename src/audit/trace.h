@@ -76,4 +76,7 @@ bool trace_conflict(unsigned mode, unsigned other);
 const char *record_name(unsigned kind);
 const char *trace_mode_name(unsigned mode);
 
+/* How long what all processes' names begin with is: the space before them, if it is one alone. */
+size_t trace_common(const struct trace *trace);
+
 #endif

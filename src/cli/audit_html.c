@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/json.h"
 
@@ -71,6 +72,10 @@ static void print_run(FILE *out, const struct trace *trace, const struct audit *
     json_flag(&json, "holds", audit_holds(audit));
     json_number(&json, "count", trace->count);
     print_names(&json, "processes", &trace->processes);
+    char *common =
+        strndup(trace->processes.count ? trace->processes.text[0] : "", trace_common(trace));
+    json_text(&json, "common", common ? common : "");
+    free(common);
     print_names(&json, "regions", &trace->regions);
     json_list(&json, "violations");
     for (enum audit_property property = 0; property < PROPERTIES; property++)

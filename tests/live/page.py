@@ -55,6 +55,7 @@ class Open:
 def test_commands_appear_and_the_next_goes_in_when_one_is_killed(browser):
     with Open(browser) as scene:
         browser.wait("return /Nobody is here/.test(document.body.textContent)")
+        assert browser.js("return document.querySelector('.graph').hidden"), "nobody waits: there is no empty panel"
         first = scene.run("deploy")
         await_states(browser, "deploy", ["inside"])
         pid = browser.text("[data-row] .number:nth-of-type(5)")
@@ -219,6 +220,7 @@ def test_a_recorded_run_is_a_page_of_its_own(browser):
         assert browser.text("#verdict") == "All that was judged holds"
         assert browser.js("return [...document.querySelectorAll('[data-region]')].map((each) => each.querySelectorAll('.hold').length)") == [2, 1]
         assert browser.count("main script") == 0 and HOSTILE in browser.text("main")
+        assert browser.text("[data-region] h2").startswith("x in /"), "the space that all have in common is told apart"
         browser.wait("return document.querySelector('#spacetime').naturalWidth > 0", "the diagram is drawn")
         wide = browser.js("return document.querySelector('.bands').clientWidth")
         browser.js("const zoom = document.querySelector('#zoom'); zoom.value = 2; zoom.dispatchEvent(new Event('input'))")

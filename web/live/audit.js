@@ -3,7 +3,8 @@
 // space-time diagram around the first violation.
 
 const REGIONS_MOST = 60,
-    WIDTH = 1100;
+    WIDTH_LEAST = 300,
+    BESIDE = 40; // of a panel, what is no chart
 
 function spanWords(milliseconds) {
     if (milliseconds >= 10000) return duration(milliseconds);
@@ -11,6 +12,9 @@ function spanWords(milliseconds) {
     if (milliseconds >= 1) return `${milliseconds.toPrecision(3)} ms`;
     return `${(milliseconds * 1000).toPrecision(3)} µs`;
 }
+
+// A name without the space that all have in common.
+const shortOf = (run, name) => (name.startsWith(run.common) ? name.slice(run.common.length) : name);
 
 // Of each region who held it and how many waited, from its events in their order.
 class Recorded {
@@ -60,7 +64,7 @@ class Recorded {
             to: null,
             died: null,
             colour: colourOf(name),
-            label: name,
+            label: shortOf(this.run, name),
             title: `${name}, ${event.mode}${event.fence === null ? '' : `, fence ${event.fence}`}`,
         };
         region.holds.push(hold);
@@ -85,7 +89,6 @@ class RecordedPage {
             step: 0.5,
             value: 0,
             id: 'zoom',
-            'aria-label': 'Zoom',
             oninput: () => this.show(),
         });
         document
@@ -93,7 +96,13 @@ class RecordedPage {
             .append(
                 make('span', {class: 'brand'}, 'afteryou'),
                 make('span', {class: 'state-word'}, this.run.file),
-                make('div', {class: 'head-tools'}, this.zoom, new Theme().button),
+                make(
+                    'div',
+                    {class: 'head-tools'},
+                    make('label', {class: 'small', for: 'zoom'}, 'Zoom'),
+                    this.zoom,
+                    new Theme().button,
+                ),
             );
         const picture = document.getElementById('picture');
         picture.hidden = false;
@@ -119,6 +128,7 @@ class RecordedPage {
                 ),
             );
         this.show();
+        addEventListener('resize', () => beforePaint('charts', () => this.show()));
         document.documentElement.dataset.ready = 'yes';
     }
 
@@ -149,7 +159,8 @@ class RecordedPage {
 
     show() {
         const {recorded} = this,
-            width = Math.round(WIDTH * 2 ** Number(this.zoom.value));
+            room = Math.max(WIDTH_LEAST, this.charts.clientWidth - BESIDE),
+            width = Math.round(room * 2 ** Number(this.zoom.value));
         const busy = recorded.regions
             .filter((region) => region.holds.length || region.queue.length)
             .sort((one, other) => other.holds.length - one.holds.length);
@@ -159,7 +170,14 @@ class RecordedPage {
                 make(
                     'section',
                     {class: 'panel', 'data-region': region.name, 'aria-label': region.name},
-                    make('h2', {}, region.name),
+                    make(
+                        'h2',
+                        {},
+                        shortOf(this.run, region.name),
+                        region.name.startsWith(this.run.common) && this.run.common
+                            ? make('span', {class: 'small'}, ` in ${this.run.common.slice(0, -1)}`)
+                            : null,
+                    ),
                     make(
                         'div',
                         {
@@ -175,7 +193,9 @@ class RecordedPage {
                             width,
                             spanWords,
                             true,
-                        ).svg(region.name, (at) => `+${spanWords(at - recorded.from)}`),
+                        ).svg(region.name, (at) =>
+                            at === recorded.from ? '0' : `+${spanWords(at - recorded.from)}`,
+                        ),
                     ),
                 ),
             ),

@@ -80,7 +80,11 @@ const boxX = (box) => LEFT_WIDE + box.column * COLUMN_WIDE,
 
 class WaitGraph {
     constructor() {
-        this.element = make('section', {class: 'panel graph', 'aria-label': 'Who waits for whom'});
+        this.element = make('section', {
+            class: 'panel graph',
+            'aria-label': 'Who waits for whom',
+            hidden: true, // until somebody waits
+        });
         this.told = '';
         this.listed = false; // the list is open
     }

@@ -166,7 +166,7 @@ class Page {
         const total = (state, words) =>
             make(
                 'span',
-                {class: `total ${state}`, 'data-total': state},
+                {class: `total ${counts[state] ? state : ''}`, 'data-total': state},
                 make('strong', {}, counts[state].toLocaleString('en')),
                 ` ${words}`,
             );

@@ -283,7 +283,12 @@ class RegionList {
                 ? make(
                       'p',
                       {class: 'loading'},
-                      this.page.words ? 'Nothing fits.' : 'Nobody is here.',
+                      this.page.words
+                          ? 'Nothing fits.'
+                          : 'Nobody is here. Whoever enters a region appears by itself: try ',
+                      this.page.words
+                          ? null
+                          : make('code', {class: 'whole'}, 'afteryou run demo -- sleep 30'),
                   )
                 : null,
             left > 0

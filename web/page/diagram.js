@@ -5,7 +5,8 @@
 
 const LANE = 62,
     TOP = 40,
-    LEFT = 64;
+    LEFT = 64,
+    LETTER_WIDE = 5.8; // of a value
 
 // For each fetch the index of the move that stored what it read, which the engine tells; for each
 // receipt that of its send. −1: none.
@@ -64,6 +65,31 @@ class Diagram {
         this.width = width;
         this.first = Math.max(0, first);
         this.last = Math.min(session.steps.length, last);
+        this.gaps = this.gapsOfStores();
+    }
+
+    // Of each store in sight, how many moves it is from the nearest other one of its process: so
+    // much room its value has.
+    gapsOfStores() {
+        const gaps = new Map(),
+            latest = new Map();
+        for (let at = this.first; at < this.last; at++) {
+            const {process, access} = this.session.steps[at];
+            if (access?.kind !== 'write') continue;
+            const before = latest.get(process),
+                gap = before === undefined ? Infinity : at - before;
+            gaps.set(at, gap);
+            if (before !== undefined) gaps.set(before, Math.min(gaps.get(before), gap));
+            latest.set(process, at);
+        }
+        return gaps;
+    }
+
+    // As much of a value as there is room for.
+    valueAt(at) {
+        const value = this.session.steps[at].access.value.replace(/\w+=/g, ''),
+            letters = Math.floor((Math.min(3, this.gaps.get(at)) * this.width - 4) / LETTER_WIDE);
+        return value.length > letters ? `${value.slice(0, letters - 1)}…` : value;
     }
 
     // Where move number `at` (from 0) is.
@@ -122,6 +148,7 @@ class Diagram {
                 y2: high - 22,
             }),
             draw('text', {class: 'now-text', x: this.x(session.at - 0.5), y: TOP - 20}, 'now'),
+            this.names(high),
         );
     }
 
@@ -140,13 +167,24 @@ class Diagram {
             'g',
             {},
             draw('line', {class: 'lane', x1: LEFT - 8, x2: wide - 8, y1: y, y2: y}),
-            draw('circle', {cx: 14, cy: y, r: 6, fill: COLOURS[process]}),
-            draw(
-                'text',
-                {class: 'lane-name', x: 26, y: y + 5},
-                nameOf(this.session, process).replace('Node ', 'N'),
-            ),
             bands.map((band) => this.band(band, process, y)),
+        );
+    }
+
+    // They stay in sight: whoever scrolls moves them along.
+    names(high) {
+        return draw(
+            'g',
+            {class: 'lane-names'},
+            draw('rect', {x: 0, y: TOP, width: LEFT - 10, height: high - TOP - 26}),
+            Array.from({length: this.session.info.processes}, (_, process) => [
+                draw('circle', {cx: 14, cy: this.y(process), r: 6, fill: COLOURS[process]}),
+                draw(
+                    'text',
+                    {class: 'lane-name', x: 26, y: this.y(process) + 5},
+                    nameOf(this.session, process).replace('Node ', 'N'),
+                ),
+            ]),
         );
     }
 
@@ -200,7 +238,7 @@ class Diagram {
                 : kind === 'store'
                   ? draw('rect', {x: x - 10, y: y - 10, width: 20, height: 20, rx: 3})
                   : draw('circle', {cx: x, cy: y, r: 10});
-        const value = kind === 'store' ? step.access.value.replace(/\w+=/g, '') : '';
+        const value = kind === 'store' && this.width > 30 ? this.valueAt(at) : '';
         return draw(
             'g',
             {
@@ -218,15 +256,7 @@ class Diagram {
             kind !== 'dies' && this.width > 26
                 ? draw('text', {x, y: y + 4}, label.length > 3 ? label.slice(0, 2) : label)
                 : null,
-            value && this.width > 30
-                ? draw(
-                      'text',
-                      {class: 'value', x, y: y + 26},
-                      value.length > this.width / 6
-                          ? `${value.slice(0, this.width / 6 - 1)}…`
-                          : value,
-                  )
-                : null,
+            value ? draw('text', {class: 'value', x, y: y + 26}, value) : null,
         );
     }
 

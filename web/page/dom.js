@@ -29,7 +29,7 @@ function replace(element, ...children) {
     const key = element.contains(document.activeElement)
         ? document.activeElement.dataset?.key
         : null;
-    element.replaceChildren(...children.flat().filter(Boolean));
+    element.replaceChildren(...children.flat(Infinity).filter(Boolean));
     if (key) element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
 }
 

@@ -21,26 +21,13 @@ class DiagramView {
             button('Fit', () => this.fit(), {}),
             button('Save as SVG', () => this.save(), {}),
         );
-        const key = make(
-            'p',
-            {class: 'key'},
-            make('span', {class: 'sample waits'}),
-            'waits',
-            make('span', {class: 'sample inside'}),
-            'inside',
-            make('span', {class: 'sample dead'}),
-            'dead',
-            make('span', {class: 'sample square'}),
-            'store',
-            make('span', {class: 'sample round'}),
-            'fetch; its arrow comes from the store that it read',
-        );
+        this.key = make('p', {class: 'key'});
         this.element = make(
             'section',
             {class: 'panel spacetime', 'aria-label': 'Space and time'},
             make('div', {class: 'bar'}, make('h2', {}, 'Space and time'), tools),
             this.scroller,
-            key,
+            this.key,
         );
         this.scroller.addEventListener('scroll', () => this.look());
         this.scroller.addEventListener(
@@ -72,8 +59,29 @@ class DiagramView {
     }
 
     show() {
+        this.showKey();
         this.draw();
         beforePaint('diagram', () => this.follow());
+    }
+
+    // What the shapes mean: of registers, or of messages.
+    showKey() {
+        const {messages} = this.session.info;
+        if (this.keyOf === messages) return;
+        this.keyOf = messages;
+        const sample = (kind, words) => [make('span', {class: `sample ${kind}`}), words];
+        replace(
+            this.key,
+            sample('waits', 'waits'),
+            sample('inside', 'inside'),
+            sample('dead', 'dead'),
+            messages
+                ? make('span', {}, 'an arrow: a message, from its sender to where it arrived')
+                : [
+                      sample('square', 'store'),
+                      sample('round', 'fetch; its arrow comes from the store that it read'),
+                  ],
+        );
     }
 
     // The present move comes into sight.
@@ -89,6 +97,7 @@ class DiagramView {
     // Draws again if what is in sight has moved far from what was drawn.
     look() {
         this.seen = {left: this.scroller.scrollLeft, width: this.scroller.clientWidth};
+        this.keepNames();
         if (
             Math.abs(this.seen.left - this.drawn.left) > 8 * this.zoom ||
             this.seen.width > this.drawn.width
@@ -105,6 +114,13 @@ class DiagramView {
         this.scroller.replaceChildren(
             new Diagram(this.session, this.zoom, first, last).svg((at) => this.session.goto(at)),
         );
+        this.keepNames();
+    }
+
+    keepNames() {
+        this.scroller
+            .querySelector('.lane-names')
+            .setAttribute('transform', `translate(${this.seen.left} 0)`);
     }
 
     // The picture stands alone: the styles that it needs go with it, as they are in this theme.
