@@ -55,6 +55,32 @@ MUTANTS = [
      "choosing: fence-looked"),
     ("a wrong invariant: who claims first is inside first", "courtesy", "went(a) and claims(b) and rivals(a, b) =>",
      "went(a) and claims(b) and a != b =>", "decide: went-first"),
+    ("answers though it is inside", "carvalho_roucairol", "without inside_test", "", "replies: inside"),
+    ("answers whoever asks", "carvalho_roucairol", "without deferring", "", "replies: answered"),
+    ("joins with everybody's permission", "carvalho_roucairol", "without empty_hands", "", "joins: stranger"),
+    ("keeps the permission that it gives", "carvalho_roucairol",
+     "A(a, m, b)         := A(a, m, b) and not conflict(m, mode(b))", "A(a, m, b)         := A(a, m, b)", "replies: given-up"),
+    ("keeps what it gives when it leaves", "carvalho_roucairol", "A(a, m, b)     := A(a, m, b) and not deferred(a, b)",
+     "A(a, m, b)     := A(a, m, b)", "leaves: given-up"),
+    ("enters with a permission missing", "carvalho_roucairol", "forall b: other(a, b) => permitted(a, b)", "true",
+     "enters: inside"),
+    ("does not remember the numbers it hears", "carvalho_roucairol",
+     "then highest(a)         := max(highest(a), asked_number(b, a))\n         A(a, m, b)",
+     "then highest(a)         := highest(a)\n         A(a, m, b)", "replies: answered"),
+    ("asks with the number it has heard", "carvalho_roucairol", "our(a)             := highest(a) + 1",
+     "our(a)             := highest(a)", "asks: answered"),
+    ("two machines have one number", "carvalho_roucairol", "forall b: life(b) = UP => index(a) != index(b)", "true",
+     "joins: numbered"),
+    ("a link before the joining is installed", "carvalho_roucairol",
+     "knows(a, b)     := a != b and life(b) = UP\n         announced",
+     "knows(a, b)     := a != b and life(b) = UP\n         knows(b, a)     := a != b and life(b) = UP\n         announced",
+     "joins: inside"),
+    ("a newcomer's permission is nobody's", "carvalho_roucairol",
+     "knows(a, b)     := true\n         A(a, m, b)      := true", "knows(a, b)     := true", "welcomes: inside"),
+    ("a permission for every mode", "carvalho_roucairol", "and not permitted(a, b) and includes(mode(a), m))",
+     "and not permitted(a, b))", "receives: pair"),
+    ("a wrong invariant: readers exclude each other", "carvalho_roucairol",
+     "A(a, m, b) and A(b, k, a) => not conflict(m, k)", "A(a, m, b) and A(b, k, a) => false", "receives: pair"),
 ]
 
 # Left out without harm to what is proved: somebody may wait for ever, but nobody enters who should not.
@@ -62,6 +88,10 @@ SOUND = [
     ("waits on for one that died", "bakery", "without incarnation", "", None),
     ("who dies keeps its incarnation", "bakery", "incarnation(a) + 1", "incarnation(a)", None),
     ("waits on for one that died, in its scan", "courtesy", "without incarnation", "", None),
+    ("does not ask again", "carvalho_roucairol", "request(a, b)      := request(a, b) or asks_again(a, b)",
+     "request(a, b)      := request(a, b)", None),
+    ("each defers the other", "carvalho_roucairol", "our(a) = asked_number(b, a) and index(a) < index(b)",
+     "our(a) = asked_number(b, a)", None),
     ("two places have one index", "bakery", "where index(a) = index(b) => a = b\n", "", None),
 ]
 
@@ -69,7 +99,8 @@ SOUND = [
 NOT_NEEDED = {}
 
 # What `./dev test` tries.
-QUICK = {"bakery", "enters as soon as it has claimed", "passes who is on the express lane", "keeps its number when it enters",
+QUICK = {"bakery", "answers though it is inside", "answers whoever asks", "joins with everybody's permission",
+         "enters as soon as it has claimed", "passes who is on the express lane", "keeps its number when it enters",
          "awake, does not scan again", "takes a claimant that went in for another",
          "nobody waits for a chooser", "equal numbers let each other pass",
          "who leaves forgets its number", "a wrong invariant: numbers differ"}

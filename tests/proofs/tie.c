@@ -155,7 +155,10 @@ static const char *follow(struct tied *tied, const union view *from, const unsig
     tie->make(tie->inner, raw, move);
     memset(to.bytes, 0, tie->proof->size);
     tie->see(tie->inner, raw, to.bytes);
-    struct way way = {.tied = tied, .to = &to, .mover = move.process};
+    struct way way = {.tied = tied,
+                      .to = &to,
+                      .mover =
+                          tie->mover ? tie->mover(tie->inner, state, move) : (int)move.process};
     for (unsigned most = 0; most <= TIE_STEPS_MOST; most++)
         if (find(&way, from, most, &reached)) {
             keep_ghosts(tied, &reached, next);
@@ -253,9 +256,10 @@ const char *tie_search(const struct tie *tie)
                                   .judge = tied_judge,
                                   .status = inner->status,
                                   .conflict = inner->conflict};
-    if (tie->proof->size > VIEW_MOST || inner->processes > TIE_PLACES || tie->modes > TIE_MODES)
+    const unsigned places = tie->places ? tie->places : inner->processes;
+    if (tie->proof->size > VIEW_MOST || places > TIE_PLACES || tie->modes > TIE_MODES)
         fail("a view has no room for so much");
-    tie_places = (int)inner->processes;
+    tie_places = (int)places;
     tie_modes = (int)tie->modes;
     tied.inner.size = inner->size;
     tied.inner.states = calloc(SUCCESSORS_MOST, inner->size);

@@ -72,6 +72,9 @@ struct tie {
     void (*make)(const struct system *inner, unsigned char *state, struct move move);
     void (*see)(const struct system *inner, const unsigned char *state, void *view);
     unsigned modes;
+    unsigned places; /* of the proof; 0: the system's processes */
+    /* the place that makes the move; NULL: the process's number */
+    int (*mover)(const struct system *inner, const unsigned char *state, struct move move);
     /* the search renumbers: what ghosts remember of numbers is not judged */
     bool reduced;
     const char *left_out; /* a part that the proof is to leave out; NULL: none */
