@@ -130,7 +130,7 @@ typedef struct ay_spec {
     const char *name; /* the resource: 1 to 255 bytes, any but NUL */
     /* further resources, NULL-ended: all entered at once, none without the others; NULL: none */
     const char *const *also;
-    ay_mode mode;
+    ay_mode mode;   /* the strongest: ay_enter_as() and ay_convert() go below */
     unsigned slots; /* how many may be inside at once (exclusive mode); 0 is 1 */
     unsigned take;  /* hold so many units while inside; 0: none */
     unsigned of;    /* of the units 0 … of-1 */
@@ -234,6 +234,31 @@ AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int
  *   -EINTR  interrupted(arg) returned true: the wait was given up */
 AY_API int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)(void *),
                            void *arg, int timeout_ms);
+
+/* Enters in this mode: the spec's, or one that excludes no more. Timeout as in ay_enter_for(). It
+ * waits its turn as if it asked for the strongest mode that it may have, and lets in beside it whom
+ * its own mode does not exclude. Errors as ay_enter_for(), and
+ *   -EINVAL   the spec's mode does not include this one
+ *   -ENOTSUP  another mode than the spec's, and the region cannot have it: its protocol is not
+ *             "courtesy", it has slots or units, its space retains permissions or is a cluster's */
+AY_API int ay_enter_as(ay_region *region, ay_mode mode, int timeout_ms);
+
+/* Changes the mode of the present passage; for the thread that entered. To a mode that excludes
+ * less: at once, in one step, and those whom it now admits are woken; nobody who conflicts gets in
+ * between, and the fence stays. To another: waits, inside and in the old mode, until nobody who
+ * conflicts is inside; whoever comes meanwhile waits behind it. The passage then has a new fence.
+ * Timeout as in ay_enter_for(). Whatever fails, it stays inside in the mode that it had.
+ *   0               it has the mode
+ *   AY_AFTER_DEATH  likewise, and somebody died inside since: as ay_enter()
+ *   -ETIMEDOUT      not in time
+ *   -EDEADLK        another that conflicts is becoming stronger already, and each would wait for
+ *                   the other to leave; or to wait would close a cycle of waiting threads
+ *   -EPERM          not inside; or another thread entered; or the region belongs to another process
+ *   -EINVAL         the spec's mode does not include this one
+ *   -ENOTSUP        as ay_enter_as()
+ *   -EOVERFLOW      the numbers of the space are used up
+ *   -ESTALE         the space's file was removed */
+AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
 
 /* Says that the thread `thread` (ay_place.thread), of whatever process, waits until this region has
  * been entered and left: it has started us, say, and is inside elsewhere. A cycle of waiting
@@ -340,7 +365,7 @@ typedef struct ay_place {
      * being asked, which keeps others out as well */
     bool conditional;
     const char *const *names; /* the resource and what it takes also, NULL-ended */
-    ay_mode mode;
+    ay_mode mode;             /* of the passage; if it makes none: the strongest that it may have */
     unsigned slots, take, of;
     int priority;
     uint64_t fence; /* of the present passage, or the last */
@@ -358,6 +383,8 @@ typedef struct ay_place {
     const char *command;
     /* who entered last, or waits: a number that no other thread of this machine has */
     uint64_t thread;
+    /* what it waits for, if it is inside and converts to a stronger mode; else as `mode` */
+    ay_mode wants;
 } ay_place;
 
 /* A space, as an observer finds it. `path` is valid until this thread looks again. */

@@ -144,6 +144,37 @@ static int64_t since(const struct sight *sight, ay_state state)
     return taken ? atomic_load(&sight->cold.since_ns) : 0;
 }
 
+/* Inside, and waits for a stronger mode. */
+static bool upgrades(const struct viewer *viewer, unsigned place)
+{
+    const struct running_protocol *protocol = viewer->space.protocol;
+    const struct sight *sight = &viewer->sights[place];
+    return sight->vital.alive && sight->inside && protocol->upgrades &&
+           protocol->upgrades(sight->word);
+}
+
+static ay_mode within_limits(unsigned mode)
+{
+    return mode <= AY_NULL ? (ay_mode)mode : AY_NULL;
+}
+
+static ay_mode mode_shown(const struct viewer *viewer, unsigned place)
+{
+    return within_limits(viewer->space.protocol->mode(viewer->sights[place].word));
+}
+
+/* What it has, or waits for: one that upgrades has another than its word shows. Outside, the
+ * strongest that it may have. */
+static ay_mode mode_of(const struct viewer *viewer, unsigned place, ay_state state)
+{
+    const struct cold *cold = &viewer->sights[place].cold;
+    if (upgrades(viewer, place))
+        return within_limits(atomic_load(&cold->held));
+    return viewer->space.protocol->mode && (state == AY_INSIDE || state == AY_WAITING)
+               ? mode_shown(viewer, place)
+               : within_limits(cold->spec.mode);
+}
+
 static int show(const struct viewer *viewer, unsigned place, int (*each)(const ay_place *, void *),
                 void *arg)
 {
@@ -165,7 +196,7 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .alive = is_open(sight),
         .conditional = atomic_load(&cold->conditional) || asks(sight),
         .names = names,
-        .mode = cold->spec.mode <= AY_NULL ? (ay_mode)cold->spec.mode : AY_NULL,
+        .mode = mode_of(viewer, place, state),
         .slots = cold->spec.slots,
         .take = cold->spec.take,
         .of = cold->spec.of,
@@ -173,7 +204,8 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .fence = sight->fence,
         .order = state == AY_WAITING ? order_of(viewer, place) : 0,
         .since_ns = since(sight, state),
-        .waits_for = state == AY_WAITING && on > 0 && on <= viewer->space.places && on != place + 1
+        .waits_for = (state == AY_WAITING || upgrades(viewer, place)) && on > 0 &&
+                             on <= viewer->space.places && on != place + 1
                          ? (int)on - 1
                          : -1,
         .units = units,
@@ -185,6 +217,8 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .uid = cold->owner.uid,
         .command = cold->owner.command,
         .thread = atomic_load(&cold->thread),
+        .wants =
+            upgrades(viewer, place) ? mode_shown(viewer, place) : mode_of(viewer, place, state),
     };
     return each(&seen, arg);
 }

@@ -109,7 +109,7 @@ void ay__trace(const ay_region *region, const char *event)
         snprintf(name, sizeof name, "%.*s", (int)spec->name[at].length, spec->name[at].bytes);
         json_text(&line.json, "event", event);
         json_text(&line.json, "region", name);
-        json_text(&line.json, "mode", mode_name(spec->mode));
+        json_text(&line.json, "mode", mode_name(region->at.near.mode));
         if (spec->slots > 1)
             json_number(&line.json, "slots", spec->slots);
         if (strcmp(event, "enter") == 0) {

@@ -45,9 +45,9 @@ void pair_leave_by_hand(_Atomic uint64_t *words, unsigned self)
 }
 
 /* Lamport's bakery in one word a place: state 2 bits (1 choosing, 2 queued), mode 3 bits (not
- * used), incarnation 9 bits, number. */
-enum { STATE = 3, CHOOSING = 1, QUEUED = 2, LIFE_SHIFT = 5, NUMBER_SHIFT = 14 };
-#define LIFE ((uint64_t)511 << LIFE_SHIFT)
+ * used), incarnation 6 bits, number. */
+enum { STATE = 3, CHOOSING = 1, QUEUED = 2, LIFE_SHIFT = 5, NUMBER_SHIFT = 11 };
+#define LIFE ((uint64_t)63 << LIFE_SHIFT)
 
 void bakery_enter_by_hand(_Atomic uint64_t *words, unsigned self, unsigned places)
 {

@@ -9,7 +9,7 @@
  */
 #include <sched.h>
 
-#include "harness.h"
+#include "lives.h"
 
 enum { WORKERS = 8, KINDS = 6, UNITS = 6, SLOTS = 3 };
 
@@ -45,36 +45,9 @@ static bool is_odd(void *unused)
     return atomic_load(&witness->ticket) % 2 != 0;
 }
 
-/* Another's line, if its worker is not dead. A worker that was killed may be inside by its line; it
- * is not by the kernel. */
 static bool lives(const struct line *line)
 {
-    const int pid = atomic_load(&line->pid);
-    if (pid == 0)
-        return false;
-    char path[64], text[256];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    const size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    const char *state = strrchr(text, ')');
-    if (!state || state[2] == 'Z' || state[2] == 'X')
-        return false;
-    snprintf(path, sizeof path, "/proc/%d/status", pid);
-    file = fopen(path, "r");
-    if (!file)
-        return false;
-    uint64_t pending = 0;
-    while (fgets(text, sizeof text, file)) {
-        unsigned long long set;
-        if (sscanf(text, "SigPnd: %llx", &set) == 1 || sscanf(text, "ShdPnd: %llx", &set) == 1)
-            pending |= set;
-    }
-    fclose(file);
-    return !(pending >> (SIGKILL - 1) & 1);
+    return process_lives(atomic_load(&line->pid));
 }
 
 /* Looks for somebody who must not be inside with me. Whoever seems to be is asked for its life:

@@ -227,7 +227,8 @@ bool registers_conflict_between(const struct registers *at, unsigned j, unsigned
 bool registers_rival(const struct registers *at, unsigned place)
 {
     const struct model_process *other = model_process(at->model, at->state, at->process_of[place]);
-    return at->rivals >> place & 1 && request_conflict(at->request, other->request);
+    return at->rivals >> place & 1 &&
+           (at->model->converts || request_conflict(at->request, other->request));
 }
 
 int model_class(const struct register_model *model, unsigned request)

@@ -52,6 +52,7 @@ struct registers {
     unsigned places;
     unsigned rivals;     /* the places that can conflict with mine, a bit each */
     unsigned request;    /* what this passage asks for: a mode, a priority (register_model.h) */
+    unsigned target;     /* the mode that it converts to */
     unsigned unreliable; /* processes that malfunction, a bit each */
     bool buffered;       /* TSO: stores wait in a buffer */
     bool weak;           /* C11: stores are messages, which others may see late (weak.h) */
@@ -94,6 +95,9 @@ unsigned registers_slots(const struct registers *at);
 unsigned registers_overtake(const struct registers *at);
 bool registers_conditional(const struct registers *at);
 bool registers_calm(struct registers *at);
+unsigned registers_strongest(const struct registers *at);
+bool registers_excludes(const struct registers *at, unsigned mode, unsigned other);
+bool registers_admits(const struct registers *at);
 static inline unsigned registers_missed(const struct registers *at)
 {
     (void)at;
@@ -216,6 +220,8 @@ enum {
     REQUEST_EXCLUSIVE = 0,
     REQUEST_SHARED = 1,
     REQUEST_RELEASE = 2,
+    /* where passages are converted: excludes its like, and not those that share */
+    REQUEST_PROTECTED = 2,
     /* for another resource: its place has passed to somebody who is no rival */
     REQUEST_STRANGER = 3,
     REQUEST_URGENT = 4,

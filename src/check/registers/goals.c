@@ -15,6 +15,9 @@ enum goal {
     GOAL_REFUSED,                                  /* somebody waits for a unit */
     GOAL_STRANGER,                                 /* one who is no rival, and another */
     GOAL_APART,                                    /* two that can never conflict */
+    GOAL_UPGRADED,                                 /* one became exclusive inside */
+    GOAL_DOWNGRADED,                               /* one that was exclusive shares with another */
+    GOAL_TWO_UPGRADE,                              /* two want to, at the same time */
     GOALS
 };
 _Static_assert(GOALS <= 64, "a bit each");
@@ -71,7 +74,29 @@ uint64_t register_model_goals(const struct register_model *model)
         for (unsigned place = 0; place < model->places; place++)
             if (((1u << model->places) - 1) & ~(model->rivals[place] | 1u << place))
                 goals |= UINT64_C(1) << GOAL_APART;
+    if (model->converts && moving > 1)
+        goals |= UINT64_C(1) << GOAL_UPGRADED | UINT64_C(1) << GOAL_DOWNGRADED |
+                 UINT64_C(1) << GOAL_TWO_UPGRADE;
     return goals;
+}
+
+/* Of conversions. One that shares, and converted once, was exclusive before, unless it asked to
+ * become so. */
+static uint64_t conversions(const struct register_model *model, const unsigned char *state)
+{
+    unsigned sharing = 0, downgraded = 0, upgrading = 0, upgraded = 0;
+    for (unsigned process = 0; process < model->system.processes; process++) {
+        const struct model_process *record = model_process(model, state, process);
+        const bool exclusive = (record->request & 3) == REQUEST_EXCLUSIVE;
+        sharing += model_is_inside(record) && !exclusive;
+        downgraded += record->part == PART_INSIDE && record->converted == 1 && !exclusive &&
+                      record->target != REQUEST_EXCLUSIVE;
+        upgraded += record->part == PART_INSIDE && record->converted && exclusive;
+        upgrading += record->part == PART_CONVERTING && record->target == REQUEST_EXCLUSIVE;
+    }
+    return (uint64_t)(upgraded > 0) << GOAL_UPGRADED |
+           (uint64_t)(downgraded > 0 && sharing > 1) << GOAL_DOWNGRADED |
+           (uint64_t)(upgrading > 1) << GOAL_TWO_UPGRADE;
 }
 
 static bool some_apart(const struct register_model *model, const unsigned char *state)
@@ -106,6 +131,8 @@ uint64_t register_model_reaches(const struct system *system, const unsigned char
         reached |= UINT64_C(1) << GOAL_STRANGER;
     if (inside >= company(model))
         reached |= UINT64_C(1) << GOAL_SLOTS;
+    if (model->converts)
+        reached |= conversions(model, state);
     if (model->some_rivals && some_apart(model, state))
         reached |= UINT64_C(1) << GOAL_APART;
     if (units_held(model, state) >= model->units)
@@ -124,7 +151,8 @@ void register_model_name_goal(const struct system *system, unsigned goal, char *
     const char *how = goal >= GOAL_READERS ? NULL
                       : request == REQUEST_TWO && model->problem == PROBLEM_ALLOCATION
                           ? " (two units)"
-                          : asked[request];
+                      : request == REQUEST_PROTECTED && model->converts ? " (protected)"
+                                                                        : asked[request];
     switch (goal) {
     case GOAL_READERS:
         snprintf(text, room, "two share");
@@ -143,6 +171,15 @@ void register_model_name_goal(const struct system *system, unsigned goal, char *
         break;
     case GOAL_APART:
         snprintf(text, room, "two that can never conflict are inside at once");
+        break;
+    case GOAL_UPGRADED:
+        snprintf(text, room, "one becomes exclusive inside");
+        break;
+    case GOAL_DOWNGRADED:
+        snprintf(text, room, "one that was exclusive shares with another");
+        break;
+    case GOAL_TWO_UPGRADE:
+        snprintf(text, room, "two want to become exclusive at once");
         break;
     default:
         snprintf(text, room, "P%u enters%s", model->place_of[goal / REQUEST_KINDS], how ? how : "");

@@ -138,11 +138,21 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
     tell_access(&at, did, sizeof did);
     switch (move.kind) {
     case MOVE_START:
+        if (part == PART_INSIDE) {
+            static const char *const modes[] = {
+                [REQUEST_EXCLUSIVE] = "exclusive",
+                [REQUEST_SHARED] = "shared",
+                [REQUEST_PROTECTED] = "protected-write",
+            };
+            snprintf(line, room, "converts to %s; %s", modes[move.choice & 3u], did);
+            return;
+        }
         snprintf(line, room, "begins%s; %s%s", request_name(model, move.choice & 7u), did,
                  entry(&at, enters));
         return;
     case MOVE_ABORT:
-        snprintf(line, room, "gives up; %s", did);
+        snprintf(line, room, "gives up%s; %s",
+                 part == PART_CONVERTING ? ", and stays as it was" : "", did);
         return;
     case MOVE_DEATH:
         snprintf(line, room, "dies%s", part == PART_INSIDE ? " inside" : "");

@@ -7,13 +7,28 @@ static const struct register_model *model_of(const struct system *system)
     return system->context;
 }
 
+/* What it has, or waits for. */
+static unsigned wanted(const struct model_process *process)
+{
+    return process->part == PART_CONVERTING ? process->target : process->request;
+}
+
 bool register_conflict(const struct system *system, const unsigned char *state, unsigned i,
                        unsigned j)
 {
     const struct register_model *model = model_of(system);
     return model_rivals(model, model->place_of[i], model->place_of[j]) &&
-           request_conflict(model_process(model, state, i)->request,
-                            model_process(model, state, j)->request);
+           model_excludes(model, wanted(model_process(model, state, i)),
+                          wanted(model_process(model, state, j)));
+}
+
+/* Likewise of what they have: of two that are inside. */
+static bool exclude(const struct register_model *model, const unsigned char *state, unsigned i,
+                    unsigned j)
+{
+    return model_rivals(model, model->place_of[i], model->place_of[j]) &&
+           model_excludes(model, model_process(model, state, i)->request,
+                          model_process(model, state, j)->request);
 }
 
 /* What must hold at the very move that enters: its condition (D2), and its turn (D3). NULL if it
@@ -75,7 +90,7 @@ static const char *judge_exclusion(const struct system *system, const unsigned c
     const struct register_model *model = model_of(system);
     unsigned inside = 0, count = 0;
     for (unsigned i = 0; i < model->system.processes; i++)
-        if (model_process(model, state, i)->part == PART_INSIDE &&
+        if (model_is_inside(model_process(model, state, i)) &&
             !(model->timeouts && model_process(model, state, i)->halted)) {
             inside |= 1u << i;
             count++;
@@ -87,7 +102,7 @@ static const char *judge_exclusion(const struct system *system, const unsigned c
         } else {
             for (unsigned i = 0; i < model->system.processes; i++)
                 for (unsigned j = i + 1; j < model->system.processes; j++)
-                    if (inside >> i & inside >> j & 1 && register_conflict(system, state, i, j))
+                    if (inside >> i & inside >> j & 1 && exclude(model, state, i, j))
                         return "exclusion";
         }
     }

@@ -30,6 +30,7 @@ static struct registers registers_of(const struct register_model *model, unsigne
         .places = model->places,
         .rivals = model->rivals[model->place_of[process]],
         .request = model_process(model, state, process)->request,
+        .target = model_process(model, state, process)->target,
         .buffered = model->tso,
         .weak = model->weak,
         .checks_draws = model->protocol->checks_draws,
@@ -59,6 +60,7 @@ static bool depart(const struct register_model *model, struct registers *at)
     if ((my->point == 0 && passage(my, at) == PASSED) || passage(my, at) == PASSED) {
         process->part = parts ? PART_HOLDING : PART_IDLE;
         process->request = 0;
+        process->target = process->converted = 0;
     }
     return false;
 }
@@ -93,6 +95,10 @@ static bool advance(const struct register_model *model, struct registers *at)
                                 : (process->held + request_units(process->request)) & 7u;
         process->part = protocol->hold && process->held ? PART_PARTING : PART_LEAVING;
         return depart(model, at);
+    case PART_CONVERTING:
+    case PART_STAYING:
+        model_convert(at);
+        return false;
     case PART_HOLDING:
         process->held = 0;
         process->part = PART_LEAVING;
@@ -126,7 +132,11 @@ static bool make(const struct register_model *model, unsigned char *state, struc
                  struct registers *at)
 {
     struct model_process *process = model_process(model, state, move.process);
-    if (move.kind == MOVE_START) {
+    if (move.kind == MOVE_START && process->part == PART_INSIDE) {
+        process->part = PART_CONVERTING;
+        process->target = move.choice & 3u;
+        process->converted = (process->converted + 1u) & 3u;
+    } else if (move.kind == MOVE_START) {
         process->request = move.choice & 7u;
         if (model->passages && !process->held)
             process->begun = (process->begun + 1u) & 31u;
@@ -136,7 +146,7 @@ static bool make(const struct register_model *model, unsigned char *state, struc
     switch (move.kind) {
     case MOVE_ABORT:
         memset(model_passage(model, state, move.process), 0, model->protocol->passage_size);
-        process->part = PART_LEAVING;
+        process->part = process->part == PART_CONVERTING ? PART_STAYING : PART_LEAVING;
         __attribute__((fallthrough));
     case MOVE_START:
     case MOVE_STEP:
@@ -223,7 +233,8 @@ static void add(const struct register_model *model, const unsigned char *state,
         }
         assert(has_register(model, &at.access) && "the protocol's .words or .bits is too small");
         assert((kind != MOVE_START || !model->protocol->begins_with_write ||
-                at.access.kind == ACCESS_WRITE) &&
+                at.access.kind == ACCESS_WRITE ||
+                model_process(model, state, who)->part == PART_INSIDE) &&
                "the protocol begins otherwise");
         if (at.complaint)
             complaint = at.complaint;
@@ -253,6 +264,17 @@ static void add_starts(const struct register_model *model, const unsigned char *
             add(model, state, out, who, MOVE_START, request);
 }
 
+/* Inside: it may change its mode, to any of those that are asked for. */
+static void add_conversions(const struct register_model *model, const unsigned char *state,
+                            struct successors *out, unsigned who)
+{
+    const struct model_process *process = model_process(model, state, who);
+    for (unsigned mode = 0; mode < MODEL_MODES; mode++)
+        if (model->requests >> mode & 1 && mode != (process->request & 3u) &&
+            process->converted < CONVERSIONS_MOST)
+            add(model, state, out, who, MOVE_START, mode);
+}
+
 /* A process in its passage: it goes on, or gives up where it waits. */
 static void add_steps(const struct register_model *model, const unsigned char *state,
                       struct successors *out, unsigned who)
@@ -264,8 +286,11 @@ static void add_steps(const struct register_model *model, const unsigned char *s
         add(model, state, out, who, MOVE_STEP, 0);
         waits |= out->stays[first];
     }
-    if (model->aborts && waits && model_process(model, state, who)->part == PART_ENTERING)
+    const enum part part = model_process(model, state, who)->part;
+    if (model->aborts && waits && (part == PART_ENTERING || part == PART_CONVERTING))
         add(model, state, out, who, MOVE_ABORT, 0);
+    if (model->converts && part == PART_INSIDE)
+        add_conversions(model, state, out, who);
 }
 
 /* What may befall one of its words, and that one outside puts it right. */
@@ -374,7 +399,12 @@ static enum status model_status(const struct system *system, const unsigned char
         return active ? STATUS_ACTIVE : STATUS_DOORWAY;
     }
     case PART_INSIDE:
+    case PART_STAYING:
         return STATUS_INSIDE;
+    case PART_CONVERTING: { /* it waits from the store that says so, until it is refused */
+        const struct passage_head *my = model_passage(model, state, who);
+        return my->queued && !model->protocol->refused(my) ? STATUS_QUEUED : STATUS_INSIDE;
+    }
     case PART_PARTING:
     case PART_HOLDING:
     case PART_LEAVING:

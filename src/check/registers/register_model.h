@@ -13,15 +13,17 @@
 #include "check/registers/accesses.h"
 #include "check/search/system.h"
 
-enum { BUFFER_MOST = 8, REQUESTS_MOST = 8 };
+enum { BUFFER_MOST = 8, REQUESTS_MOST = 8, CONVERSIONS_MOST = 2 };
 
 /* The record of a process, in front of its passage's struct. */
 struct model_process {
-    uint8_t part : 4;    /* enum part */
-    uint8_t held : 3;    /* what it acquired and keeps between passages: the allocation problem */
-    uint8_t halted : 1;  /* stopped for ever, undetectably */
-    uint8_t request : 3; /* which request it serves */
-    uint8_t begun : 5;   /* passages begun, where they are limited */
+    uint8_t part : 4;      /* enum part */
+    uint8_t held : 3;      /* what it acquired and keeps between passages: the allocation problem */
+    uint8_t halted : 1;    /* stopped for ever, undetectably */
+    uint8_t request : 3;   /* which request it serves */
+    uint8_t begun : 5;     /* passages begun, where they are limited */
+    uint8_t target : 2;    /* the mode that it converts to, or converted to last in this passage */
+    uint8_t converted : 2; /* how often it has, in this passage: CONVERSIONS_MOST at most */
     union {
         uint16_t writing; /* a safe bit is being written: its index + 1 */
         /* where fences are judged, process 0 keeps the greatest so far: see model_fence */
@@ -33,7 +35,9 @@ enum part {
     PART_IDLE,
     PART_ENTERING,
     PART_INSIDE,
-    PART_PARTING, /* leaves, but keeps the units it chose inside */
+    PART_CONVERTING, /* inside, and changes its mode */
+    PART_STAYING,    /* inside, and has given that up */
+    PART_PARTING,    /* leaves, but keeps the units it chose inside */
     PART_HOLDING,
     PART_LEAVING,
     PART_MALFUNCTION
@@ -65,6 +69,12 @@ struct register_protocol {
     enum passage_result (*hold)(void *my,
                                 /* leaves, but keeps its units; then `leave` gives them back */
                                 struct registers *at);
+    /* inside, changes its mode; and gives that up. Whether the former makes it weaker, which its
+     * first access does; and whether it was refused */
+    enum passage_result (*convert)(void *my, struct registers *at);
+    enum passage_result (*stay)(void *my, struct registers *at);
+    bool (*weakens)(const struct registers *at);
+    bool (*refused)(const void *my);
     /* what a register becomes when its owner dies; NULL: 0 */
     word (*dead)(unsigned index, word value);
     bool (*dead_bit)(unsigned index, bool value); /* likewise a safe bit; NULL: false */
@@ -119,6 +129,9 @@ struct register_protocol {
     /* the property that must be found broken: a mutant, or a published error */
     const char *refutes;
 };
+
+/* The modes that a passage may be converted to: requests 0 to 2. */
+enum { MODEL_MODES = 3 };
 
 enum problem { PROBLEM_EXCLUSION, PROBLEM_ALLOCATION };
 
@@ -198,8 +211,9 @@ struct register_model {
     bool unreduced;         /* states as they are: without the protocol's normalise */
     bool writers_first;     /* `should precede` */
     bool by_priority;
-    bool express; /* `courtesy`: its express lane is tried as well */
-    bool fences;  /* judge that fences grow */
+    bool express;  /* `courtesy`: its express lane is tried as well */
+    bool converts; /* who is inside may change its mode, CONVERSIONS_MOST times in a passage */
+    bool fences;   /* judge that fences grow */
 };
 
 enum { PLACE_UNUSED = 0xff, LAG_ANY = UINT8_MAX };
@@ -244,6 +258,22 @@ static inline void model_set_bit(const struct register_model *model, unsigned ch
     *byte = (unsigned char)((*byte & ~(1u << index % 8)) | (unsigned)value << index % 8);
 }
 
+/* Whether two requests conflict. */
+static inline bool model_excludes(const struct register_model *model, unsigned a, unsigned b)
+{
+    if (model->converts && (a & 3) != (b & 3) && (a & 3) != REQUEST_EXCLUSIVE &&
+        (b & 3) != REQUEST_EXCLUSIVE)
+        return false; /* one that shares, and one that is protected */
+    return request_conflict(a, b);
+}
+
+/* Inside, in the mode of its request; it may be about to change that. */
+static inline bool model_is_inside(const struct model_process *process)
+{
+    return process->part == PART_INSIDE || process->part == PART_CONVERTING ||
+           process->part == PART_STAYING;
+}
+
 /* The greatest fence so far: one above its number, and the place, of whoever entered last. 0:
  * nobody has. */
 enum { FENCE_PLACE_BITS = 3 };
@@ -285,6 +315,9 @@ static inline bool model_rivals(const struct register_model *model, unsigned pla
 {
     return model->rivals[place] >> other & 1;
 }
+
+/* conversions.c: one access of a process that changes its mode, or gives that up. */
+void model_convert(struct registers *at);
 
 /* errors.c: how many errors can hit this process, and the which-th of them. */
 unsigned errors_count(const struct register_model *model, unsigned char *state, unsigned process);

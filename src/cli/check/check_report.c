@@ -49,6 +49,9 @@ static void describe_registers(const struct register_model *model, struct check_
         add(to, "a watch of %u", model->room);
     if (model->strangers)
         add(to, "strangers");
+    if (model->converts)
+        add(to, "conversion%s",
+            model->requests & 1u << REQUEST_PROTECTED ? " among three modes" : "");
     if (model->passages)
         add(to, "%u passages each", model->passages);
     add(to, "%s",

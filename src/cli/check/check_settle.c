@@ -12,6 +12,13 @@ static const char *contradiction(const struct check_words *asked)
 {
     const struct register_model *model = &asked->model;
     const struct register_protocol *protocol = model->protocol;
+    if (model->converts && !protocol->convert)
+        return "does not convert; --convert works with courtesy";
+    if (model->converts && (model->slots > 1 || model->units || model->strangers ||
+                            asked->precedence != CHECK_IN_ORDER || model->halts))
+        return "converts by itself: leave -l, --units, --strangers, --precedence and --halts out";
+    if (model->requests & 1u << REQUEST_PROTECTED && !model->units && !model->converts)
+        return "has the mode protected-write with --convert only";
     if (model->slots > 1 && !protocol->slots)
         return "has one slot; -l works with courtesy and forks";
     if (model->problem == PROBLEM_ALLOCATION && !protocol->conditions)
@@ -134,14 +141,20 @@ static void set_memory_model(struct check_words *asked)
 /* What was asked for, in the words of the model. */
 static bool set_modes(struct check_words *asked)
 {
-    enum { EXCLUSIVE = 1u << AY_EXCLUSIVE, SHARED = 1u << AY_SHARED };
-    if (asked->modes >> CHECK_BOTH & 1)
-        asked->modes = EXCLUSIVE | SHARED;
+    enum {
+        EXCLUSIVE = 1u << AY_EXCLUSIVE,
+        SHARED = 1u << AY_SHARED,
+        PROTECTED = 1u << AY_PROTECTED_WRITE
+    };
+    if (asked->modes >> CHECK_BOTH & 1 || (asked->model.converts && !asked->modes))
+        asked->modes |= EXCLUSIVE | SHARED;
+    asked->modes &= ~(1u << CHECK_BOTH);
     asked->model.requests = (asked->modes & EXCLUSIVE ? 1u << REQUEST_EXCLUSIVE : 0) |
-                            (asked->modes & SHARED ? 1u << REQUEST_SHARED : 0);
+                            (asked->modes & SHARED ? 1u << REQUEST_SHARED : 0) |
+                            (asked->modes & PROTECTED ? 1u << REQUEST_PROTECTED : 0);
     asked->model.writers_first = asked->precedence == CHECK_WRITERS_FIRST;
     asked->model.by_priority = asked->precedence == CHECK_PRIORITY;
-    return !(asked->modes & ~(unsigned)(EXCLUSIVE | SHARED));
+    return !(asked->modes & ~(unsigned)(EXCLUSIVE | SHARED | PROTECTED));
 }
 
 int check_settle_registers(struct check_words *asked)
@@ -159,8 +172,8 @@ int check_settle_registers(struct check_words *asked)
                                  protocol->places_least, protocol->places_most, model->places);
     if (!set_modes(asked))
         return usage_error("check",
-                           "%s is a protocol of registers: --modes takes exclusive, shared "
-                           "or both",
+                           "%s is a protocol of registers: --modes takes exclusive, shared or "
+                           "both, and with --convert protected-write",
                            protocol->name);
     if (model->units) {
         model->problem = PROBLEM_ALLOCATION;

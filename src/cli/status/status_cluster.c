@@ -115,6 +115,7 @@ static int add_place(struct status_view *view, char **field)
                             .alive = true,
                             .names = names,
                             .mode = mode <= AY_NULL ? (ay_mode)mode : AY_NULL,
+                            .wants = mode <= AY_NULL ? (ay_mode)mode : AY_NULL,
                             .pid = (int)strtol(field[4], NULL, 10),
                             .uid = (unsigned)strtoul(field[5], NULL, 10),
                             .since_ns = lasts < 0 ? 0 : text_now() - lasts * 1000000,

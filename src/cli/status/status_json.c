@@ -31,6 +31,10 @@ static void print_passage(struct json *json, const struct sighting *item)
     json_text(json, "state", state_name(seen->state));
     json_flag(json, "alive", seen->alive);
     json_text(json, "mode", text_mode(seen->mode));
+    if (seen->wants != seen->mode)
+        json_text(json, "wants", text_mode(seen->wants));
+    else
+        json_null(json, "wants");
     json_number(json, "slots", seen->slots ? seen->slots : 1);
     json_number(json, "take", seen->take);
     json_number(json, "of", seen->of);

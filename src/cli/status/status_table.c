@@ -53,6 +53,8 @@ static void describe_mode(const struct sighting *item, char *text)
     if (seen->take == 0) {
         if (seen->slots > 1)
             snprintf(text, CELL, "%s, %u slots", text_mode(seen->mode), seen->slots);
+        else if (seen->wants != seen->mode)
+            snprintf(text, CELL, "%s, wants %s", text_mode(seen->mode), text_mode(seen->wants));
         else
             snprintf(text, CELL, "%s", text_mode(seen->mode));
         return;

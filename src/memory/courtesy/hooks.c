@@ -19,12 +19,23 @@ static bool is_aside(uint64_t value)
 
 static bool is_inside(uint64_t value)
 {
-    return courtesy_state(value) == COURTESY_INSIDE;
+    return courtesy_state(value) == COURTESY_INSIDE || courtesy_state(value) == COURTESY_UPGRADES;
+}
+
+static bool is_upgrading(uint64_t value)
+{
+    return courtesy_state(value) == COURTESY_UPGRADES;
+}
+
+static unsigned mode_of(uint64_t value)
+{
+    return courtesy_mode(value);
 }
 
 static bool wants(uint64_t value)
 {
     switch (courtesy_state(value)) {
+    case COURTESY_UPGRADES:
     case COURTESY_CHOOSING:
     case COURTESY_QUEUED:
     case COURTESY_ASLEEP:
@@ -63,6 +74,23 @@ static void leave(struct registers *at)
     } else {
         courtesy_leave(&my, at);
     }
+}
+
+static enum conversion upgrade(struct registers *at, unsigned mode)
+{
+    struct courtesy_passage my;
+    watch_clear(&my.watch);
+    my.conversion = (struct courtesy_conversion){0};
+    if (courtesy_upgrade(&my, at, mode, (struct courtesy_without){0}) == PASSED)
+        return my.conversion.refused ? CONVERSION_REFUSED : CONVERSION_MADE;
+    courtesy_keep_mode(&my, at);
+    return CONVERSION_GIVEN_UP;
+}
+
+static void downgrade(struct registers *at, unsigned mode)
+{
+    struct courtesy_passage my;
+    courtesy_downgrade(&my, at, mode);
 }
 
 /* With half of the numbers used no permission is retained any longer, which would use them fastest.
@@ -135,6 +163,10 @@ const struct running_protocol ay__courtesy = {
                 FEATURE_PRECEDENCE | FEATURE_OVERTAKE,
     .enter = enter,
     .leave = leave,
+    .upgrade = upgrade,
+    .downgrade = downgrade,
+    .mode = mode_of,
+    .upgrades = is_upgrading,
     .hooks = &hooks,
     .aside = is_aside,
     .inside = is_inside,

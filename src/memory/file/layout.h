@@ -123,7 +123,7 @@
 #endif
 
 enum {
-    LAYOUT_VERSION = 7,
+    LAYOUT_VERSION = 8,
     GRANULE_LEAST = 4096, /* what anything that has a granule fits into */
     GRANULE_MOST = 64 * 1024,
     LINE = 64,
@@ -236,6 +236,7 @@ struct cold {
     _Atomic int64_t since_ns;
     _Atomic uint64_t since_fence; /* of the passage that since_ns belongs to, for those inside */
     _Atomic uint32_t waiting;     /* from the doorway until inside */
+    _Atomic uint32_t held;        /* the mode of one that upgrades: its word shows what it wants */
     /* its `when` is being asked, since since_ns: not inside yet, but nobody else may enter */
     _Atomic uint32_t asks;
     _Atomic uint64_t units[AY_UNITS_MOST / 64];

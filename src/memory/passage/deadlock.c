@@ -119,7 +119,7 @@ static bool holds(const struct registers *at)
 {
     const uint64_t me = atomic_load(&at->fixed.own_cold->thread);
     bool found = false;
-    if (at->behalf)
+    if (at->behalf || at->passage.inside) /* or it is inside this one, and upgrades */
         return true;
     if (pthread_mutex_trylock(&ay__process.mutex) != 0)
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the one inside may ask: its fence, its units, and how many wait for them. */
-#include "memory/passage/region.h"
+#include "memory/passage/words.h"
 #include "memory/remote/cluster.h"
 
 uint64_t ay_fence(const ay_region *region)
@@ -32,9 +32,10 @@ static bool waits(const struct registers *at, unsigned place)
     const struct running_protocol *protocol = at->fixed.protocol;
     const struct hot *hot = registers_hot(at, place);
     access_point();
+    const uint64_t value = atomic_load(&hot->word);
     const bool begun =
         protocol->wants
-            ? protocol->wants(atomic_load(&hot->word))
+            ? protocol->wants(value) && registers_excludes(at, at->near.mode, protocol->mode(value))
             : !atomic_load(&hot->inside) && atomic_load(&ay__cold(at->fixed.space, place)->waiting);
     return begun && ay__vital(at->fixed.space, place).alive;
 }

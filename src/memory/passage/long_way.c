@@ -21,7 +21,7 @@ static inline void rouse_after_change(struct registers *at)
     at->passage.moved = NULL;
 }
 
-static void stop_waiting(struct registers *at)
+void ay__stop_waiting(struct registers *at)
 {
     assert_required(at->passage.queues && (at->passage.waited || !at->passage.asleep));
     at->habits.calm = !at->passage.waited;
@@ -40,7 +40,8 @@ static int give_up(ay_region *region)
     struct registers *at = &region->at;
     at->fixed.protocol->leave(at);
     at->fixed.protocol->hooks->after_giving_up(at);
-    stop_waiting(at);
+    at->near.mode = (uint8_t)at->fixed.spec->mode;
+    ay__stop_waiting(at);
     rouse_after_change(at);
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "abandon");
@@ -81,7 +82,7 @@ static int entered(ay_region *region)
     atomic_store_explicit(&at->near.own->inside, 1, memory_order_release);
     at->passage.inside = true;
     at->fixed.protocol->hooks->after_entering(at, had_to_wait);
-    stop_waiting(at);
+    ay__stop_waiting(at);
     rouse_after_change(at);
     at->habits.entered = true;
     atomic_store_explicit(&at->fixed.own_cold->since_ns, had_to_wait ? ay__now() : ay__coarse_now(),
@@ -132,6 +133,10 @@ static int enter_again(ay_region *region)
     struct registers *at = &region->at;
     if (!at->fixed.reentrant)
         return ay__fail(-EDEADLK, "this region is already entered");
+    const unsigned mode = at->request.weaker ? (uint32_t)at->request.mode : at->fixed.spec->mode;
+    if (!modes_include(at->near.mode, mode))
+        return ay__fail(-EDEADLK, "this region is already entered as %s: it can be converted to %s",
+                        mode_name(at->near.mode), mode_name(mode));
     if (at->request.when) {
         at->passage.asking = true;
         const bool holds = at->request.when(at->request.argument);
@@ -168,6 +173,8 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
                                         .unheard = AT_NOBODY,
                                         .moved = moved};
     at->mine.passage++;
+    at->near.mode =
+        (uint8_t)(at->request.weaker ? (uint32_t)at->request.mode : at->fixed.spec->mode);
     at->fixed.protocol->hooks->before_entering(at);
     if (__builtin_expect(numbers_used_up(at), 0))
         return refuse_numbers(region);
@@ -225,6 +232,7 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
     atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
     at->passage.inside = false;
     at->fixed.protocol->leave(at);
+    at->near.mode = (uint8_t)at->fixed.spec->mode;
     at->fixed.protocol->hooks->after_leaving(at);
     return 0;
 }

@@ -10,6 +10,12 @@ int ay__enter_within(ay_region *region, int timeout_ms);
 
 int ay__leave_by_long_way(ay_region *region);
 
+/* For a child after fork: -EPERM. */
+int ay__refuse_stranger(void);
+
+/* It is inside, or has given up. */
+void ay__stop_waiting(struct registers *at);
+
 /* Inside, by whatever way: it will leave by the long one. */
 void ay__go_on_by_long_way(struct registers *at);
 

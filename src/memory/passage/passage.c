@@ -4,10 +4,11 @@
 #include <errno.h>
 
 #include "memory/courtesy/express.h"
+#include "memory/passage/convert.h"
 #include "memory/passage/long_way.h"
 #include "memory/passage/region.h"
 
-static int refuse_stranger(void)
+int ay__refuse_stranger(void)
 {
     return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
 }
@@ -16,7 +17,7 @@ __attribute__((always_inline)) static inline int enter(ay_region *region, int ti
 {
     const uint64_t lane = lane_for(&region->at.lane, ay__thread);
     if (__builtin_expect(region_is_strange(region), 0))
-        return refuse_stranger();
+        return ay__refuse_stranger();
     if (__builtin_expect(lane == 0, 1))
         return __builtin_expect(named_disturbed(&region->at) == 0, 1)
                    ? ay__express_enter(region, timeout_ms)
@@ -46,7 +47,7 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
 {
     struct registers *at = &region->at;
     if (region_is_strange(region))
-        return refuse_stranger();
+        return ay__refuse_stranger();
     if (at->near.cluster)
         return ay__fail(-ENOTSUP,
                         "conditions are for the processes of one machine, not for a cluster");
@@ -66,7 +67,7 @@ int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)
 {
     struct registers *at = &region->at;
     if (region_is_strange(region))
-        return refuse_stranger();
+        return ay__refuse_stranger();
     const struct request before = at->request;
     at->request = (struct request){.interrupted = interrupted, .argument = arg};
     const int result =
@@ -75,10 +76,27 @@ int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)
     return result;
 }
 
+int ay_enter_as(ay_region *region, ay_mode mode, int timeout_ms)
+{
+    struct registers *at = &region->at;
+    if (region_is_strange(region))
+        return ay__refuse_stranger();
+    const int error = ay__mode_is_allowed(region, mode);
+    if (error)
+        return error;
+    if ((unsigned)mode == at->fixed.spec->mode)
+        return enter(region, timeout_ms);
+    const struct request before = at->request;
+    at->request = (struct request){.weaker = true, .mode = mode};
+    const int result = ay__enter_within(region, timeout_ms);
+    at->request = before;
+    return result;
+}
+
 int ay_leave(ay_region *region)
 {
     if (__builtin_expect(region_is_strange(region), 0))
-        return refuse_stranger();
+        return ay__refuse_stranger();
     if (__builtin_expect(lane_is_taken(&region->at.lane), 1))
         return ay__express_leave(region);
     return lane_is_taken_again(&region->at.lane) ? express_leave_again(region)

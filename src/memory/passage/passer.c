@@ -19,6 +19,7 @@ static int renew(ay_region *region)
     if (error)
         return error;
     at->mine.word = atomic_load(&at->near.own->word);
+    at->near.mode = (uint8_t)region->spec.mode;
     atomic_store(&at->retention.grant, 0);
     at->retention.wanted = at->habits.calm = false;
     at->rivals.news |= atomic_load(&at->near.own->inherited) != 0;

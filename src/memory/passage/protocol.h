@@ -34,6 +34,8 @@ struct passage_hooks {
     void (*after_leaving)(struct registers *at);
 };
 
+enum conversion { CONVERSION_MADE, CONVERSION_REFUSED, CONVERSION_GIVEN_UP };
+
 struct running_protocol {
     const char *name;
     unsigned places_most, places_default;
@@ -41,6 +43,11 @@ struct running_protocol {
     unsigned features;
     bool (*enter)(struct registers *at); /* false: given up */
     void (*leave)(struct registers *at); /* from anywhere: leaving is failing */
+    /* inside, to a mode that excludes more, which may have to wait; or less. NULL: neither */
+    enum conversion (*upgrade)(struct registers *at, unsigned mode);
+    void (*downgrade)(struct registers *at, unsigned mode);
+    unsigned (*mode)(uint64_t word); /* of a passage; NULL: that of its spec */
+    bool (*upgrades)(uint64_t word); /* inside, and waits for the mode that its word shows */
     const struct passage_hooks *hooks;
     /* what a register reads as, once its owner is gone */
     uint64_t (*dead)(unsigned index, uint64_t value);

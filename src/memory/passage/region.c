@@ -29,6 +29,7 @@ static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
                  ay__trace_file < 0,
         .idle_shows = protocol->express,
         .every_place = protocol->features & FEATURE_EVERY_PLACE,
+        .mode = (uint8_t)region->spec.mode,
     };
     at->fixed = (struct fixed){
         .self = region->claim.place,

@@ -13,7 +13,25 @@ static inline void registers_broken(const struct registers *at, const char *inva
 
 static inline unsigned registers_mode(const struct registers *at)
 {
+    return at->near.mode;
+}
+
+static inline unsigned registers_strongest(const struct registers *at)
+{
     return at->fixed.spec->mode;
+}
+
+/* What a word shows is believed within limits only. */
+static inline bool registers_excludes(const struct registers *at, unsigned mode, unsigned other)
+{
+    (void)at;
+    return mode >= MODES || other >= MODES || modes_conflict(mode, other);
+}
+
+/* Beside an exclusive passage there are null ones at most: they wait until it has left. */
+static inline bool registers_admits(const struct registers *at)
+{
+    return at->near.mode != MODE_EXCLUSIVE;
 }
 
 static inline unsigned registers_slots(const struct registers *at)

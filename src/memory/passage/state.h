@@ -10,7 +10,7 @@
  *   retention    a permission is retained    it is given back   leave(), and the protocol
  *   rivals       whoever it is is met        it is met anew     ay__meet(), ay__gather()
  *   habits       a passage taught it         another did        none: a habit is learnt
- *   request      ay_enter_when(), …_unless() they return        themselves
+ *   request      ay_enter_when(), …_unless(), …_as()   they return    themselves
  *   passage      the long way begins         it ends            enter()
  *   waiting      its first sleep             its last           ay__begin_waiting()
  *   remote       the cluster permits         it ends            remote/
@@ -37,6 +37,10 @@ struct fixed_near {
     bool plain;       /* the lane may ever be open: nothing of the region is out of the ordinary */
     bool idle_shows;  /* by the top bit of register 0 (`courtesy`) */
     bool every_place; /* the protocol has FEATURE_EVERY_PLACE */
+    /* ay_mode of the present passage; the one here that is not fixed. That of the spec, unless
+     * ay_enter_as() asked for a weaker one, or ay_convert() changed it; and that again once it has
+     * left. While the lane is open it is the spec's */
+    uint8_t mode;
 };
 
 /* Fixed likewise: the rest. */
@@ -133,11 +137,14 @@ struct habits {
     bool entered; /* ever. Set by the first passage, which goes the long way; never cleared */
 };
 
-/* What the caller of ay_enter_when() or ay_enter_unless() asks for. All 0 in other calls. */
+/* What the caller of ay_enter_when(), ay_enter_unless() or ay_enter_as() asks for. All 0 in other
+ * calls. */
 struct request {
     bool (*when)(void *);
     bool (*interrupted)(void *); /* asked after every sleep whether to give up; NULL: nobody is */
     void *argument;              /* of both */
+    bool weaker;                 /* in `mode`, and not in the spec's */
+    ay_mode mode;
 };
 
 /* The present passage, on the long way. */
@@ -149,12 +156,14 @@ struct this_passage {
      * by each ay__condition(), which then lets it in so that enter() gives up */
     int refused;
     bool conditional; /* has a `when`, or takes units. Set when it begins */
-    /* on the long way, where it may watch others. Set when it begins; stop_waiting() clears it */
+    /* on the long way, where it may watch others. Set when it begins; cleared by
+     * ay__stop_waiting() */
     bool queues;
     /* it had to. Set by every wait, and by who recalls a permission; never cleared before the next
      * passage begins */
     bool waited;
-    /* that is public, and `waiting` holds. Set by ay__begin_waiting(); stop_waiting() clears it.
+    /* that is public, and `waiting` holds. Set by ay__begin_waiting(), cleared by
+     * ay__stop_waiting().
      * Never set without `waited` */
     bool asleep;
     bool inside; /* by the long way. Set once that is public; cleared by who leaves the long way */

@@ -111,11 +111,16 @@
  *   bool     registers_condition(at)                      the `when` of this passage
  *   bool     registers_conditional(at)                    whether it has one
  *   unsigned registers_mode(at)                           in which mode I ask for the region
+ *   unsigned registers_strongest(at)                      the strongest mode that I may convert to
+ *   bool     registers_excludes(at, mode, other)          whether passages in these two modes
+ *            conflict
+ *   bool     registers_admits(at)                         whether one that I exclude no longer,
+ *            once I am inside, may sleep on me
  *   bool     registers_conflict(at, place, mode)          whether that place's passage in that mode
  *            conflicts with mine
  *   bool     registers_conflict_between(at, j, mode_j, k, mode_k)  likewise of two others
  *   bool     registers_rival(at, place)                   whether the passage whose word was just
- *            fetched conflicts
+ *            fetched may conflict, in the strongest modes of both
  *   int      registers_precedence(at, place)              < 0: its class goes before mine; 0: the
  *            same class
  *   unsigned registers_slots(at), registers_overtake(at)  how many may be inside; the bound B

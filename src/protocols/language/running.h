@@ -8,7 +8,8 @@ typedef uint64_t word;
 typedef uint32_t place_number; /* as wide as a register: it counts loops, and is never shared */
 typedef uint64_t place_set;    /* a bit each: a protocol that uses it serves 64 places */
 #define PLACE_BITS       16
-#define INCARNATION_BITS 9
+#define WORD_MODE_BITS   3
+#define INCARNATION_BITS 6
 
 struct registers;
 

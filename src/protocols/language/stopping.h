@@ -10,6 +10,7 @@ typedef uint16_t word;
 typedef uint8_t place_number;
 typedef uint8_t place_set; /* a bit each */
 #define PLACE_BITS       4
+#define WORD_MODE_BITS   2
 #define INCARNATION_BITS 3
 
 /* Where an access stands: its label, and the text that it is in. */

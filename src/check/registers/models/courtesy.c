@@ -34,6 +34,45 @@ MODEL_PASSAGE(leave_alone, courtesy, courtesy_depart(&my->departure, at))
 MODEL_PASSAGE(hold, courtesy, courtesy_hold(my, at))
 MODEL_PASSAGE(give_back, courtesy, courtesy_give_back(my, at))
 
+/* Whether whoever excludes passages in `mode` is all that excludes them in `weaker`, and more. */
+static bool is_weaker(const struct registers *at, unsigned weaker, unsigned mode)
+{
+    for (unsigned other = 0; other < MODEL_MODES; other++)
+        if (registers_excludes(at, weaker, other) && !registers_excludes(at, mode, other))
+            return false;
+    return true;
+}
+
+static enum passage_result convert_without(struct courtesy_passage *my, struct registers *at,
+                                           struct courtesy_without without)
+{
+    return is_weaker(at, at->target, registers_mode(at))
+               ? courtesy_downgrade(my, at, at->target)
+               : courtesy_upgrade(my, at, at->target, without);
+}
+
+#define CONVERT_WITHOUT(part) convert_without(my, at, (struct courtesy_without){.part = true})
+
+MODEL_PASSAGE(convert, courtesy, convert_without(my, at, (struct courtesy_without){0}))
+MODEL_PASSAGE(convert_without_store, courtesy, CONVERT_WITHOUT(ahead))
+MODEL_PASSAGE(convert_without_express, courtesy, CONVERT_WITHOUT(express))
+MODEL_PASSAGE(convert_without_stronger, courtesy, CONVERT_WITHOUT(stronger))
+MODEL_PASSAGE(convert_without_refusal, courtesy, CONVERT_WITHOUT(refusal))
+MODEL_PASSAGE(convert_without_call, courtesy, CONVERT_WITHOUT(call))
+MODEL_PASSAGE(stay, courtesy, courtesy_keep_mode(my, at))
+MODEL_PASSAGE(enter_without_way, courtesy, WITHOUT(way))
+MODEL_PASSAGE(enter_without_turn, courtesy, WITHOUT(turn))
+
+static bool weakens(const struct registers *at)
+{
+    return is_weaker(at, at->target, registers_mode(at));
+}
+
+static bool refused(const void *my)
+{
+    return ((const struct courtesy_passage *)my)->conversion.refused;
+}
+
 static word dead(unsigned index, word value)
 {
     return index == 0 ? courtesy_dead(value) : 0;
@@ -51,12 +90,15 @@ static word fence(word first)
 
 static void write_value(unsigned index, word value, char *text, size_t room)
 {
-    static const char *const states[] = {"idle",   "choosing", "queued",  "asleep",  "aside",
-                                         "claims", "inside",   "holding", "express", "retained"};
+    static const char *const states[] = {"idle",    "choosing", "queued",  "asleep",
+                                         "aside",   "claims",   "inside",  "holding",
+                                         "express", "retained", "upgrades"};
+    static const char *const modes[] = {"", " shared", " protected", ""};
     if (index > 0)
         snprintf(text, room, "%u", value);
     else
-        snprintf(text, room, "%s %u", states[courtesy_state(value)], courtesy_number(value));
+        snprintf(text, room, "%s%s %u", states[courtesy_state(value)], modes[courtesy_mode(value)],
+                 courtesy_number(value));
 }
 
 /* Whether an incarnation was seen is all that matters of it: the current one is 0, an earlier one
@@ -65,7 +107,7 @@ enum { UNLIKE = (1 << INCARNATION_BITS) - 1 };
 
 static word with_incarnation(word w, word incarnation)
 {
-    return courtesy_word(courtesy_state(w), incarnation, courtesy_number(w));
+    return courtesy_word(courtesy_state(w), courtesy_mode(w), incarnation, courtesy_number(w));
 }
 
 /* All that a passage watches. */
@@ -89,6 +131,8 @@ static void forget_incarnations(const struct register_model *model, unsigned cha
             struct courtesy_passage *my = model_passage(model, state, other);
             if (my->scan.first && my->scan.j == place)
                 my->scan.first = with_incarnation(my->scan.first, UNLIKE);
+            if (my->conversion.first && my->conversion.j == place)
+                my->conversion.first = with_incarnation(my->conversion.first, UNLIKE);
             if (my->scan.recall.seen && my->scan.j == place)
                 my->scan.recall.seen = with_incarnation(my->scan.recall.seen, UNLIKE);
             for (unsigned which = 0; which < WATCHES; which++)
@@ -115,6 +159,8 @@ static unsigned landings(const struct register_model *model, const unsigned char
         return 2;
     if (part == PART_PARTING || part == PART_HOLDING)
         return 1; /* it will give back with a number one above its own */
+    if (part == PART_CONVERTING)
+        return my->conversion.head.point || my->conversion.most;
     if (part != PART_ENTERING)
         return 0;
     const bool drawing = my->express.glance.head.point || my->express.glance.most ||
@@ -124,8 +170,7 @@ static unsigned landings(const struct register_model *model, const unsigned char
 
 static void renumber_word(const struct renumber *numbers, word *w)
 {
-    *w = courtesy_word(courtesy_state(*w), courtesy_incarnation(*w),
-                       numbers->fresh[courtesy_number(*w)]);
+    *w = courtesy_numbered(courtesy_state(*w), *w, numbers->fresh[courtesy_number(*w)]);
 }
 
 static void renumber_passage(const struct register_model *model, struct courtesy_passage *my,
@@ -135,6 +180,10 @@ static void renumber_passage(const struct register_model *model, struct courtesy
         my->doorway.most = numbers->fresh[my->doorway.most];
     if (my->scan.first)
         renumber_word(numbers, &my->scan.first);
+    if (my->conversion.first)
+        renumber_word(numbers, &my->conversion.first);
+    if (my->conversion.most)
+        my->conversion.most = (word)(numbers->fresh[my->conversion.most - 1] + 1);
     if (my->scan.recall.seen)
         renumber_word(numbers, &my->scan.recall.seen);
     if (my->scan.most)
@@ -165,6 +214,10 @@ static void gather_passage(const struct register_model *model, struct courtesy_p
         renumber_add(numbers, my->doorway.most);
     if (my->scan.first)
         renumber_add(numbers, courtesy_number(my->scan.first));
+    if (my->conversion.first)
+        renumber_add(numbers, courtesy_number(my->conversion.first));
+    if (my->conversion.most)
+        renumber_add(numbers, (word)(my->conversion.most - 1));
     if (my->scan.recall.seen)
         renumber_add(numbers, courtesy_number(my->scan.recall.seen));
     if (my->scan.most)
@@ -269,7 +322,13 @@ static unsigned retain_words(unsigned places)
         .priorities = true,                                                                        \
         __VA_ARGS__};
 
-COURTESY_MODEL(model_courtesy, "courtesy", "ours: the region from one word a place", enter, NULL)
+/* Passages may be converted. */
+#define COURTESY_CONVERTING(identifier, title, text, run, converts, found)                         \
+    COURTESY_LEAVING(identifier, title, text, run, leave, NULL, found, .convert = converts,        \
+                     .stay = stay, .weakens = weakens, .refused = refused)
+
+COURTESY_CONVERTING(model_courtesy, "courtesy", "ours: the region from one word a place", enter,
+                    convert, NULL)
 COURTESY_LEAVING(model_courtesy_units, "courtesy-units",
                  "the same, holding a unit outside: take and of", enter, give_back, hold, NULL)
 COURTESY_MODEL(model_courtesy_without_look, "courtesy-without-look",
@@ -328,3 +387,24 @@ COURTESY_RETAIN(model_courtesy_retain_without_barrier, "courtesy-retain-without-
 COURTESY_RETAIN(model_courtesy_retain_without_retained, "courtesy-retain-without-retained",
                 "enters once a rival that it saw inside has retained its permission",
                 enter_without_retained, "fence")
+COURTESY_CONVERTING(model_courtesy_convert_without_store, "courtesy-convert-without-store",
+                    "looks who is inside before it says that it upgrades", enter,
+                    convert_without_store, "exclusion")
+COURTESY_CONVERTING(model_courtesy_convert_without_express, "courtesy-convert-without-express",
+                    "upgrades without waiting for who is on the express lane", enter,
+                    convert_without_express, "exclusion")
+COURTESY_CONVERTING(model_courtesy_convert_without_stronger, "courtesy-convert-without-stronger",
+                    "says that it upgrades, in the mode that it had", enter,
+                    convert_without_stronger, "exclusion")
+COURTESY_CONVERTING(model_courtesy_convert_without_refusal, "courtesy-convert-without-refusal",
+                    "two that upgrade wait for each other", enter, convert_without_refusal,
+                    "progress")
+COURTESY_CONVERTING(model_courtesy_convert_without_call, "courtesy-convert-without-call",
+                    "wakes no claimant when it says that it upgrades", enter, convert_without_call,
+                    "progress")
+COURTESY_CONVERTING(model_courtesy_convert_without_way, "courtesy-convert-without-way",
+                    "a claimant keeps its claim before one that upgrades", enter_without_way,
+                    convert, "exclusion")
+COURTESY_CONVERTING(model_courtesy_convert_without_turn, "courtesy-convert-without-turn",
+                    "who may convert passes those who wait, as if it could not", enter_without_turn,
+                    convert, "lockout")

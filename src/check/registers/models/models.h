@@ -115,7 +115,14 @@
     MODEL(courtesy_retain)                                                                         \
     MODEL(courtesy_retain_without_recall)                                                          \
     MODEL(courtesy_retain_without_barrier)                                                         \
-    MODEL(courtesy_retain_without_retained)
+    MODEL(courtesy_retain_without_retained)                                                        \
+    MODEL(courtesy_convert_without_store)                                                          \
+    MODEL(courtesy_convert_without_express)                                                        \
+    MODEL(courtesy_convert_without_stronger)                                                       \
+    MODEL(courtesy_convert_without_refusal)                                                        \
+    MODEL(courtesy_convert_without_call)                                                           \
+    MODEL(courtesy_convert_without_way)                                                            \
+    MODEL(courtesy_convert_without_turn)
 
 #define MODEL(name) extern const struct register_protocol model_##name;
 REGISTER_MODELS(MODEL)

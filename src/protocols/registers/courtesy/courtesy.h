@@ -6,8 +6,8 @@
  * places. Here a process says in its one word that it claims the region, looks once more at
  * everybody, and only then is inside.
  *
- * The word, least significant bits first: state, incarnation, number, and a bit that is set in
- * every state but IDLE. States:
+ * The word, least significant bits first: state, mode, incarnation, number, and a bit that is set
+ * in every state but IDLE. States:
  *   IDLE      outside; the number is the last one this place drew, kept across deaths
  *   CHOOSING  in the doorway: its number is not known yet
  *   QUEUED    awake, waiting its turn         ASLEEP  the same, asleep or about to be
@@ -16,6 +16,7 @@
  *   EXPRESS   claims without having queued
  *   HOLDING   keeps units that it chose while inside; in nobody's way
  *   RETAINED  outside, or inside again: courtesy_retain.h
+ *   UPGRADES  inside, and waits for a stronger mode: courtesy_convert.h
  * `before(a, b)`: by the space's precedence, then by number, then by place.
  *
  * What follows is about regions of one slot; courtesy_slots.h has the others.
@@ -72,6 +73,7 @@
 #include <string.h>
 
 #include "protocols/registers/courtesy/courtesy_aside.h"
+#include "protocols/registers/courtesy/courtesy_convert.h"
 #include "protocols/registers/courtesy/courtesy_retain.h"
 #include "protocols/registers/courtesy/courtesy_slots.h"
 
@@ -96,7 +98,8 @@ static OFTEN enum passage_result courtesy_dash(struct courtesy_express *my, stru
                                                struct courtesy_without without)
 {
     PASSAGE_BEGIN
-    WRITE(express, W(registers_self(at)), courtesy_in(COURTESY_EXPRESS, registers_own(at, 0)));
+    WRITE(express, W(registers_self(at)),
+          courtesy_as(COURTESY_EXPRESS, registers_mode(at), registers_own(at, 0)));
     my->glance.busy = !NONE_ABOVE(courtesy_quiet(registers_own(at, 0)));
     if (!my->glance.busy)
         WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, 0, without));
@@ -127,6 +130,8 @@ static inline enum courtesy_verdict courtesy_judge(const struct courtesy_look *l
         return COURTESY_ENTER;
     /* Would I pass one that waits before me once too often? */
     if (!without.bound && courtesy_passes_too_often(at, look->most, look->oldest))
+        return COURTESY_STEP_BACK;
+    if (look->yields && !without.way)
         return COURTESY_STEP_BACK;
     if (look->rivals == 0)
         return COURTESY_ENTER;
@@ -176,6 +181,8 @@ struct courtesy_passage {
     struct courtesy_slots slots;
     struct courtesy_again again;
     struct courtesy_retreat retreat;
+    struct courtesy_welcome welcome;
+    struct courtesy_conversion conversion;
 };
 
 /* A passage through a region of one slot. */
@@ -186,7 +193,7 @@ static inline enum passage_result courtesy_run_alone(struct courtesy_passage *my
     bool woken = false, holds = false;
     PASSAGE_BEGIN
     if (registers_retains(at) && registers_own(at, COURTESY_GRANT) != 0) {
-        if (!registers_conditional(at))
+        if (!registers_conditional(at) && registers_mode(at) == courtesy_mode(registers_own(at, 0)))
             CALL(courtesy_again, &my->again, at, without);
         if (my->again.inside) {
             my->again.inside = 0;
@@ -255,6 +262,13 @@ static inline enum passage_result courtesy_run_alone(struct courtesy_passage *my
     watch_clear(&my->watch);
     sights_clear(&my->sights, 0);
     ASSERT(C1, courtesy_state(registers_own(at, 0)) == COURTESY_CLAIMS);
+    if (registers_admits(at)) {
+        WRITE(inside_with, W(registers_self(at)),
+              courtesy_entered(at, my->claim.look.most, without));
+        memset(&my->claim.look, 0, sizeof my->claim.look);
+        CALL(courtesy_welcome, &my->welcome, at);
+        goto inside;
+    }
     WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, my->claim.look.most, without));
     memset(&my->claim.look, 0, sizeof my->claim.look);
 inside:;
@@ -345,6 +359,72 @@ static inline enum passage_result courtesy_leave(struct courtesy_passage *my, st
     PASSAGE_END
 }
 
+/* Inside: to a mode that excludes no more than mine (courtesy_convert.h). */
+static inline enum passage_result courtesy_downgrade(struct courtesy_passage *my,
+                                                     struct registers *at, unsigned mode)
+{
+    PASSAGE_BEGIN
+    WRITE(downgrade, W(registers_self(at)),
+          courtesy_as(COURTESY_INSIDE, mode, registers_own(at, 0)));
+    CALL(courtesy_release, &my->release, at, true);
+    PASSAGE_END
+}
+
+/* Inside: to a mode that excludes more. `conversion.refused`: another upgrades; it stays as it was.
+ */
+static inline enum passage_result courtesy_upgrade(struct courtesy_passage *my,
+                                                   struct registers *at, unsigned mode,
+                                                   struct courtesy_without without)
+{
+    bool woken = false;
+    PASSAGE_BEGIN
+    my->conversion.refused = 0;
+    if (!without.refusal)
+        CALL(courtesy_find_upgrade, &my->conversion, at, mode);
+    if (without.ahead)
+        CALL(courtesy_look_inside, &my->conversion, at, &my->watch, mode, without);
+    if (!my->conversion.refused) {
+        WRITE(upgrade, W(registers_self(at)),
+              courtesy_as(COURTESY_UPGRADES, without.stronger ? registers_mode(at) : mode,
+                          registers_own(at, 0)));
+        QUEUE;
+        if (!without.call)
+            CALL(courtesy_release, &my->release, at, false);
+        for (;;) {
+            if (!without.ahead)
+                CALL(courtesy_look_inside, &my->conversion, at, &my->watch, mode, without);
+            if (my->conversion.refused || !my->conversion.waits)
+                break;
+            my->conversion.most = 0;
+            SLEEP(wait, HEAD_OF(my), &my->watch, woken);
+            if (without.ahead)
+                CALL(courtesy_look_inside, &my->conversion, at, &my->watch, mode, without);
+        }
+        watch_clear(&my->watch);
+        my->conversion.waits = 0;
+        if (my->conversion.refused) {
+            my->conversion.most = 0;
+            CALL(courtesy_stay, &my->conversion, at);
+        } else {
+            ASSERT(C3, courtesy_state(registers_own(at, 0)) == COURTESY_UPGRADES);
+            WRITE_LATE(upgraded, W(registers_self(at)),
+                       courtesy_as(COURTESY_INSIDE, mode,
+                                   courtesy_entered(at, my->conversion.most, without)));
+            my->conversion.most = 0;
+        }
+    }
+    PASSAGE_END
+}
+
+/* Gives an upgrade up. */
+static inline enum passage_result courtesy_keep_mode(struct courtesy_passage *my,
+                                                     struct registers *at)
+{
+    PASSAGE_BEGIN
+    CALL(courtesy_stay, &my->conversion, at);
+    PASSAGE_END
+}
+
 /* Units: once they are chosen inside and published, others may choose in their turn. Leave by
  * courtesy_give_back. */
 static inline enum passage_result courtesy_hold(struct courtesy_passage *my, struct registers *at)
@@ -362,7 +442,7 @@ static inline enum passage_result courtesy_give_back(struct courtesy_passage *my
     const word own = registers_own(at, 0);
     PASSAGE_BEGIN
     WRITE(give_back, W(registers_self(at)),
-          courtesy_word(COURTESY_IDLE, courtesy_incarnation(own),
+          courtesy_word(COURTESY_IDLE, 0, courtesy_incarnation(own),
                         registers_draw(at, courtesy_number(own), COURTESY_NUMBER_BITS)));
     CALL(courtesy_release, &my->release, at, true);
     PASSAGE_END

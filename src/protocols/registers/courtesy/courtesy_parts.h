@@ -31,6 +31,13 @@ struct courtesy_without {
     bool patience;
     bool rouse;     /* slots: aside, does not see that somebody has left */
     bool listening; /* aside, listens only after it has looked */
+    bool ahead;     /* converts: looks who is inside before it says that it upgrades */
+    bool express;   /* converts: does not wait for who is on the express lane */
+    bool way;       /* a claimant keeps its claim before one that upgrades */
+    bool stronger;  /* converts: says that it upgrades, in the mode that it had */
+    bool refusal;   /* converts: nobody is told that another upgrades already */
+    bool turn;      /* who may convert passes those who wait, as if it could not */
+    bool call;      /* converts: wakes nobody when it says that it upgrades */
 };
 
 #define W(process) (process), 0
@@ -48,7 +55,7 @@ static OFTEN enum passage_result courtesy_doorway(struct courtesy_doorway *my, s
     word w = 0;
     PASSAGE_BEGIN
     my->most = courtesy_number(own);
-    WRITE(choosing, W(registers_self(at)), courtesy_in(COURTESY_CHOOSING, own));
+    WRITE(choosing, W(registers_self(at)), courtesy_as(COURTESY_CHOOSING, registers_mode(at), own));
     for (EACH_OTHER(my->j)) {
         READ(number, w, W(my->j));
         if (courtesy_number(w) > my->most)
@@ -58,7 +65,7 @@ static OFTEN enum passage_result courtesy_doorway(struct courtesy_doorway *my, s
     my->most = registers_draw(at, my->most, COURTESY_NUMBER_BITS);
     ASSERT(C2, my->most > courtesy_number(own));
     WRITE(queued, W(registers_self(at)),
-          courtesy_word(COURTESY_QUEUED, courtesy_incarnation(own), my->most));
+          courtesy_word(COURTESY_QUEUED, registers_mode(at), courtesy_incarnation(own), my->most));
     my->most = 0;
     PASSAGE_END
 }
@@ -77,8 +84,8 @@ static inline word courtesy_entered(struct registers *at, word most,
     const word own = registers_own(at, 0);
     if (without.raise)
         return courtesy_in(COURTESY_INSIDE, own);
-    return courtesy_word(
-        COURTESY_INSIDE, courtesy_incarnation(own),
+    return courtesy_numbered(
+        COURTESY_INSIDE, own,
         registers_draw(at, (word)(courtesy_fence(at, most) - 1u), COURTESY_NUMBER_BITS));
 }
 
@@ -117,20 +124,30 @@ static inline void courtesy_watch(struct registers *at, struct watch *watch, uns
     watch_add(at, watch, j, w);
 }
 
-/* Whoever claims or is inside must go first, and I wait asleep, where others may pass me. */
-static inline bool courtesy_blocks(enum courtesy_state state, bool before)
+/* Whoever claims or is inside must go first, if its mode excludes mine, and I wait asleep, where
+ * others may pass me. Who is before me, and waits, goes first as well if it would exclude what I
+ * may convert to: or one that comes in a weak mode, and upgrades, could pass it again and again. */
+static inline bool courtesy_blocks(enum courtesy_state state, bool before, bool excludes)
 {
     switch (state) {
     case COURTESY_INSIDE:
     case COURTESY_RETAINED:
+    case COURTESY_UPGRADES:
+        return excludes;
     case COURTESY_CLAIMS:
-        return true;
+        return excludes || before;
     case COURTESY_QUEUED:
     case COURTESY_ASLEEP:
         return before;
     default:
         return false;
     }
+}
+
+/* Whether one that waits its turn regards the passage that w shows at all. */
+static inline bool courtesy_heeds(struct registers *at, word w, struct courtesy_without without)
+{
+    return without.turn ? courtesy_excludes(at, w) : courtesy_concerns(at, w);
 }
 
 static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at,
@@ -144,7 +161,7 @@ static inline void courtesy_weigh(struct courtesy_scan *my, struct registers *at
             my->oldest = (word)(courtesy_number(w) + 1u);
         /* should I be blocked: those who sleep are woken one by the other */
         courtesy_watch(at, watch, my->j, w);
-    } else if (courtesy_blocks(state, before)) {
+    } else if (courtesy_blocks(state, before, courtesy_excludes(at, w))) {
         my->blockers++;
         courtesy_watch(at, watch, my->j, w);
     }
@@ -179,13 +196,17 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
         }
         if (courtesy_number(w) >= my->most)
             my->most = (word)(courtesy_number(w) + 1u);
+        if (!courtesy_heeds(at, w, without))
+            continue;
         if (courtesy_undecided(w) && !without.choosing) {
             my->first = w;
             AWAIT(decided, w, W(my->j),
                   !courtesy_undecided(w) || (!without.incarnation && !courtesy_same(w, my->first)));
             my->first = 0;
-            if (courtesy_undecided(w) || !registers_rival(at, my->j))
-                continue; /* it began anew, after I was queued */
+            /* it began anew, after I was queued; or it has left, or changed its mode */
+            if (courtesy_undecided(w) || !registers_rival(at, my->j) ||
+                !courtesy_heeds(at, w, without))
+                continue;
         }
         courtesy_weigh(my, at, watch, w);
     }
@@ -216,6 +237,12 @@ static inline bool courtesy_lets_pass(struct courtesy_glance *my, struct registe
     case COURTESY_HOLDING:
     case COURTESY_ASIDE:
         return true;
+    case COURTESY_CHOOSING:
+    case COURTESY_EXPRESS:
+    case COURTESY_INSIDE:
+    case COURTESY_UPGRADES:
+    case COURTESY_RETAINED:
+        return !courtesy_excludes(at, w);
     case COURTESY_ASLEEP:
         if (registers_overtake(at) == 0)
             return false;
@@ -241,7 +268,7 @@ static OFTEN enum passage_result courtesy_glance(struct courtesy_glance *my, str
             continue;
         if (courtesy_number(w) >= my->most)
             my->most = (word)(courtesy_number(w) + 1u);
-        if (!courtesy_lets_pass(my, at, w)) {
+        if (courtesy_heeds(at, w, without) && !courtesy_lets_pass(my, at, w)) {
             my->busy = 1;
             break;
         }
@@ -261,27 +288,29 @@ struct courtesy_look {
     place_number j;
     place_number rivals; /* those inside, or claiming, that count against me */
     place_number before; /* of them, those that claim and are before me */
+    uint8_t yields;      /* one of them upgrades, and waits until I have stepped back */
 };
 
 /* Who claims or is inside counts against me if it was so in my first look after I claimed; whoever
  * claimed later saw my claim, and has counted me. `watch` keeps the words of those that count. One
- * that was seen to claim and is now inside, or that was inside and retains its permission, still
- * counts: it may be the same passage. */
+ * that was seen to claim and is now inside, that was inside and retains its permission, or that has
+ * changed its mode inside, still counts: it may be the same passage. */
 static inline bool courtesy_still(word seen, word w, struct courtesy_without without)
 {
     const enum courtesy_state was = courtesy_state(seen), is = courtesy_state(w);
     if (without.retained && is == COURTESY_RETAINED)
         return false;
     return (was == COURTESY_CLAIMS && is == COURTESY_INSIDE) ||
+           (is == COURTESY_INSIDE && courtesy_same(seen, w)) ||
            ((was == COURTESY_CLAIMS || was == COURTESY_INSIDE) && is == COURTESY_RETAINED);
 }
 
 static inline bool courtesy_counts(const struct registers *at, struct watch *watch, unsigned j,
                                    word w, bool again, struct courtesy_without without)
 {
-    const bool claims = courtesy_state(w) == COURTESY_CLAIMS ||
-                        courtesy_state(w) == COURTESY_INSIDE ||
-                        courtesy_state(w) == COURTESY_RETAINED;
+    const bool claims =
+        courtesy_state(w) == COURTESY_CLAIMS || courtesy_state(w) == COURTESY_INSIDE ||
+        courtesy_state(w) == COURTESY_UPGRADES || courtesy_state(w) == COURTESY_RETAINED;
     if (!again || watch_lost(watch, j))
         return claims;
     if (!watch_has(watch, j))
@@ -302,16 +331,19 @@ static inline void courtesy_regard(struct courtesy_look *my, struct registers *a
         my->most = (word)(courtesy_number(w) + 1u);
     if (courtesy_state(w) == COURTESY_IDLE && !again)
         return;
-    const bool counts = courtesy_counts(at, watch, my->j, w, again, without);
-    const bool before = courtesy_before_me(at, my->j, w);
-    if (counts) {
+    const bool before = courtesy_before_me(at, my->j, w), excludes = courtesy_excludes(at, w);
+    if (!excludes && again)
+        watch_drop(watch, my->j);
+    if (excludes && courtesy_state(w) == COURTESY_UPGRADES)
+        my->yields = 1;
+    if (excludes && courtesy_counts(at, watch, my->j, w, again, without)) {
         if (!again)
             watch_add(at, watch, my->j, w);
         my->rivals++;
         my->before = (place_number)(my->before + (before && courtesy_state(w) == COURTESY_CLAIMS));
     }
     if ((courtesy_state(w) == COURTESY_QUEUED || courtesy_state(w) == COURTESY_ASLEEP) && before &&
-        (my->oldest == 0 || courtesy_number(w) + 1u < my->oldest))
+        courtesy_heeds(at, w, without) && (my->oldest == 0 || courtesy_number(w) + 1u < my->oldest))
         my->oldest = (word)(courtesy_number(w) + 1u);
 }
 
@@ -374,8 +406,9 @@ static RARELY enum passage_result courtesy_release(struct courtesy_release *my,
         READ(concern, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
-        /* A claimant sleeps too, while one that claimed before it is inside. */
-        if (courtesy_state(w) == COURTESY_ASLEEP || courtesy_state(w) == COURTESY_CLAIMS)
+        /* A claimant sleeps too, while one that claimed before it is inside; and who upgrades. */
+        if (courtesy_state(w) == COURTESY_ASLEEP || courtesy_state(w) == COURTESY_CLAIMS ||
+            courtesy_state(w) == COURTESY_UPGRADES)
             my->any = 1;
         if (my->any && !aside)
             break;

@@ -16,12 +16,15 @@ enum courtesy_state {
     COURTESY_INSIDE,
     COURTESY_HOLDING,
     COURTESY_EXPRESS,
-    COURTESY_RETAINED
+    COURTESY_RETAINED,
+    COURTESY_UPGRADES
 };
 
 enum {
     COURTESY_STATE_BITS = 4,
-    COURTESY_NUMBER_SHIFT = COURTESY_STATE_BITS + INCARNATION_BITS,
+    COURTESY_MODE_SHIFT = COURTESY_STATE_BITS,
+    COURTESY_INCARNATION_SHIFT = COURTESY_MODE_SHIFT + WORD_MODE_BITS,
+    COURTESY_NUMBER_SHIFT = COURTESY_INCARNATION_SHIFT + INCARNATION_BITS,
     COURTESY_STIRS_SHIFT = 8 * (int)sizeof(word) - 1, /* set in every state but IDLE */
     COURTESY_NUMBER_BITS = COURTESY_STIRS_SHIFT - COURTESY_NUMBER_SHIFT
 };
@@ -31,9 +34,15 @@ static inline enum courtesy_state courtesy_state(word w)
     return (enum courtesy_state)(w & ((1u << COURTESY_STATE_BITS) - 1));
 }
 
+/* Of the passage that it shows; 0 of an idle place. */
+static inline unsigned courtesy_mode(word w)
+{
+    return (unsigned)(w >> COURTESY_MODE_SHIFT & ((1u << WORD_MODE_BITS) - 1));
+}
+
 static inline word courtesy_incarnation(word w)
 {
-    return (word)(w >> COURTESY_STATE_BITS & ((1u << INCARNATION_BITS) - 1));
+    return (word)(w >> COURTESY_INCARNATION_SHIFT & ((1u << INCARNATION_BITS) - 1));
 }
 
 static inline word courtesy_number(word w)
@@ -41,9 +50,12 @@ static inline word courtesy_number(word w)
     return (word)((word)(w << 1) >> (COURTESY_NUMBER_SHIFT + 1));
 }
 
-static inline word courtesy_word(enum courtesy_state state, word incarnation, word number)
+static inline word courtesy_word(enum courtesy_state state, unsigned mode, word incarnation,
+                                 word number)
 {
-    return (word)((word)state | (word)(incarnation << COURTESY_STATE_BITS) |
+    return (word)((word)state |
+                  (word)((word)(state == COURTESY_IDLE ? 0 : mode) << COURTESY_MODE_SHIFT) |
+                  (word)(incarnation << COURTESY_INCARNATION_SHIFT) |
                   (word)(number << COURTESY_NUMBER_SHIFT) |
                   (word)((word)(state != COURTESY_IDLE) << COURTESY_STIRS_SHIFT));
 }
@@ -71,14 +83,25 @@ static inline word courtesy_quiet(word own)
 /* The same place in another state. */
 static inline word courtesy_in(enum courtesy_state state, word w)
 {
-    return courtesy_word(state, courtesy_incarnation(w), courtesy_number(w));
+    return courtesy_word(state, courtesy_mode(w), courtesy_incarnation(w), courtesy_number(w));
+}
+
+/* Likewise, in another mode; or with another number. */
+static inline word courtesy_as(enum courtesy_state state, unsigned mode, word w)
+{
+    return courtesy_word(state, mode, courtesy_incarnation(w), courtesy_number(w));
+}
+
+static inline word courtesy_numbered(enum courtesy_state state, word w, word number)
+{
+    return courtesy_word(state, courtesy_mode(w), courtesy_incarnation(w), number);
 }
 
 /* What a place's word reads as once its owner has died. */
 static inline word courtesy_dead(word w)
 {
     const word next = (word)((courtesy_incarnation(w) + 1u) & ((1u << INCARNATION_BITS) - 1));
-    return courtesy_word(COURTESY_IDLE, next, courtesy_number(w));
+    return courtesy_word(COURTESY_IDLE, 0, next, courtesy_number(w));
 }
 
 /* Whether place j, whose word was seen as w, goes before me. */
@@ -95,6 +118,18 @@ static inline bool courtesy_before_me(struct registers *at, unsigned j, word w)
 static inline bool courtesy_undecided(word w)
 {
     return courtesy_state(w) == COURTESY_CHOOSING || courtesy_state(w) == COURTESY_EXPRESS;
+}
+
+/* Whether the passage that w shows excludes one in my mode; and whether it would, were I in the
+ * strongest mode that I may convert to. The former implies the latter. */
+static inline bool courtesy_excludes(struct registers *at, word w)
+{
+    return registers_excludes(at, registers_mode(at), courtesy_mode(w));
+}
+
+static inline bool courtesy_concerns(struct registers *at, word w)
+{
+    return registers_excludes(at, registers_strongest(at), courtesy_mode(w));
 }
 
 /* The same passage, whatever its state: every passage draws a number, and every death changes the

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Conversion: who is inside changes its mode (protocols/registers/courtesy/courtesy_convert.h).
+ *
+ * To become stronger is a passage of its own, as far as waiting goes: it has a deadline, sleeps, is
+ * seen to sleep, and may close a cycle of waiting threads. But it is inside all the while, in the
+ * mode that it had, and counts as such for whoever looks: for a death, for its units, for ay_leave.
+ */
+#include "memory/passage/convert.h"
+
+#include <errno.h>
+
+#include "memory/passage/annotate.h"
+#include "memory/passage/long_way.h"
+#include "memory/passage/region.h"
+
+int ay__mode_is_allowed(const ay_region *region, ay_mode mode)
+{
+    const struct registers *at = &region->at;
+    const struct public_spec *spec = at->fixed.spec;
+    if ((unsigned)mode >= MODES)
+        return ay__fail(-EINVAL, "there is no mode %d", (int)mode);
+    if (!modes_include(spec->mode, mode))
+        return ay__fail(-EINVAL, "the region was opened as %s, and cannot become %s",
+                        mode_name(spec->mode), mode_name(mode));
+    if ((unsigned)mode == spec->mode)
+        return 0;
+    if (at->near.cluster)
+        return ay__fail(-ENOTSUP, "in a cluster a region has the mode that it was opened with");
+    if (!at->fixed.protocol->upgrade)
+        return ay__fail(-ENOTSUP,
+                        "under the protocol '%s' a region has the mode that it was opened with",
+                        at->fixed.protocol->name);
+    if (spec->slots > 1 || spec->take > 0)
+        return ay__fail(-ENOTSUP, "a region with slots or units has one mode");
+    if (at->fixed.space->retain)
+        return ay__fail(-ENOTSUP, "where permissions are retained, a region has the mode that it "
+                                  "was opened with: use a space without `retain`");
+    return 0;
+}
+
+/* The least mode that excludes all that either does: one of them, but for two. */
+static unsigned join(unsigned mode, unsigned other)
+{
+    return modes_include(mode, other)   ? mode
+           : modes_include(other, mode) ? other
+                                        : MODE_PROTECTED_WRITE;
+}
+
+static void downgrade(ay_region *region, unsigned mode)
+{
+    struct registers *at = &region->at;
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "leave");
+    annotate_leave(at->fixed.spec);
+    at->near.mode = (uint8_t)mode;
+    at->fixed.protocol->downgrade(at, mode);
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "enter");
+}
+
+/* Waits for the stronger mode. 0: it has it. */
+static int upgrade(ay_region *region, unsigned mode, int64_t deadline)
+{
+    struct registers *at = &region->at;
+    struct cold *own = at->fixed.own_cold;
+    const int64_t since = atomic_load(&own->since_ns);
+    at->passage = (struct this_passage){.deadline = deadline,
+                                        .reason = -ETIMEDOUT,
+                                        .give_up = -ETIMEDOUT,
+                                        .queues = true,
+                                        .inside = true,
+                                        .depth = at->passage.depth,
+                                        .unheard = AT_NOBODY};
+    at->mine.passage++;
+    atomic_store(&own->held, at->near.mode); /* before the word shows the mode that it wants */
+    const enum conversion end = at->fixed.protocol->upgrade(at, mode);
+    ay__stop_waiting(at);
+    if (end == CONVERSION_MADE) {
+        if (__builtin_expect(ay__trace_file >= 0, 0))
+            ay__trace(region, "leave");
+        annotate_enter(at->fixed.spec);
+        at->near.mode = (uint8_t)mode;
+        if (__builtin_expect(ay__trace_file >= 0, 0))
+            ay__trace(region, "enter");
+        atomic_store(&own->since_ns, ay__now());
+        atomic_store(&own->since_fence, ay_fence(region));
+        return 0;
+    }
+    atomic_store(&own->since_ns, since);
+    if (end == CONVERSION_REFUSED)
+        return ay__fail(-EDEADLK,
+                        "another that conflicts is becoming stronger too, and goes first");
+    return at->passage.reason;
+}
+
+static int convert(ay_region *region, unsigned mode, int64_t deadline)
+{
+    struct registers *at = &region->at;
+    const unsigned least = join(at->near.mode, mode);
+    int told = 0;
+    ay__go_on_by_long_way(at);
+    if (least != at->near.mode) {
+        if (numbers_used_up(at))
+            return ay__fail(-EOVERFLOW,
+                            "the numbers of the space %s are used up: remove it when nobody uses "
+                            "it (afteryou spaces remove)",
+                            at->fixed.space->path);
+        const int error = upgrade(region, least, deadline);
+        if (error)
+            return error;
+        told = registers_has_news(at) ? ay__deaths_attend(region) : 0;
+    }
+    if (least != mode)
+        downgrade(region, mode);
+    return told;
+}
+
+int ay_convert(ay_region *region, ay_mode mode, int timeout_ms)
+{
+    AY__UNCANCELLED;
+    struct registers *at = &region->at;
+    if (region_is_strange(region))
+        return ay__refuse_stranger();
+    if (!region_is_inside(region))
+        return ay__fail(-EPERM, "the caller is not inside the region");
+    if (ay__thread != at->passer.thread)
+        return ay__fail(-EPERM, "another thread has entered: it alone can change the mode");
+    const int error = ay__mode_is_allowed(region, mode);
+    if (error)
+        return error;
+    if (at->passage.asking)
+        return ay__fail(-EDEADLK,
+                        "this region is being converted: what is asked meanwhile cannot do so");
+    if ((unsigned)mode == at->near.mode)
+        return 0;
+    const int64_t deadline = timeout_ms < 0    ? INT64_MAX
+                             : timeout_ms == 0 ? INT64_MIN
+                                               : ay__now() + (int64_t)timeout_ms * 1000000;
+    const int result = convert(region, (unsigned)mode, deadline);
+    return result == -ETIMEDOUT
+               ? ay__fail(-ETIMEDOUT, "not converted within %d ms: it stays as it was", timeout_ms)
+               : result;
+}

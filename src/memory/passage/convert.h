@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Modes that change: which of them a region may be in. */
+#ifndef AFTERYOU_MEMORY_PASSAGE_CONVERT_H
+#define AFTERYOU_MEMORY_PASSAGE_CONVERT_H
+
+#include "memory/passage/state.h"
+
+/* Whether the region may be entered in this mode, or converted to it; or why not. */
+int ay__mode_is_allowed(const ay_region *region, ay_mode mode);
+
+#endif
