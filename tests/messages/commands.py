@@ -258,6 +258,8 @@ class Check(unittest.TestCase):
             (["link", "-n", "3"], "a link has 2 ends, not 3"),
             (["link", "--requests", "9"], "says 1 to 3 messages here, not 9"),
             (["link", "--property", "fence"], "neither modes nor properties"),
+            (["lamport", "--links", "--deaths", "1"], "deaths of users are for carvalho-roucairol, over links"),
+            (["carvalho-roucairol", "--property", "told"], "say --links"),
             (["lamport", "--connections", "1"], "--connections does not go with it"),
             (["token", "--links"], "links are for lamport, ricart-agrawala and carvalho-roucairol"),
             (["lamport", "--links", "--network", "agreed"], "messages are fifo or reordered"),

@@ -11,11 +11,14 @@
 #include "check/messages/messages_model.h"
 #include "check/search/verdict.h"
 
+enum { READERS = 1 << MODE_EXCLUSIVE | 1 << MODE_SHARED };
+
 struct setting {
     const char *name;
     unsigned nodes, requests, crashes, joinings;
     enum channels channels;
     unsigned judged; /* a bit for each enum messages_property; 0: what is promised */
+    unsigned deaths, modes;
 };
 
 static struct messages_options options_of(const struct setting *setting)
@@ -27,7 +30,9 @@ static struct messages_options options_of(const struct setting *setting)
                                      .channels = setting->channels,
                                      .crashes = setting->crashes,
                                      .joinings = setting->joinings,
-                                     .judged = setting->judged};
+                                     .judged = setting->judged,
+                                     .deaths = setting->deaths,
+                                     .modes = setting->modes};
 }
 
 static void search(const struct setting *setting, struct messages_model *model,
@@ -46,15 +51,17 @@ static void protocols_hold_over_links(void **unused)
 {
     (void)unused;
     static const struct setting cases[] = {
-        {"carvalho-roucairol", 2, 2, 2, 2, CHANNELS_FIFO, 0},
-        {"carvalho-roucairol", 2, 2, 1, 1, CHANNELS_REORDERED, 0},
-        {"carvalho-roucairol", 3, 2, 0, 0, CHANNELS_FIFO, 0},
-        {"carvalho-roucairol", 3, 1, 1, 0, CHANNELS_FIFO, 0},
-        {"ricart-agrawala", 2, 2, 2, 2, CHANNELS_FIFO, 0},
-        {"ricart-agrawala", 2, 2, 1, 1, CHANNELS_REORDERED, 0},
-        {"ricart-agrawala", 3, 1, 1, 0, CHANNELS_FIFO, 0},
-        {"lamport", 2, 2, 1, 1, CHANNELS_FIFO, 0},
-        {"lamport-links-unwelcomed", 2, 2, 1, 1, CHANNELS_FIFO, 1u << MESSAGES_EXCLUSION},
+        {"carvalho-roucairol", 2, 2, 2, 2, CHANNELS_FIFO, 0, 0, 0},
+        {"carvalho-roucairol", 2, 2, 1, 1, CHANNELS_REORDERED, 0, 0, 0},
+        {"carvalho-roucairol", 3, 2, 0, 0, CHANNELS_FIFO, 0, 0, 0},
+        {"carvalho-roucairol", 3, 1, 1, 0, CHANNELS_FIFO, 0, 0, 0},
+        {"carvalho-roucairol", 2, 2, 1, 1, CHANNELS_FIFO, 0, 2, 0},
+        {"carvalho-roucairol", 2, 2, 0, 0, CHANNELS_FIFO, 0, 2, READERS},
+        {"ricart-agrawala", 2, 2, 2, 2, CHANNELS_FIFO, 0, 0, 0},
+        {"ricart-agrawala", 2, 2, 1, 1, CHANNELS_REORDERED, 0, 0, 0},
+        {"ricart-agrawala", 3, 1, 1, 0, CHANNELS_FIFO, 0, 0, 0},
+        {"lamport", 2, 2, 1, 1, CHANNELS_FIFO, 0, 0, 0},
+        {"lamport-links-unwelcomed", 2, 2, 1, 1, CHANNELS_FIFO, 1u << MESSAGES_EXCLUSION, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static struct messages_model model;
@@ -85,25 +92,52 @@ static void every_rule_left_out_is_found_out(void **unused)
         size_t steps;
         const char *breaks;
     } cases[] = {
-        {{"carvalho-roucairol-links-not-held", 2, 1, 1, 1, CHANNELS_FIFO, 0}, 6, "deadlock"},
-        {{"carvalho-roucairol-links-not-closed", 3, 1, 1, 0, CHANNELS_FIFO, 0}, 9, "exclusion"},
-        {{"carvalho-roucairol-links-buried-early", 2, 1, 1, 0, CHANNELS_FIFO, EXCLUSION},
+        {{"carvalho-roucairol-links-not-held", 2, 1, 1, 1, CHANNELS_FIFO, 0, 0, 0}, 6, "deadlock"},
+        {{"carvalho-roucairol-links-not-closed", 3, 1, 1, 0, CHANNELS_FIFO, 0, 0, 0},
+         9,
+         "exclusion"},
+        {{"carvalho-roucairol-links-buried-early", 2, 1, 1, 0, CHANNELS_FIFO, EXCLUSION, 0, 0},
          6,
          "exclusion"},
-        {{"carvalho-roucairol-nobodys-permission", 3, 1, 1, 1, CHANNELS_FIFO, 0}, 9, "deadlock"},
-        {{"carvalho-roucairol-preset-newcomer", 2, 1, 1, 1, CHANNELS_FIFO, 0}, 5, "exclusion"},
-        {{"carvalho-roucairol-fence-without-view", 2, 1, 1, 0, CHANNELS_FIFO, 0}, 6, "fence"},
-        {{"carvalho-roucairol-fence-not-carried", 2, 1, 0, 0, CHANNELS_FIFO, 0}, 7, "fence"},
-        {{"carvalho-roucairol-no-inside-test", 2, 1, 0, 0, CHANNELS_FIFO, 0}, 6, "exclusion"},
-        {{"carvalho-roucairol-no-ask-again", 3, 2, 0, 0, CHANNELS_FIFO, 0}, 21, "deadlock"},
-        {{"ricart-agrawala-waits-for-the-dead", 2, 1, 1, 0, CHANNELS_FIFO, 0}, 3, "deadlock"},
-        {{"ricart-agrawala-links-newcomer-not-asked", 3, 1, 1, 1, CHANNELS_FIFO, EXCLUSION},
+        {{"carvalho-roucairol-nobodys-permission", 3, 1, 1, 1, CHANNELS_FIFO, 0, 0, 0},
+         9,
+         "deadlock"},
+        {{"carvalho-roucairol-preset-newcomer", 2, 1, 1, 1, CHANNELS_FIFO, 0, 0, 0},
+         5,
+         "exclusion"},
+        {{"carvalho-roucairol-fence-without-view", 2, 1, 1, 0, CHANNELS_FIFO, 0, 0, 0}, 6, "fence"},
+        {{"carvalho-roucairol-fence-not-carried", 2, 1, 0, 0, CHANNELS_FIFO, 0, 0, 0}, 7, "fence"},
+        {{"carvalho-roucairol-no-inside-test", 2, 1, 0, 0, CHANNELS_FIFO, 0, 0, 0}, 6, "exclusion"},
+        {{"carvalho-roucairol-no-ask-again", 3, 2, 0, 0, CHANNELS_FIFO, 0, 0, 0}, 21, "deadlock"},
+        {{"carvalho-roucairol-links-buried-well", 2, 2, 1, 0, CHANNELS_FIFO, 0, 1, 0},
+         6,
+         "told: who"},
+        {{"carvalho-roucairol-links-death-not-carried", 2, 2, 0, 0, CHANNELS_FIFO, 0, 1, 0},
+         7,
+         "told: who"},
+        {{"carvalho-roucairol-links-told-not-carried", 2, 2, 0, 0, CHANNELS_FIFO, 0, 1, 0},
+         10,
+         "told: of a"},
+        {{"carvalho-roucairol-links-no-last-words", 2, 2, 1, 0, CHANNELS_FIFO, 0, 1, 0},
+         7,
+         "told: who"},
+        {{"carvalho-roucairol-links-hasty-farewell", 2, 2, 2, 1, CHANNELS_FIFO, 0, 1, 0},
+         8,
+         "told: who"},
+        {{"carvalho-roucairol-links-told-by-grant", 2, 2, 0, 0, CHANNELS_FIFO, 0, 1, 0},
+         9,
+         "told: who"},
+        {{"carvalho-roucairol-links-told-in-company", 2, 2, 0, 0, CHANNELS_FIFO, 0, 1, READERS},
+         9,
+         "told: who"},
+        {{"ricart-agrawala-waits-for-the-dead", 2, 1, 1, 0, CHANNELS_FIFO, 0, 0, 0}, 3, "deadlock"},
+        {{"ricart-agrawala-links-newcomer-not-asked", 3, 1, 1, 1, CHANNELS_FIFO, EXCLUSION, 0, 0},
          14,
          "exclusion"},
-        {{"lamport-links-not-lowest", 2, 2, 1, 1, CHANNELS_FIFO, EXCLUSION}, 7, "exclusion"},
-        {{"lamport-newcomer-not-told", 2, 2, 1, 1, CHANNELS_FIFO, 0}, 9, "exclusion"},
-        {{"lamport-fence-not-carried", 2, 2, 0, 0, CHANNELS_FIFO, 0}, 7, "fence"},
-        {{"lamport", 2, 1, 0, 0, CHANNELS_REORDERED, 0}, 4, "exclusion"},
+        {{"lamport-links-not-lowest", 2, 2, 1, 1, CHANNELS_FIFO, EXCLUSION, 0, 0}, 7, "exclusion"},
+        {{"lamport-newcomer-not-told", 2, 2, 1, 1, CHANNELS_FIFO, 0, 0, 0}, 9, "exclusion"},
+        {{"lamport-fence-not-carried", 2, 2, 0, 0, CHANNELS_FIFO, 0, 0, 0}, 7, "fence"},
+        {{"lamport", 2, 1, 0, 0, CHANNELS_REORDERED, 0, 0, 0}, 4, "exclusion"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static struct messages_model model;
@@ -127,7 +161,8 @@ static void messages_and_changes_come_in_any_order(void **unused)
     static struct messages_model model;
     struct search found;
     struct verdict verdict;
-    search(&(struct setting){"carvalho-roucairol-links-not-closed", 3, 1, 1, 0, CHANNELS_FIFO, 0},
+    search(&(struct setting){"carvalho-roucairol-links-not-closed", 3, 1, 1, 0, CHANNELS_FIFO, 0, 0,
+                             0},
            &model, &found, &verdict);
     char story[1024] = "";
     const struct check_run *run = &verdict.finding[PROPERTY_SAFETY].run;
@@ -153,10 +188,11 @@ static void what_links_cannot_carry_is_refused(void **unused)
 {
     (void)unused;
     static const struct setting cases[] = {
-        {"token", 2, 1, 0, 0, CHANNELS_FIFO, 0},
-        {"ricart-agrawala-ring", 2, 1, 0, 0, CHANNELS_FIFO, 0},
-        {"ricart-agrawala", 2, 0, 0, 0, CHANNELS_FIFO, 0},
-        {"carvalho-roucairol", 2, 1, 0, 0, CHANNELS_AGREED, 0},
+        {"token", 2, 1, 0, 0, CHANNELS_FIFO, 0, 0, 0},
+        {"ricart-agrawala-ring", 2, 1, 0, 0, CHANNELS_FIFO, 0, 0, 0},
+        {"ricart-agrawala", 2, 0, 0, 0, CHANNELS_FIFO, 0, 0, 0},
+        {"carvalho-roucairol", 2, 1, 0, 0, CHANNELS_AGREED, 0, 0, 0},
+        {"ricart-agrawala", 2, 1, 0, 0, CHANNELS_FIFO, 0, 1, 0},
     };
     static struct messages_model model;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -46,6 +46,7 @@ unsigned messages_promised(const struct messages_options *options)
            (options->requests ? 1u << MESSAGES_FENCE : 0) |
            (protocol->fair ? 1u << MESSAGES_FAIRNESS : 0) |
            (options->crashes ? 1u << MESSAGES_CUT : 0) |
+           (options->deaths ? 1u << MESSAGES_TOLD : 0) |
            (protocol == &lamport_protocol && !options->variant->left_out && !options->crashes &&
                     !options->joinings
                 ? (unsigned)MESSAGES_TRUE_OF_GARG
@@ -61,6 +62,8 @@ static const char *judged_wrongly(const struct messages_options *options)
         return "fences grow for ever: with requests without bound they are not judged";
     if (options->judged & 1u << MESSAGES_CUT && !options->crashes)
         return "cut is judged where nodes may be lost: say how many with --crashes";
+    if (options->judged & 1u << MESSAGES_TOLD && !options->links)
+        return "who is told of deaths inside is judged over links: say --links";
     if (options->judged & MESSAGES_OF_GARG &&
         (options->variant->protocol != &lamport_protocol || options->crashes || options->joinings))
         return "lemma-1, lemma-2, claim-1, claim-2, fact-1 and facts are about lamport, where "
@@ -72,7 +75,8 @@ static void model_begin(const struct system *system, unsigned char *bytes)
 {
     struct messages_model *model = system->context;
     struct model_state state = {.crashes_left = (uint8_t)model->options.crashes,
-                                .joinings_left = (uint8_t)model->options.joinings};
+                                .joinings_left = (uint8_t)model->options.joinings,
+                                .deaths_left = (uint8_t)model->options.deaths};
     for (unsigned i = 0; i < model->options.nodes; i++) {
         state.node[i].up = 1;
         state.node[i].requests_left =
@@ -117,6 +121,22 @@ static bool may_arrive(const struct messages_model *model, const struct model_st
     return true;
 }
 
+static bool may_be_lost(const struct messages_model *model, struct model_state *state,
+                        unsigned process, enum loss how)
+{
+    const uint64_t status = model_head(&state->node[process])->status;
+    switch (how) {
+    case LOSS_DEATH:
+    case LOSS_CUT:
+        return state->crashes_left > 0;
+    case LOSS_FAREWELL: /* to all others the same as a death, but for what it says of deaths */
+        return state->crashes_left > 0 && model->tells && status == NODE_OUTSIDE;
+    case LOSS_OF_USER:
+        return state->deaths_left > 0 && status == NODE_INSIDE;
+    }
+    return false;
+}
+
 static void model_successors(const struct system *system, const unsigned char *bytes,
                              struct successors *out)
 {
@@ -134,16 +154,20 @@ static void model_successors(const struct system *system, const unsigned char *b
             continue;
         if (status == NODE_INSIDE)
             try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_STEP}, out);
+        if (node->tells)
+            try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_ABORT},
+                     out);
         for (uint8_t mode = 0; status == NODE_OUTSIDE && node->requests_left && mode < MODES;
              mode++)
             if (model->options.modes >> mode & 1)
                 try_move(model, &state,
                          (struct move){.process = move.process, .kind = MOVE_START, .choice = mode},
                          out);
-        for (uint8_t cut = 0; state.crashes_left && cut < 2; cut++)
-            try_move(model, &state,
-                     (struct move){.process = move.process, .kind = MOVE_DEATH, .choice = cut},
-                     out);
+        for (uint8_t how = 0; how <= LOSS_OF_USER; how++)
+            if (may_be_lost(model, &state, process, (enum loss)how))
+                try_move(model, &state,
+                         (struct move){.process = move.process, .kind = MOVE_DEATH, .choice = how},
+                         out);
         for (uint8_t i = 0; i < state.packets; i++)
             if (may_arrive(model, &state, process, i))
                 try_move(model, &state,
@@ -225,6 +249,8 @@ const char *messages_model_open(struct messages_model *model,
                            options->variant->protocol->fixed || !options->requests))
         return "links are for lamport, ricart-agrawala and carvalho-roucairol, and a number of "
                "requests";
+    if (options->deaths && (!options->links || !options->variant->protocol->tells))
+        return "deaths of users are for carvalho-roucairol, over links";
     if (variant_needs_links(options->variant) && !options->links)
         return "leaves out a rule that matters over links: say --links";
     if (!options->links && options->channels != CHANNELS_AGREED &&
@@ -241,6 +267,7 @@ const char *messages_model_open(struct messages_model *model,
         return wrong;
     if (!options->judged)
         model->options.judged = messages_promised(options);
+    model->tells = messages_judges(model, MESSAGES_TOLD);
     model->garg = (model->options.judged & MESSAGES_OF_GARG) != 0;
     if (!options->modes)
         model->options.modes = 1u << MODE_EXCLUSIVE;

@@ -31,6 +31,7 @@ enum channels {
              "likewise of the REQUESTs that were in fact sent")                                    \
     property(DEADLOCK, "deadlock", "nobody waits with nothing on its way and nobody inside")       \
     property(CUT, "cut", "who is cut off while inside or waiting is told, and is outside")         \
+    property(TOLD, "told", "who enters next after a death inside is told so, once")                \
     property(LEMMA_1, "lemma-1", "Garg: nothing on its way from p to r: r knows p's request")      \
     property(LEMMA_2, "lemma-2", "Garg: r heard p after p's request: r knows that request")        \
     property(CLAIM_1, "claim-1", "Garg: at an entry, everybody was heard after the request")       \
@@ -58,6 +59,7 @@ struct messages_options {
      * messages over links, one for each two incarnations (messages_links.c) */
     bool links;
     unsigned crashes, joinings; /* in all; joining: one that died comes back */
+    unsigned deaths;            /* of users, inside, in all: with links */
     unsigned modes;             /* a set of enum mode in which nodes ask; 0: exclusive */
     unsigned judged;            /* a bit for each enum messages_property; 0: what is promised */
 };
@@ -69,7 +71,8 @@ struct messages_model {
     size_t words, body_most, packet_size, packets_per_part;
     /* What the search saw so far: messages on behalf of one passage. Meaningful without crashes. */
     unsigned fewest, greatest;
-    bool garg; /* one of the lemmas, claims and facts is judged */
+    bool tells; /* deaths inside are judged */
+    bool garg;  /* one of the lemmas, claims and facts is judged */
 };
 
 /* What the protocol promises with these options, a bit for each enum messages_property. */

@@ -158,11 +158,13 @@ static const char *entered_wrongly(const struct doing *doing, unsigned process, 
     return model->garg ? garg_judge_entry(model, state, process) : NULL;
 }
 
-static void enter(struct doing *doing, unsigned process, uint64_t fence)
+static void enter(struct doing *doing, unsigned process, const struct effect *entered)
 {
     struct model_state *state = doing->state;
-    const uint64_t mode = model_head(&state->node[process])->mode;
+    const uint64_t mode = model_head(&state->node[process])->mode, fence = entered->fence;
     const char *wrong = entered_wrongly(doing, process, fence);
+    if (!wrong)
+        wrong = deaths_judge_entry(doing, process, entered->died);
     if (wrong)
         doing->complaint = wrong;
     if (fence > state->highest_fence[mode])
@@ -210,13 +212,15 @@ static void step(struct doing *doing, unsigned process, const struct event *even
     struct effects effects = {.room = room};
     const bool requested = node_has_requested(model_head(node));
     doing->model->options.variant->protocol->step(node->words, event, &effects);
+    if (!doing->model->tells)
+        model_head(node)->died = 0; /* nobody asks: it would only tell states apart */
     note_request(doing, process, !requested && node_has_requested(model_head(node)),
                  sends_request(&effects));
     for (unsigned i = 0; i < effects.count; i++) {
         if (effects.effect[i].kind == EFFECT_SEND)
             send(doing, process, &effects.effect[i]);
         else if (effects.effect[i].kind == EFFECT_ENTERED)
-            enter(doing, process, effects.effect[i].fence);
+            enter(doing, process, &effects.effect[i]);
     }
 }
 
@@ -231,10 +235,14 @@ static void request(struct doing *doing, unsigned process, unsigned mode)
     step(doing, process, &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)mode});
 }
 
-static void release(struct doing *doing, unsigned process)
+static void release(struct doing *doing, unsigned process, bool died)
 {
-    say(doing, "leaves");
-    step(doing, process, &(struct event){.kind = EVENT_RELEASE});
+    say(doing, died ? "has its user die inside" : "leaves");
+    if (died) {
+        doing->state->deaths_left--;
+        deaths_note(doing, process);
+    }
+    step(doing, process, &(struct event){.kind = EVENT_RELEASE, .number = died});
     struct model_state *state = doing->state;
     struct packet *last = state->packets ? &state->packet[state->packets - 1] : NULL;
     if (last && last->message.kind == MESSAGE_RELEASE && last->message.from == process)
@@ -244,17 +252,38 @@ static void release(struct doing *doing, unsigned process)
     state->node[process].tally = 0;
 }
 
+static void be_told(struct doing *doing, unsigned process)
+{
+    struct model_node *node = &doing->state->node[process];
+    say(doing, "is told of a death");
+    step(doing, process, &(struct event){.kind = EVENT_TOLD, .number = node->tells});
+    deaths_told(doing, process);
+}
+
+/* It was let in, and is gone before it took notice: a timeout that came too late. */
+static void be_gone(struct doing *doing, unsigned process)
+{
+    say(doing, "finds its user gone; ");
+    doing->state->node[process].tells = 0;
+    release(doing, process, false);
+}
+
 static void receive(struct doing *doing, unsigned process, unsigned i)
 {
     struct model_state *state = doing->state;
     const struct packet packet = state->packet[i];
+    struct message message = packet.message;
+    if (packet.farewell)
+        message.view = packet.farewell - 1u;
     const bool lost = links_lose(doing->model, state, process, &packet);
     state->packet[i].mask = (uint8_t)(packet.mask & ~(1u << process));
     if (packet.event == EVENT_MESSAGE)
         say(doing, "receives %s from %u", message_name(packet.message.kind), packet.message.from);
     else
         say(doing, "learns that %u %s", packet.message.whom,
-            packet.event == EVENT_DIED ? "died" : "joined");
+            packet.event != EVENT_DIED ? "joined"
+            : packet.farewell          ? "went"
+                                       : "died");
     if (lost) {
         say(doing, ", which it does not know, and drops it");
     } else {
@@ -263,7 +292,8 @@ static void receive(struct doing *doing, unsigned process, unsigned i)
              &(struct event){.kind = packet.event,
                              .node = packet.message.whom,
                              .view = packet.message.view,
-                             .message = &packet.message,
+                             .message =
+                                 packet.event == EVENT_MESSAGE || packet.farewell ? &message : NULL,
                              .body = packet.body});
     }
     if (!state->packet[i].mask) {
@@ -275,15 +305,16 @@ static void receive(struct doing *doing, unsigned process, unsigned i)
         links_close(doing, process, &packet);
 }
 
-static void announce(struct doing *doing, enum event_kind event, unsigned process)
+static struct packet *announce(struct doing *doing, enum event_kind event, unsigned process)
 {
     const uint8_t mask = (uint8_t)(everyone_up(doing) & ~(1u << process));
     if (!mask)
-        return;
+        return NULL;
     struct packet *packet = messages_packet_add(doing);
     packet->event = (uint8_t)event;
     packet->mask = mask;
     packet->message = (struct message){.whom = process, .view = doing->state->view};
+    return packet;
 }
 
 /* EVENT_CUT: the group goes on without a node that lives. Its lease has run out by then, so it is
@@ -303,9 +334,11 @@ static void be_cut_off(struct doing *doing, unsigned process)
         doing->complaint = "cut: who was inside or waited is not told, or goes on";
 }
 
-static void die(struct doing *doing, unsigned process, bool cut)
+static void die(struct doing *doing, unsigned process, enum loss how)
 {
     struct model_state *state = doing->state;
+    const bool cut = how == LOSS_CUT, farewell = how == LOSS_FAREWELL;
+    const struct node last = *model_head(&state->node[process]);
     if (cut && messages_lack(doing->model, WITHOUT_LEASE)) {
         say(doing, "is buried, and lives");
         state->crashes_left--;
@@ -313,16 +346,23 @@ static void die(struct doing *doing, unsigned process, bool cut)
         announce(doing, EVENT_DIED, process);
         return;
     }
+    deaths_note(doing, process);
     if (cut)
         be_cut_off(doing, process);
-    say(doing, cut ? "the others go on without it" : "dies");
+    say(doing, cut ? "the others go on without it" : farewell ? "goes, and says so" : "dies");
     forget_request(state, process, doing->model->options.nodes);
     const uint8_t requests_left = state->node[process].requests_left;
     state->node[process] = (struct model_node){.requests_left = requests_left};
+    deaths_forget(doing);
     links_forget_receiver(doing, process);
     state->crashes_left--;
     state->view++;
-    announce(doing, EVENT_DIED, process);
+    struct packet *notice = announce(doing, EVENT_DIED, process);
+    if (notice && farewell) {
+        notice->farewell = (uint8_t)(last.view + 1);
+        notice->message.died = last.died;
+        notice->message.told = last.told;
+    }
 }
 
 void messages_begin_node(const struct messages_model *model, struct model_state *state,
@@ -367,13 +407,22 @@ void messages_make(struct doing *doing, struct move move)
         request(doing, move.process, move.choice);
         break;
     case MOVE_STEP:
-        release(doing, move.process);
+        if (doing->state->node[move.process].tells)
+            be_told(doing, move.process);
+        else
+            release(doing, move.process, false);
+        break;
+    case MOVE_ABORT:
+        be_gone(doing, move.process);
         break;
     case MOVE_SYSTEM:
         receive(doing, move.process, move.choice);
         break;
     case MOVE_DEATH:
-        die(doing, move.process, move.choice);
+        if (move.choice == LOSS_OF_USER)
+            release(doing, move.process, true);
+        else
+            die(doing, move.process, (enum loss)move.choice);
         break;
     default:
         join(doing, move.process);

@@ -15,7 +15,9 @@
 
 #include "check/messages/messages_state.h"
 
-enum { HEADER = 4 + 2 * MODES, NODE_HEAD = 8, PACKET_HEAD = 16, COUNT_BITS = 12, VIEW_MOST = 14 };
+enum { HEADER = 8 + 2 * MODES, NODE_HEAD = 8, PACKET_HEAD = 16, COUNT_BITS = 12, VIEW_MOST = 14 };
+/* its head, the greatest body, and what it tells of deaths */
+enum { PACKET_MOST = PACKET_HEAD + 2 * (3 * MODEL_NODES_MOST + 1) + 4 };
 
 struct writer {
     unsigned char *at;
@@ -74,7 +76,7 @@ void messages_layout(struct messages_model *model)
     const struct message_protocol *protocol = model->options.variant->protocol;
     model->words = protocol->words(nodes);
     model->body_most = body_most(protocol, nodes, messages_changes(model));
-    model->packet_size = PACKET_HEAD + 2 * model->body_most;
+    model->packet_size = PACKET_HEAD + 2 * model->body_most + (model->tells ? 4 : 0);
     const size_t packet_parts = MODEL_PARTS_MOST - 1 - nodes;
     model->packets_per_part = (MODEL_PACKETS_MOST + packet_parts - 1) / packet_parts;
     const size_t node = NODE_HEAD + 2 * (model->words - NODE_CONSTANT_WORDS);
@@ -101,9 +103,13 @@ static void pack_packet(const struct messages_model *model, const struct packet 
     write_word(out, message->about);
     write_word(out, message->fence);
     write_byte(out, packet->incarnation);
-    write_byte(out, 0);
+    write_byte(out, packet->farewell);
     for (size_t w = 0; w < model->body_most; w++)
         write_word(out, packet->body[w]);
+    if (model->tells) {
+        write_word(out, message->died);
+        write_word(out, message->told);
+    }
 }
 
 static void unpack_packet(const struct messages_model *model, const unsigned char *at,
@@ -116,10 +122,15 @@ static void unpack_packet(const struct messages_model *model, const unsigned cha
     packet->message.number = read_word(&at);
     packet->message.about = read_word(&at);
     packet->message.fence = read_word(&at);
-    packet->incarnation = *at;
+    packet->incarnation = at[0];
+    packet->farewell = at[1];
     at += 2;
     for (size_t w = 0; w < model->body_most; w++)
         packet->body[w] = read_word(&at);
+    if (model->tells) {
+        packet->message.died = read_word(&at);
+        packet->message.told = read_word(&at);
+    }
 }
 
 /* Over links: notices first, in their order, then messages by link. On one link they keep their
@@ -157,7 +168,7 @@ static bool may_swap(const struct messages_model *model, const unsigned char *a,
 static void put_in_order(const struct messages_model *model, unsigned char *packets, unsigned count)
 {
     const size_t size = model->packet_size;
-    unsigned char aside[PACKET_HEAD + 2 * (3 * MODEL_NODES_MOST + 1)];
+    unsigned char aside[PACKET_MOST];
     for (unsigned i = 1; i < count; i++)
         for (unsigned j = i; j > 0; j--) {
             unsigned char *a = packets + size * (j - 1), *b = packets + size * j;
@@ -186,6 +197,9 @@ bool messages_pack(const struct messages_model *model, const struct model_state 
     write_byte(&out, state->joinings_left);
     write_byte(&out, state->view);
     write_byte(&out, state->packets);
+    write_byte(&out, state->deaths_left);
+    write_byte(&out, state->owed);
+    write_word(&out, state->highest_told);
     for (unsigned mode = 0; mode < MODES; mode++)
         write_word(&out, state->highest_fence[mode]);
     for (unsigned i = 0; i < model->options.nodes; i++) {
@@ -196,11 +210,12 @@ bool messages_pack(const struct messages_model *model, const struct model_state 
         write_byte(&out, node->knows);
         write_byte(&out, node->after);
         write_byte(&out, node->tally);
-        out.at += NODE_HEAD - 5;
+        write_word(&out, node->tells);
+        out.at += NODE_HEAD - 7;
         for (size_t w = NODE_CONSTANT_WORDS; w < model->words; w++)
             write_word(&out, node->words[w]);
     }
-    unsigned char packets[MODEL_PACKETS_MOST * (PACKET_HEAD + 2 * (3 * MODEL_NODES_MOST + 1))];
+    unsigned char packets[MODEL_PACKETS_MOST * PACKET_MOST];
     out.at = packets;
     for (unsigned i = 0; i < state->packets; i++)
         pack_packet(model, &state->packet[i], &out);
@@ -220,7 +235,10 @@ void messages_unpack(const struct messages_model *model, const unsigned char *by
     state->joinings_left = at[1];
     state->view = at[2];
     state->packets = at[3];
-    at += 4;
+    state->deaths_left = at[4];
+    state->owed = at[5];
+    at += 6;
+    state->highest_told = read_word(&at);
     for (unsigned mode = 0; mode < MODES; mode++)
         state->highest_fence[mode] = read_word(&at);
     for (unsigned i = 0; i < options->nodes; i++) {
@@ -231,7 +249,9 @@ void messages_unpack(const struct messages_model *model, const unsigned char *by
         node->knows = at[2];
         node->after = at[3];
         node->tally = at[4];
-        at += NODE_HEAD;
+        at += 5;
+        node->tells = read_word(&at);
+        at += NODE_HEAD - 7;
         struct node *head = model_head(node);
         head->self = i;
         head->nodes = options->nodes;

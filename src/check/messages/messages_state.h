@@ -8,11 +8,14 @@
 
 /* What is on its way: a message, or the notice of a change of the group. */
 struct packet {
-    uint8_t event;          /* enum event_kind */
-    uint8_t mask;           /* who has yet to receive it */
-    uint8_t knows;          /* whose present request happened before this was sent */
-    uint8_t tally;          /* RELEASE: the messages of the passage it ends */
-    uint8_t incarnation;    /* over a link: the change with which its sender joined */
+    uint8_t event;       /* enum event_kind */
+    uint8_t mask;        /* who has yet to receive it */
+    uint8_t knows;       /* whose present request happened before this was sent */
+    uint8_t tally;       /* RELEASE: the messages of the passage it ends */
+    uint8_t incarnation; /* over a link: the change with which its sender joined */
+    /* EVENT_DIED: 0; or one above the changes that were installed by one that went by itself, and
+     * said what it knew of deaths */
+    uint8_t farewell;
     struct message message; /* notice: `whom` is who died or joined, `view` the change */
     uint64_t body[3 * MODEL_NODES_MOST + 1];
 };
@@ -22,11 +25,15 @@ struct model_node {
     uint8_t knows; /* whose present request is in this node's causal past */
     uint8_t after; /* whose request, not yet served, happened before this node's own */
     uint8_t tally; /* messages on behalf of its passage */
+    /* the death of which its user is to be told: set when it enters, cleared when it has been */
+    uint64_t tells;
     uint64_t words[MODEL_WORDS_MOST];
 };
 
 struct model_state {
-    uint8_t crashes_left, joinings_left, view, packets;
+    uint8_t crashes_left, joinings_left, view, packets, deaths_left;
+    uint8_t owed; /* the modes of those who died inside, and nobody alone has been told; a set */
+    uint64_t highest_told; /* of those of which somebody alone was told */
     uint64_t highest_fence[MODES];
     struct model_node node[MODEL_NODES_MOST];
     struct packet packet[MODEL_PACKETS_MOST];
@@ -48,6 +55,10 @@ struct doing {
     size_t room;
 };
 
+/* How one is lost: a node dies, the group goes on without it, it goes by itself; or its user dies
+ * inside. */
+enum loss { LOSS_DEATH, LOSS_CUT, LOSS_FAREWELL, LOSS_OF_USER };
+
 void messages_make(struct doing *doing, struct move move);
 /* Tells every founder that all have begun. */
 void messages_begun(struct messages_model *model, struct model_state *state);
@@ -67,6 +78,13 @@ bool links_lose(const struct messages_model *model, const struct model_state *st
 void links_close(struct doing *doing, unsigned process, const struct packet *burial);
 /* The process is gone, and with it what is on its way to it, whatever the network. */
 void links_forget_receiver(struct doing *doing, unsigned process);
+
+/* messages_deaths.c: deaths inside, and who is told of them. */
+void deaths_note(struct doing *doing, unsigned process); /* whoever is inside there dies */
+void deaths_forget(struct doing *doing);                 /* if nobody is up any more */
+void deaths_told(struct doing *doing, unsigned process); /* whoever is inside there */
+/* The process was let in, and is to be told of this death; 0: of none. NULL, or what is wrong. */
+const char *deaths_judge_entry(struct doing *doing, unsigned process, uint64_t died);
 
 /* Rooms and packets, for those that move. */
 struct packet *messages_packet_add(struct doing *doing);

@@ -176,6 +176,8 @@ void check_report_messages_json(FILE *out, const struct check_words *asked,
     json_number(&json, "requests", options->requests);
     json_number(&json, "crashes", options->crashes);
     json_number(&json, "joins", options->joinings);
+    if (options->deaths)
+        json_number(&json, "deaths", options->deaths);
     print_properties(&json, verdict, CHECK_MESSAGES_PROMISES, NULL);
     json_text(&json, "safety", check_answer(verdict->finding[PROPERTY_SAFETY].answer));
     json_text(&json, "progress", check_answer(verdict->finding[PROPERTY_PROGRESS].answer));

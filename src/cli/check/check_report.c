@@ -89,6 +89,8 @@ static void describe_messages(const struct messages_options *options, struct che
     add(to, options->links ? "%s links" : "%s network", check_network(options->channels));
     add(to, "%u crashes", options->crashes);
     add(to, "%u joins", options->joinings);
+    if (options->deaths)
+        add(to, "%u deaths inside", options->deaths);
 }
 
 static void describe_link(const struct link_options *options, struct check_parts *to)

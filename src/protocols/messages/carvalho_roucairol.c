@@ -18,7 +18,7 @@
  * Crash: only members' permissions count. Join: the members take A[j] := true, the newcomer starts
  * with all A false, so that a pair's permission is always somewhere, and never twice.
  *
- * State: one bit per mode and other node, nothing else per pair: 10^4 nodes keep 10,168 bytes each.
+ * State: one bit per mode and other node, nothing else per pair: 10^4 nodes keep 10,192 bytes each.
  */
 #include "protocols/messages/node.h"
 
@@ -210,6 +210,11 @@ static void carvalho_roucairol_died(struct carvalho_roucairol my, const struct e
 {
     const uint32_t j = event->node;
     const bool lacked = waits(my) && !permitted(my, j);
+    /* it may have been inside: whoever is has everybody's permission */
+    if (my.node->apart && !node_trusts_farewell(my.node, event) &&
+        !set_has(permissions(my, MODE_EXCLUSIVE), j) &&
+        !(my.node->without & WITHOUT_DEATH_AT_BURIAL))
+        my.node->died = larger(my.node->died, event->view << FENCE_VIEW_SHIFT);
     node_sees_death(my.node, event);
     set_remove(my.deferred, j);
     give_up(my, j, MODE_EXCLUSIVE);
@@ -241,7 +246,12 @@ static void carvalho_roucairol_step(uint64_t *state, const struct event *event, 
         carvalho_roucairol_ask(my, out);
         break;
     case EVENT_RELEASE:
+        if (event->number)
+            node_dies_inside(my.node);
         carvalho_roucairol_release(my, out);
+        break;
+    case EVENT_TOLD:
+        node_told(my.node, event->number);
         break;
     case EVENT_MESSAGE:
         carvalho_roucairol_message(my, event->message, out);
@@ -260,6 +270,7 @@ static void carvalho_roucairol_step(uint64_t *state, const struct event *event, 
 
 const struct message_protocol carvalho_roucairol_protocol = {
     .name = "carvalho-roucairol",
+    .tells = true,
     .words = carvalho_roucairol_words,
     .room = carvalho_roucairol_room,
     .begin = carvalho_roucairol_begin,

@@ -103,6 +103,22 @@ static const struct variant variants[] = {
      "closing the link to one that is buried"},
     {"carvalho-roucairol-links-buried-early", CARVALHO_ROUCAIROL, WITHOUT_LEASE, true,
      "the end of the lease before a burial"},
+    {"carvalho-roucairol-links-buried-well", CARVALHO_ROUCAIROL, WITHOUT_DEATH_AT_BURIAL, true,
+     "counting who is buried as dead inside"},
+    {"carvalho-roucairol-links-death-not-carried", CARVALHO_ROUCAIROL, WITHOUT_DEATH_CARRIED, true,
+     "the greatest death in every message"},
+    {"carvalho-roucairol-links-told-not-carried", CARVALHO_ROUCAIROL, WITHOUT_TOLD_CARRIED, true,
+     "the greatest death that was told in every message"},
+    {"carvalho-roucairol-links-no-last-words", CARVALHO_ROUCAIROL, WITHOUT_LAST_WORDS, true,
+     "what a farewell says of deaths"},
+    {"carvalho-roucairol-links-hasty-farewell", CARVALHO_ROUCAIROL, WITHOUT_LAST_VIEW, true,
+     "doubting a farewell of one that had not installed all before it"},
+    {"carvalho-roucairol-links-told-by-grant", CARVALHO_ROUCAIROL, WITHOUT_REALLY_TOLD, true,
+     "the wait until the user has in fact been told"},
+    {"carvalho-roucairol-links-told-in-company", CARVALHO_ROUCAIROL, WITHOUT_TOLD_ALONE, true,
+     "that only who is alone inside counts as told"},
+    {"carvalho-roucairol-links-view-not-installed", CARVALHO_ROUCAIROL, WITHOUT_VIEW_INSTALLED,
+     true, "the rise of the highest fence with every change"},
 };
 
 bool variant_ships(const struct variant *variant)

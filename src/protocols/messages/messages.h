@@ -52,6 +52,8 @@ struct message {
     uint64_t about;  /* Lamport: the number of the request that it makes, answers or ends */
     uint64_t view;   /* the last change of the group its sender had seen */
     uint64_t fence;  /* F: the highest fence its sender knew */
+    /* Over links: the greatest death that its sender knew of, and the greatest that was told. */
+    uint64_t died, told;
 };
 
 enum event_kind {
@@ -63,7 +65,9 @@ enum event_kind {
     /* this node is no longer a member (no quorum, lease run out): it must begin anew */
     EVENT_CUT,
     /* every founder has begun, so messages may be sent: only to a protocol that is restless */
-    EVENT_BEGUN
+    EVENT_BEGUN,
+    /* the user inside has been told of a death, up to `number` (EFFECT_ENTERED) */
+    EVENT_TOLD
 };
 
 struct event {
@@ -71,6 +75,8 @@ struct event {
     uint8_t mode;
     uint32_t node;
     uint64_t view;
+    uint64_t number; /* RELEASE: not 0 if the user died inside; TOLD: up to which death */
+    /* DIED: NULL, or the farewell that it said, with what it knew of deaths */
     const struct message *message;
     /* what the message carries besides; the engine keeps it during the step only */
     const uint64_t *body;
@@ -94,6 +100,7 @@ struct effect {
     uint8_t kind; /* enum effect_kind */
     uint32_t to;
     uint64_t fence;
+    uint64_t died; /* ENTERED: a death inside of which the user is to be told; 0: none */
     struct message message;
     const uint64_t *set;  /* TO_SET: one bit a node */
     const uint64_t *body; /* what travels with the message, or NULL */
@@ -176,10 +183,25 @@ enum without {
     WITHOUT_LOWEST = 1 << 27, /* Lamport: who is inside tells a newcomer the number it had */
 };
 
+/* Likewise, of the deaths inside that somebody is to be told of (node.h); beyond an enum's bits. */
+#define WITHOUT_DEATH_AT_BURIAL (UINT64_C(1) << 32) /* who is buried was not inside */
+#define WITHOUT_DEATH_CARRIED   (UINT64_C(1) << 33) /* messages do not carry `died` */
+#define WITHOUT_TOLD_CARRIED    (UINT64_C(1) << 34) /* messages do not carry `told` */
+#define WITHOUT_LAST_WORDS      (UINT64_C(1) << 35) /* a farewell carries neither */
+#define WITHOUT_REALLY_TOLD     (UINT64_C(1) << 36) /* who is let in counts as told */
+#define WITHOUT_TOLD_ALONE      (UINT64_C(1) << 37) /* who shares counts as told */
+/* a farewell is believed, whatever its sender had installed */
+#define WITHOUT_LAST_VIEW       (UINT64_C(1) << 39)
+#define WITHOUT_VIEW_INSTALLED  (UINT64_C(1) << 38) /* a change does not raise F */
+
+#define WITHOUT_OF_DEATHS                                                                          \
+    (WITHOUT_DEATH_AT_BURIAL | WITHOUT_DEATH_CARRIED | WITHOUT_TOLD_CARRIED | WITHOUT_LAST_WORDS | \
+     WITHOUT_REALLY_TOLD | WITHOUT_TOLD_ALONE | WITHOUT_VIEW_INSTALLED | WITHOUT_LAST_VIEW)
+
 /* Left out, these are refuted only over links. */
 #define WITHOUT_OF_LINKS                                                                           \
     (WITHOUT_HOLDING | WITHOUT_CLOSING | WITHOUT_LEASE | WITHOUT_WELCOME |                         \
-     WITHOUT_ASKING_NEWCOMERS | WITHOUT_LOWEST)
+     WITHOUT_ASKING_NEWCOMERS | WITHOUT_LOWEST | WITHOUT_OF_DEATHS)
 
 /* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change
  * `view`. */
@@ -208,6 +230,7 @@ struct node {
     uint64_t view;                                /* changes of the group seen */
     uint64_t joined;                              /* the change with which it joined; 0: founder */
     uint64_t fence;                               /* F: the highest fence known */
+    uint64_t died, told;                          /* of deaths inside, over links: node_hears() */
     /* the protocol's single words: beside the head, for the cache's sake */
     uint64_t own[4];
     /* members, elders (those who were there before me, and still are), … */
@@ -230,6 +253,7 @@ struct message_protocol {
     const char *name;
     bool fifo;           /* needs channels that are first in, first out */
     bool exclusive_only; /* cannot carry other modes */
+    bool tells;          /* over links, who enters next after a death inside is told so, once */
     bool fair;           /* claims first come, first served by causality */
     bool fixed;          /* nobody comes or goes */
     bool relays;         /* passes REQUESTs on from node to node: `whom` asks */

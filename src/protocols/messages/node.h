@@ -100,6 +100,8 @@ static inline struct effect *node_send(const struct node *my, struct effects *ou
     message.from = (uint32_t)my->self;
     message.view = my->view;
     message.fence = my->without & WITHOUT_FENCE_CARRIED ? 0 : my->fence;
+    message.died = my->without & WITHOUT_DEATH_CARRIED ? 0 : my->died;
+    message.told = my->without & WITHOUT_TOLD_CARRIED ? 0 : my->told;
     effect->to = to;
     effect->message = message;
     return effect;
@@ -131,7 +133,38 @@ static inline void node_enter(struct node *my, struct effects *out)
     my->status = NODE_INSIDE;
     my->asked = 0;
     my->fence = larger(my->fence, floor) + 1;
-    effects_add(out, EFFECT_ENTERED)->fence = my->fence;
+    struct effect *entered = effects_add(out, EFFECT_ENTERED);
+    entered->fence = my->fence;
+    entered->died = my->died > my->told ? my->died : 0;
+    if (my->without & WITHOUT_REALLY_TOLD)
+        my->told = my->died;
+}
+
+/* Deaths inside, over links. A death has a number: the fence of the passage in which the user died,
+ * or (view, 0) of the burial of one that may have been inside. `died` is the greatest that is
+ * known, `told` the greatest of which somebody has been told; every message carries both. Who is
+ * let in with died > told is told. It counts when it has been told in fact, and only of one that is
+ * inside alone: several that share are all told, and the next that is alone once more. One telling
+ * may cover several deaths; a burial of one that was not inside is a false alarm.
+ *
+ * Later deaths have greater numbers, since to install a change raises F: else a death in a passage
+ * that has not heard of the change would count as told. */
+static inline void node_dies_inside(struct node *my)
+{
+    my->died = larger(my->died, my->fence);
+}
+
+static inline void node_told(struct node *my, uint64_t number)
+{
+    if (my->mode == MODE_EXCLUSIVE || my->without & WITHOUT_TOLD_ALONE)
+        my->told = larger(my->told, number);
+}
+
+static inline void node_installs(struct node *my, uint64_t view)
+{
+    my->view = view;
+    if (my->apart && !(my->without & (WITHOUT_VIEW_IN_FENCE | WITHOUT_VIEW_INSTALLED)))
+        my->fence = larger(my->fence, view << FENCE_VIEW_SHIFT);
 }
 
 static inline void node_leave(struct node *my)
@@ -156,13 +189,28 @@ static inline bool node_hears(struct node *my, const struct message *message)
     if (message->view < my->joined && !(my->without & WITHOUT_INCARNATIONS))
         return false;
     my->fence = larger(my->fence, message->fence);
+    my->died = larger(my->died, message->died);
+    my->told = larger(my->told, message->told);
     return true;
+}
+
+/* j went by itself, and outside. What it said of deaths counts for all there were before it only if
+ * it had installed every change before its farewell; else it may not have known of one, and is to
+ * the others as if it were buried. */
+static inline bool node_trusts_farewell(const struct node *my, const struct event *event)
+{
+    return event->message &&
+           (event->message->view + 1 == event->view || my->without & WITHOUT_LAST_VIEW);
 }
 
 /* j left. A newcomer whose elders are all gone has nobody to wait for: it is the eldest now. */
 static inline void node_sees_death(struct node *my, const struct event *event)
 {
-    my->view = event->view;
+    node_installs(my, event->view);
+    if (event->message && !(my->without & WITHOUT_LAST_WORDS)) {
+        my->died = larger(my->died, event->message->died);
+        my->told = larger(my->told, event->message->told);
+    }
     set_remove(node_members(my), event->node);
     set_remove(node_elders(my), event->node);
     my->welcome = my->welcome || set_size(node_elders(my), my->nodes) == 0;
@@ -170,7 +218,7 @@ static inline void node_sees_death(struct node *my, const struct event *event)
 
 static inline void node_sees_joining(struct node *my, const struct event *event)
 {
-    my->view = event->view;
+    node_installs(my, event->view);
     set_add(node_members(my), event->node);
 }
 
