@@ -132,6 +132,15 @@ class Power(unittest.TestCase):
                 words = [*row.split(), "--property", "exclusion"]
                 self.assertEqual(self.answer(*words), self.answer(*words, "--compact"))
 
+    def test_helpers_change_nothing(self):
+        """Not even the order of the states: so runs and bounds are the same, too."""
+        for row in self.ROWS:
+            with self.subTest(row):
+                words = row.split()
+                self.assertEqual(self.answer(*words), self.answer(*words, "--threads", "3"))
+                words += ["--property", "exclusion", "--compact"]
+                self.assertEqual(self.answer(*words), self.answer(*words, "--threads", "2"))
+
     def test_a_compact_search_judges_what_states_show(self):
         done = check("pair", "--compact")
         self.assertEqual(done.returncode, 125)

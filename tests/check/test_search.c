@@ -225,13 +225,43 @@ static void same_seed_same_run(void **unused)
     expect_same_samples(3);
 }
 
+/* Layers of a cube: each is a binomial coefficient. From a bit before the middle on, what is left
+ * is told within a factor of two. */
+static void what_is_to_come_is_told_from_the_layers(void **unused)
+{
+    (void)unused;
+    enum { SIDES = 48 };
+    struct estimate estimate = {0};
+    double left = (double)((uint64_t)1 << SIDES), layer = 1;
+    assert_true(estimate_to_come(&estimate) < 0);
+    struct estimate steady = {0}; /* hardly less growth each time: no end is in sight */
+    for (unsigned depth = 0; depth < 20; depth++, layer = layer * 3 - depth)
+        estimate_add(&steady, (uint64_t)layer);
+    assert_true(estimate_to_come(&steady) < 0);
+    layer = 1;
+    for (unsigned depth = 0; depth < SIDES - 8; depth++) {
+        estimate_add(&estimate, (uint64_t)layer);
+        left -= layer;
+        layer = layer * (SIDES - depth) / (depth + 1);
+        if (depth < SIDES * 2 / 5 || depth > SIDES * 4 / 5)
+            continue;
+        const double told = estimate_to_come(&estimate);
+        if (told < left / 2 || told > left * 2)
+            fail_msg("depth %u: %.0f are told, and %.0f come", depth, told, left);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(store_keeps_everything),     cmocka_unit_test(store_key_from_origin),
-        cmocka_unit_test(store_says_when_it_is_full), cmocka_unit_test(search_limits_are_told),
-        cmocka_unit_test(shortest_violation),         cmocka_unit_test(same_seed_same_run),
+        cmocka_unit_test(store_keeps_everything),
+        cmocka_unit_test(store_key_from_origin),
+        cmocka_unit_test(store_says_when_it_is_full),
+        cmocka_unit_test(search_limits_are_told),
+        cmocka_unit_test(shortest_violation),
+        cmocka_unit_test(same_seed_same_run),
         cmocka_unit_test(overflow_ends_one_run),
+        cmocka_unit_test(what_is_to_come_is_told_from_the_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

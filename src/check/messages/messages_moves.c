@@ -52,8 +52,16 @@ static void passage_took(struct messages_model *model, unsigned messages)
 {
     if (model->options.variant->protocol->restless)
         return;
-    model->fewest = messages < model->fewest ? messages : model->fewest;
-    model->greatest = messages > model->greatest ? messages : model->greatest;
+    /* atomic, since several may make moves at once (search/crew.h) */
+    unsigned known = __atomic_load_n(&model->fewest, __ATOMIC_RELAXED);
+    while (messages < known && !__atomic_compare_exchange_n(&model->fewest, &known, messages, true,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    known = __atomic_load_n(&model->greatest, __ATOMIC_RELAXED);
+    while (messages > known &&
+           !__atomic_compare_exchange_n(&model->greatest, &known, messages, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        ;
 }
 
 /* An ACK may come after its passage has ended, where another message said as much: its RELEASE,

@@ -90,8 +90,11 @@ static bool is_weakened(struct registers *at, const char *label, bool relaxed)
     bool found = false;
     for (unsigned which = 0; which < at->model->weakened_count; which++) {
         struct weakening *weakening = &at->model->weakened[which];
-        if (weakening->relaxed == relaxed && strcmp(weakening->label, label) == 0)
-            found = weakening->met = true;
+        if (weakening->relaxed == relaxed && strcmp(weakening->label, label) == 0) {
+            found = true;
+            /* several may make moves at once (search/crew.h) */
+            __atomic_store_n(&weakening->met, true, __ATOMIC_RELAXED);
+        }
     }
     return found;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "check/search/crew.h"
 #include "check/search/inside.h"
 
 enum { STATES_BETWEEN_LOOKS = 1 << 14 };
@@ -87,40 +88,43 @@ static bool add_edge(struct search *search, uint32_t target, struct move move)
  * it at random: so a state's successors are made and their table entries asked for (gather) while
  * those of the state before it are put. */
 struct batch {
-    uint32_t number;  /* the state they come from */
-    bool full;        /* there was no memory for all of them */
-    struct key *keys; /* one for each successor */
-    struct successors out;
+    const struct expansion *from; /* NULL: there is none */
+    bool full;                    /* there was no memory for all of them */
+    struct key *keys;             /* one for each successor */
 };
 
-static void gather(struct search *search, uint32_t number, struct batch *batch)
+static void fill_from_store(const void *context, size_t which, struct expansion *expansion)
 {
-    unsigned char state[STATE_SIZE_MOST] __attribute__((aligned(8)));
-    struct successors *out = &batch->out;
-    struct key key;
-    store_get(&search->store, number, state);
-    store_get_key(&search->store, number, &key);
-    batch->number = number;
-    out->count = 0;
-    search->system->successors(search->system, state, out);
+    const struct search *search = context;
+    store_get(&search->store, (uint32_t)which, expansion->state);
+    store_get_key(&search->store, (uint32_t)which, &expansion->key);
+}
+
+static void gather(struct search *search, struct crew *crew, struct batch *batch)
+{
+    batch->from = crew_next(crew, search->store.count);
+    if (!batch->from)
+        return;
+    const struct successors *out = &batch->from->out;
     for (unsigned at = 0; at < out->count && !batch->full; at++)
         if (!out->stays[at])
-            batch->full = !store_key(&search->store, out->states + at * out->size, state, &key,
-                                     &batch->keys[at]);
+            batch->full = !store_key(&search->store, out->states + at * out->size,
+                                     batch->from->state, &batch->from->key, &batch->keys[at]);
 }
 
 static void look(const struct search *search, const struct batch *batch)
 {
-    for (unsigned at = 0; at < batch->out.count; at++)
-        if (!batch->out.stays[at])
+    const struct successors *out = &batch->from->out;
+    for (unsigned at = 0; at < out->count; at++)
+        if (!out->stays[at])
             store_look(&search->store, &batch->keys[at]);
 }
 
 /* Puts what was gathered. False if the search is over. */
 static bool settle(struct search *search, const struct batch *batch)
 {
-    const struct successors *out = &batch->out;
-    const uint32_t number = batch->number;
+    const struct successors *out = &batch->from->out;
+    const uint32_t number = (uint32_t)batch->from->which;
     search->moves += out->count;
     if (!search_judge_moves(search, out)) {
         search->culprit = number;
@@ -168,33 +172,30 @@ bool search_within_limits(struct search *search)
     return true;
 }
 
-static void explore(struct search *search, struct batch *batches)
+static void explore(struct search *search, struct crew *crew, struct batch *batches)
 {
     struct batch *now = &batches[0], *next = &batches[1];
-    uint32_t number;
-    search->system->begin(search->system, now->out.states);
-    if (!store_key(&search->store, now->out.states, NULL, NULL, now->keys)) {
+    unsigned char first[STATE_SIZE_MOST] __attribute__((aligned(8))) = {0};
+    uint32_t number, depth_ends = 0;
+    search->system->begin(search->system, first);
+    if (!store_key(&search->store, first, NULL, NULL, now->keys)) {
         search->end = SEARCH_MEMORY;
         return;
     }
-    if (!put(search, now->out.states, now->keys, STATE_NONE, (struct move){0}, &number))
+    if (!put(search, first, now->keys, STATE_NONE, (struct move){0}, &number))
         return;
-    uint32_t depth_ends = 0;
-    gather(search, number, now);
-    for (; search->expanded < search->store.count; search->expanded++) {
-        const uint32_t following = search->expanded + 1;
-        const bool ahead = following < search->store.count;
+    for (gather(search, crew, now); now->from; search->expanded++) {
         if (!search_within_limits(search))
             return;
         look(search, now);
-        if (ahead)
-            gather(search, following, next);
+        gather(search, crew, next);
         if (!settle(search, now))
             return;
-        if (!ahead && following < search->store.count)
-            gather(search, following, next);
+        if (!next->from) /* perhaps there is one now */
+            gather(search, crew, next);
         if (search->expanded == depth_ends) {
             search->depth++;
+            estimate_add(&search->estimate, search->store.count - 1 - depth_ends);
             depth_ends = search->store.count - 1;
         }
         struct batch *const settled = now;
@@ -204,35 +205,21 @@ static void explore(struct search *search, struct batch *batches)
     search->end = SEARCH_EXHAUSTED;
 }
 
-static bool batch_open(struct batch *batch, size_t state_size)
-{
-    batch->keys = calloc(SUCCESSORS_MOST, sizeof *batch->keys);
-    batch->out.states = calloc(SUCCESSORS_MOST, state_size);
-    batch->out.size = state_size;
-    return batch->keys && batch->out.states;
-}
-
-static void batch_close(struct batch *batch)
-{
-    free(batch->keys);
-    free(batch->out.states);
-}
-
 static int search_with_parents(struct search *search)
 {
-    const size_t size = search->system->size;
-    struct batch *batches = calloc(2, sizeof *batches);
-    if (!batches)
-        return -ENOMEM;
-    int error = 0;
-    if (batch_open(&batches[0], size) && batch_open(&batches[1], size))
-        explore(search, batches);
-    else
-        error = -ENOMEM;
-    batch_close(&batches[0]);
-    batch_close(&batches[1]);
-    free(batches);
-    return error;
+    struct batch batches[2] = {0};
+    struct crew crew;
+    for (unsigned at = 0; at < 2; at++)
+        batches[at].keys = calloc(SUCCESSORS_MOST, sizeof *batches->keys);
+    const bool there =
+        crew_open(&crew, search->system, search->limits.threads, fill_from_store, search) &&
+        batches[0].keys && batches[1].keys;
+    if (there)
+        explore(search, &crew, batches);
+    crew_close(&crew);
+    free(batches[0].keys);
+    free(batches[1].keys);
+    return there ? 0 : -ENOMEM;
 }
 
 /* A compact search knows that something is broken, and how deep, but not the way there: so it is

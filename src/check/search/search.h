@@ -4,14 +4,16 @@
 #ifndef AFTERYOU_CHECK_SEARCH_SEARCH_H
 #define AFTERYOU_CHECK_SEARCH_SEARCH_H
 
+#include "check/search/estimate.h"
 #include "check/search/graph.h"
 #include "check/search/store.h"
 #include "check/search/system.h"
 
 struct search_limits {
-    size_t memory;   /* bytes */
-    uint32_t states; /* 0: no limit */
-    double seconds;  /* 0: no limit */
+    size_t memory;    /* bytes */
+    uint32_t states;  /* 0: no limit */
+    double seconds;   /* 0: no limit */
+    unsigned threads; /* that make moves, the search's own counted (crew.h); 0 is 1 */
     /* where safety alone is asked: keep states only, not how they were reached (compact.h) */
     bool compact;
 };
@@ -37,9 +39,10 @@ struct search {
     struct graph graph;
     uint32_t expanded; /* states whose successors were taken */
     uint32_t depth;    /* of the state last expanded */
-    uint64_t moves;    /* moves made */
-    uint64_t reached;  /* of the system's goals, a bit each */
-    size_t peak;       /* the most memory that was used, in bytes */
+    struct estimate estimate;
+    uint64_t moves;   /* moves made */
+    uint64_t reached; /* of the system's goals, a bit each */
+    size_t peak;      /* the most memory that was used, in bytes */
     double started, ended;
     enum search_end end;
     const char *violated; /* which property */

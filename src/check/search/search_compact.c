@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "check/search/compact.h"
+#include "check/search/crew.h"
 #include "check/search/inside.h"
 
 struct layers {
     struct search *search;
     struct compact compact;
     struct grown now, next; /* roots, uint64_t each */
-    struct successors out;
+    struct crew crew;
     uint64_t *roots; /* of the successors */
 };
 
@@ -45,24 +46,38 @@ static bool put(struct layers *layers, const unsigned char *state, uint64_t root
     return false;
 }
 
-static bool expand(struct layers *layers, uint64_t root)
+static void fill_from_root(const void *context, size_t which, struct expansion *expansion)
+{
+    const struct layers *layers = context;
+    const struct store *store = &layers->search->store;
+    uint64_t root;
+    memcpy(&root, layers->now.bytes + which * sizeof root, sizeof root);
+    compact_parts(&layers->compact, store, root, expansion->key.part);
+    store_assemble(store, expansion->key.part, expansion->state);
+}
+
+static bool make_root(struct layers *layers, const unsigned char *state,
+                      const struct expansion *from, uint64_t *root)
 {
     struct search *search = layers->search;
-    struct successors *out = &layers->out;
-    unsigned char state[STATE_SIZE_MOST] __attribute__((aligned(8)));
-    struct key origin, key;
-    compact_parts(&layers->compact, &search->store, root, origin.part);
-    store_assemble(&search->store, origin.part, state);
-    out->count = 0;
-    search->system->successors(search->system, state, out);
+    struct key key;
+    if (store_key(&search->store, state, from ? from->state : NULL, from ? &from->key : NULL,
+                  &key) &&
+        compact_root(&layers->compact, &search->store, key.part, root))
+        return true;
+    search->end = SEARCH_MEMORY;
+    return false;
+}
+
+static bool settle(struct layers *layers, const struct expansion *from)
+{
+    struct search *search = layers->search;
+    const struct successors *out = &from->out;
     for (unsigned at = 0; at < out->count; at++) {
         if (out->stays[at])
             continue;
-        if (!store_key(&search->store, out->states + at * out->size, state, &origin, &key) ||
-            !compact_root(&layers->compact, &search->store, key.part, &layers->roots[at])) {
-            search->end = SEARCH_MEMORY;
+        if (!make_root(layers, out->states + at * out->size, from, &layers->roots[at]))
             return false;
-        }
         compact_look(&layers->compact, layers->roots[at]);
     }
     search->moves += out->count;
@@ -83,43 +98,39 @@ static bool expand(struct layers *layers, uint64_t root)
 static void explore(struct layers *layers)
 {
     struct search *search = layers->search;
-    struct key key;
-    search->system->begin(search->system, layers->out.states);
-    if (!store_key(&search->store, layers->out.states, NULL, NULL, &key) ||
-        !compact_root(&layers->compact, &search->store, key.part, layers->roots)) {
-        search->end = SEARCH_MEMORY;
-        return;
-    }
-    if (!put(layers, layers->out.states, *layers->roots))
+    unsigned char first[STATE_SIZE_MOST] __attribute__((aligned(8))) = {0};
+    search->system->begin(search->system, first);
+    if (!make_root(layers, first, NULL, layers->roots) || !put(layers, first, *layers->roots))
         return;
     while (layers->next.used) {
         const struct grown emptied = layers->now;
         layers->now = layers->next;
         layers->next = emptied;
         layers->next.used = 0;
-        for (size_t at = 0; at < layers->now.used; at += sizeof(uint64_t)) {
-            uint64_t root;
-            memcpy(&root, layers->now.bytes + at, sizeof root);
-            if (!search_within_limits(search) || !expand(layers, root))
+        crew_start_over(&layers->crew);
+        const struct expansion *from;
+        while ((from = crew_next(&layers->crew, layers->now.used / sizeof(uint64_t)))) {
+            if (!search_within_limits(search) || !settle(layers, from))
                 return;
             search->expanded++;
         }
         search->depth++;
+        estimate_add(&search->estimate, layers->next.used / sizeof(uint64_t));
     }
     search->end = SEARCH_EXHAUSTED;
 }
 
 void search_compactly(struct search *search)
 {
-    struct layers layers = {.search = search, .out.size = search->system->size};
-    layers.out.states = calloc(SUCCESSORS_MOST, search->system->size);
+    struct layers layers = {.search = search};
     layers.roots = calloc(SUCCESSORS_MOST, sizeof *layers.roots);
     search->end = SEARCH_MEMORY;
-    if (layers.out.states && layers.roots && compact_open(&layers.compact, &search->store))
+    if (crew_open(&layers.crew, search->system, search->limits.threads, fill_from_root, &layers) &&
+        layers.roots && compact_open(&layers.compact, &search->store))
         explore(&layers);
+    crew_close(&layers.crew);
     compact_close(&layers.compact, &search->store);
     store_release(&search->store, &layers.now);
     store_release(&search->store, &layers.next);
-    free(layers.out.states);
     free(layers.roots);
 }

@@ -80,7 +80,7 @@ struct system {
     uint64_t goals;
 
     void (*begin)(const struct system *system, unsigned char *state);
-    /* Fills `out`; states it adds are complete. */
+    /* Fills `out`; states it adds are complete. Several threads may ask at once. */
     void (*successors)(const struct system *system, const unsigned char *state,
                        struct successors *out);
     /* NULL, or the safety property that this state breaks. */

@@ -60,14 +60,19 @@ static unsigned victims(const struct check_words *asked)
     return asked->victim ? 1u << asked->model.process_of[__builtin_ctz(asked->victim)] : 0;
 }
 
-/* A line on the terminal, now and then: "12,345,678 states, 1.2 M/s, 34,567 to go, depth 45, 678
- * MB". */
+/* A line on the terminal, now and then: "12,345,678 states, 1.2 M/s, 34,567 to go, some 2.5 M more
+ * to come, depth 45, 678 MB". */
 static void show_progress(const struct search *search)
 {
-    const double seconds = search_seconds(search);
-    fprintf(stderr, "\r\033[K%u states, %.2f M/s, %u to go, depth %u, %zu MB ", search->store.count,
-            seconds > 0 ? search->store.count / seconds / 1e6 : 0,
-            search->store.count - search->expanded, search->depth, search->store.spent >> 20);
+    const double seconds = search_seconds(search), more = estimate_to_come(&search->estimate);
+    char to_come[64] = "and ever more of them";
+    if (more >= 0)
+        snprintf(to_come, sizeof to_come, "some %.*f M more to come", more < 1e7 ? 1 : 0,
+                 more / 1e6);
+    fprintf(stderr, "\r\033[K%u states, %.2f M/s, %u to go, %s, depth %u, %zu MB ",
+            search->store.count, seconds > 0 ? search->store.count / seconds / 1e6 : 0,
+            search->store.count - search->expanded, to_come, search->depth,
+            search->store.spent >> 20);
     fflush(stderr);
 }
 

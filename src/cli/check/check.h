@@ -99,7 +99,8 @@ void check_print_messages_run(FILE *out, const struct search *search, const stru
     (1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS | 1u << PROPERTY_LOCKOUT |                    \
      1u << PROPERTY_REACHED)
 /* Whether the search saw what a passage costs: nobody crashed, and all passages came to an end. */
-bool check_counts_messages(const struct check_words *asked, const struct messages_model *model);
+bool check_counts_messages(const struct check_words *asked, const struct messages_model *model,
+                           const struct search *search);
 /* NULL: nothing is broken. */
 const struct finding *check_first_broken(const struct verdict *verdict);
 /* What it breaks: "fence: …", "progress". */

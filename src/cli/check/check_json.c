@@ -182,7 +182,7 @@ void check_report_messages_json(FILE *out, const struct check_words *asked,
     json_text(&json, "safety", check_answer(verdict->finding[PROPERTY_SAFETY].answer));
     json_text(&json, "progress", check_answer(verdict->finding[PROPERTY_PROGRESS].answer));
     json_text(&json, "lockout", check_answer(verdict->finding[PROPERTY_LOCKOUT].answer));
-    if (check_counts_messages(asked, model)) {
+    if (check_counts_messages(asked, model, search)) {
         json_number(&json, "fewest_messages", model->fewest);
         json_number(&json, "greatest_messages", model->greatest);
     }

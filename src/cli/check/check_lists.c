@@ -134,3 +134,17 @@ int check_take_relaxed(const struct option_word *given)
 {
     return take_weakened(given, true);
 }
+
+const char *check_errors_at(size_t at)
+{
+    static const char *const names[] = {
+        [ERRORS_NONE] = "none", [ERRORS_WAITING] = "waiting", [ERRORS_ANYWHERE] = "anywhere"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
+}
+
+const char *check_timeouts_at(size_t at)
+{
+    static const char *const names[] = {
+        [TIMEOUTS_NONE] = "none", [TIMEOUTS_RIGHT] = "right", [TIMEOUTS_WRONG] = "wrong"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
+}

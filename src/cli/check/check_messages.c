@@ -28,9 +28,11 @@ const char *check_broken(const struct verdict *verdict, const struct finding *fi
                            : property_name((enum property)(finding - verdict->finding));
 }
 
-bool check_counts_messages(const struct check_words *asked, const struct messages_model *model)
+bool check_counts_messages(const struct check_words *asked, const struct messages_model *model,
+                           const struct search *search)
 {
-    return model->fewest <= model->greatest && !asked->messages.crashes && asked->messages.requests;
+    return search->end == SEARCH_EXHAUSTED && model->fewest <= model->greatest &&
+           !asked->messages.crashes && asked->messages.requests;
 }
 
 void check_print_states(FILE *out, const struct search *search)
@@ -90,7 +92,7 @@ static void report_text(FILE *out, const struct check_words *asked, const struct
     fprintf(out, "  reached: %s%s%s\n", answer_word(verdict, PROPERTY_REACHED),
             *verdict->finding[PROPERTY_REACHED].detail ? ": " : "",
             verdict->finding[PROPERTY_REACHED].detail);
-    if (check_counts_messages(asked, model))
+    if (check_counts_messages(asked, model, search))
         fprintf(out, "  messages per passage: from %u to %u\n", model->fewest, model->greatest);
     check_print_messages_run(out, search, verdict, "node");
 }

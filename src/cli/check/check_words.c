@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/search/crew.h"
 #include "cli/check/check.h"
 #include "cli/check/check_lists.h"
 #include "cli/commands.h"
@@ -38,20 +39,6 @@ static const char *property_at(size_t at)
 {
     return at < PROPERTY_COUNT ? property_name((enum property)at)
                                : messages_property_name((unsigned)(at - CHECK_MESSAGES_PROPERTIES));
-}
-
-static const char *errors_at(size_t at)
-{
-    static const char *const names[] = {
-        [ERRORS_NONE] = "none", [ERRORS_WAITING] = "waiting", [ERRORS_ANYWHERE] = "anywhere"};
-    return at < sizeof names / sizeof *names ? names[at] : NULL;
-}
-
-static const char *timeouts_at(size_t at)
-{
-    static const char *const names[] = {
-        [TIMEOUTS_NONE] = "none", [TIMEOUTS_RIGHT] = "right", [TIMEOUTS_WRONG] = "wrong"};
-    return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
 
 enum { FOR_REGISTERS = 1, FOR_MESSAGES = 2, FOR_LINK = 4 };
@@ -209,7 +196,7 @@ static const struct option_row rows[] = {
      .help = "whose words may become anything, again and again; exclusion must come back",
      .standard = "none",
      .kind = OPTION_CHOICE,
-     .list = errors_at,
+     .list = check_errors_at,
      OPTION_AT(struct check_words, model.errors),
      .only = FOR_REGISTERS},
     {.names = {"halts"},
@@ -224,7 +211,7 @@ static const struct option_row rows[] = {
      .help = "with --halts: who stopped is timed out; wrong: and perhaps who is slow",
      .standard = "none",
      .kind = OPTION_CHOICE,
-     .list = timeouts_at,
+     .list = check_timeouts_at,
      OPTION_AT(struct check_words, model.timeouts),
      .only = FOR_REGISTERS},
     {.names = {"stopped"},
@@ -401,6 +388,14 @@ static const struct option_row rows[] = {
      .most = (uint64_t)1 << 46,
      .takes = "a size of 16M or more, as in 512M or 4G",
      OPTION_AT(struct check_words, limits.memory)},
+    {.names = {"threads"},
+     .argument = "N",
+     .help = "make the moves with so many threads; the answer is the same",
+     .standard = "1",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = CREW_MOST,
+     OPTION_AT(struct check_words, limits.threads)},
     {.names = {"compact"},
      .help = "keep nothing but the states, 7 to 11 bytes each: with --property exclusion, or "
              "others that a state shows",
