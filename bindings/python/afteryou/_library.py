@@ -50,6 +50,7 @@ _signatures: dict[str, tuple[Any, list[Any]]] = {
     "ay_region_close": (None, [_pointer]),
     "ay_try": (_integer, [_pointer]),
     "ay_enter_unless": (_integer, [_pointer, When, When, _pointer, _integer]),
+    "ay_convert": (_integer, [_pointer, _integer, _integer]),
     "ay_leave": (_integer, [_pointer]),
     "ay_share": (_integer, [_pointer]),
     "ay_unshare": (_integer, [_pointer]),

@@ -115,6 +115,37 @@ class Binding(unittest.TestCase):
         self.assertEqual(region.wanted, 0)
         thread.join()
 
+    def test_convert(self):
+        """Down at once; up when nobody conflicts; not beyond what the region is."""
+        region, reader = self.space.region("x"), self.space.region("x", mode=afteryou.Mode.SHARED)
+        with region:
+            self.assertFalse(reader.acquire(blocking=False))
+            region.convert(afteryou.Mode.SHARED)
+            self.assertTrue(reader.acquire(blocking=False))
+            with self.assertRaises(afteryou.Timeout):
+                region.convert(afteryou.Mode.EXCLUSIVE, timeout=0.01)
+            with self.assertRaises(afteryou.Disagreement):
+                reader.convert(afteryou.Mode.EXCLUSIVE)
+            reader.leave()
+            region.convert(afteryou.Mode.EXCLUSIVE)
+            self.assertFalse(reader.acquire(blocking=False))
+        with self.assertRaises(PermissionError):
+            region.convert(afteryou.Mode.SHARED)
+
+    def test_interrupted_conversion(self):
+        """Ctrl-C ends it; inside in the old mode."""
+        def share(space):
+            space.region("x", mode=afteryou.Mode.SHARED).enter()
+
+        region = self.space.region("x")
+        with region:
+            region.convert(afteryou.Mode.SHARED)
+            self.in_child(share)
+            self.interrupt_soon(signal.SIGINT)
+            with self.assertRaises(KeyboardInterrupt):
+                region.convert(afteryou.Mode.EXCLUSIVE)
+            self.assertTrue(region.inside)
+
     def test_held_by_the_process(self):
         """A thread that ends inside has died inside; unless the region is shared."""
         for shared in (False, True):
