@@ -450,6 +450,8 @@ ROWS = [
         Row("carvalho-roucairol --links -n 2 --crashes 1 --joins 1 --deaths 1 --modes exclusive,shared"),
         Row("carvalho-roucairol --links -n 3 --requests 1 --crashes 1 --deaths 1"),
         Row("carvalho-roucairol --links -n 3 --requests 1 --crashes 1 --joins 1 --deaths 1", quick=SLOW),
+        Row("carvalho-roucairol --links -n 3 --requests 1 --crashes 2 --joins 1 --deaths 1", quick=SLOW),
+        Row("carvalho-roucairol --links -n 3 --requests 1 --crashes 1 --joins 1 --deaths 1 --modes exclusive,shared", quick=SLOW),
         Row("carvalho-roucairol-links-buried-well -n 2 --crashes 1 --deaths 1", "told"),
         Row("carvalho-roucairol-links-death-not-carried -n 2 --deaths 1", "told"),
         Row("carvalho-roucairol-links-told-not-carried -n 2 --deaths 1", "told", note="told twice"),

@@ -80,13 +80,14 @@ void faults_after_event(struct world *world, uint32_t node)
 }
 
 /* What was due while it stood still follows in the same order when it goes on, and what is due at
- * that very moment follows that. */
+ * that very moment follows that. What is for an earlier life is not put off: it would come to this
+ * one. */
 bool faults_put_off(struct world *world, const struct due *due)
 {
     const struct peer *peer = &world->peers[due->node];
     const bool deferred = due->kind & DUE_DEFERRED;
-    if (!peer->up || peer->still_until == 0 || world->now > peer->still_until ||
-        (deferred && world->now == peer->still_until))
+    if (!peer->up || due->order < peer->born || peer->still_until == 0 ||
+        world->now > peer->still_until || (deferred && world->now == peer->still_until))
         return false;
     world_put(world, peer->still_until, (enum due_kind)(due->kind | DUE_DEFERRED), due->node,
               due->what);

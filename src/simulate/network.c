@@ -43,19 +43,21 @@ static void parcel_used(struct world *world, uint32_t number)
     world->free_parcel = number;
 }
 
-static uint64_t arrival(struct world *world, uint32_t from, uint32_t to)
+static uint64_t arrival(struct world *world, uint32_t from, uint32_t to, bool notice)
 {
+    const bool agreed =
+        world->how->order == ORDER_AGREED || (world->how->order == ORDER_LINKS && notice);
     const double slow = chance_happens(&world->chance, world->how->faults.delay) ? SLOW : 1;
     uint64_t at = world->now + spread_draw(world, &world->how->delay, slow);
     for (; chance_happens(&world->chance, world->how->faults.loss); world->measure->resent++)
         at += faults_time(world, RESEND);
     uint64_t floor = 0;
-    if (world->how->order == ORDER_AGREED)
+    if (agreed)
         floor = world->peers[to].floor;
     else if (world->fifo)
         floor = sparse_get(&world->fifo[from], to);
     at = at > floor ? at : floor;
-    if (world->how->order == ORDER_AGREED)
+    if (agreed)
         world->peers[to].floor = at;
     else if (world->fifo)
         /* an arrival that is past orders nothing any more */
@@ -99,11 +101,12 @@ static void post(struct world *world, uint32_t from, uint32_t to, const struct e
         count_all(world, from, to, effect);
     if (!peer->up || peer->cut != world->peers[from].cut)
         return;
-    const bool twice = to != from && chance_happens(&world->chance, world->how->faults.duplicate);
+    const bool twice = to != from && world->how->order != ORDER_LINKS &&
+                       chance_happens(&world->chance, world->how->faults.duplicate);
     world->measure->duplicates += twice;
     for (unsigned times = 0; times < 1u + twice; times++) {
         world->parcels[number].copies++;
-        world_put(world, arrival(world, from, to), DUE_PARCEL, to, number);
+        world_put(world, arrival(world, from, to, false), DUE_PARCEL, to, number);
     }
 }
 
@@ -115,6 +118,7 @@ void network_send(struct world *world, uint32_t from, const struct effect *effec
         return;
     parcel->message = effect->message;
     parcel->event = EVENT_MESSAGE;
+    parcel->view = links_incarnation(world, from);
     parcel->copies = 1; /* until all are posted */
     if (effect->message.kind == MESSAGE_REQUEST && effect->message.about)
         world_tally(world, from)->number = effect->message.about;
@@ -140,11 +144,13 @@ void network_send(struct world *world, uint32_t from, const struct effect *effec
     parcel_used(world, number);
 }
 
-/* The notice of a change goes through the same order as the messages. Those cut off have no quorum:
- * none reaches them. */
+/* The notice of a change goes through the same order as the messages, or that of the notices alone.
+ * Those cut off have no quorum: none reaches them. */
 void network_announce(struct world *world, enum event_kind event, uint32_t node)
 {
     uint32_t number;
+    if (event == EVENT_DIED && world->how->order == ORDER_LINKS)
+        links_bury(world, node);
     struct shipment *parcel = parcel_new(world, &number);
     if (!parcel)
         return;
@@ -155,7 +161,7 @@ void network_announce(struct world *world, enum event_kind event, uint32_t node)
     for (uint32_t to = 0; to < world->how->nodes; to++)
         if (to != node && world->peers[to].up && world->peers[to].member && !world->peers[to].cut) {
             world->parcels[number].copies++;
-            world_put(world, arrival(world, node, to), DUE_NOTICE, to, number);
+            world_put(world, arrival(world, node, to, true), DUE_NOTICE, to, number);
         }
     parcel_used(world, number);
 }
@@ -163,8 +169,13 @@ void network_announce(struct world *world, enum event_kind event, uint32_t node)
 void network_arrive(struct world *world, const struct due *due)
 {
     const struct peer *peer = &world->peers[due->node];
-    if (peer->up && due->order >= peer->born) {
-        const struct shipment *parcel = &world->parcels[due->what];
+    const struct shipment *parcel = &world->parcels[due->what];
+    const bool there = peer->up && due->order >= peer->born,
+               over_link = world->how->order == ORDER_LINKS && parcel->event == EVENT_MESSAGE;
+    const enum link_answer answer = there && over_link ? links_arrive(world, due) : LINK_TAKES;
+    if (answer == LINK_HOLDS)
+        return;
+    if (there && answer == LINK_TAKES) {
         /* the step may post, and so move the parcels */
         const struct message message = parcel->message;
         if (parcel->event == EVENT_MESSAGE)

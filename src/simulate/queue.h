@@ -12,6 +12,7 @@ enum due_kind {
     DUE_RELEASE,
     DUE_PARCEL,
     DUE_NOTICE,
+    DUE_HELD, /* a parcel that came too early (links.c) */
     DUE_DETECTED,
     DUE_RESTART,
     DUE_CUT,

@@ -22,7 +22,7 @@ struct spread {
     uint64_t least, most;
 };
 
-enum order { ORDER_ANY, ORDER_FIFO, ORDER_AGREED };
+enum order { ORDER_ANY, ORDER_FIFO, ORDER_AGREED, ORDER_LINKS /* links.c */ };
 
 /* What may go wrong, each with its probability. */
 struct faults {

@@ -61,6 +61,7 @@ void world_begin(struct world *world, uint32_t node)
     peer->up = peer->member = true;
     peer->born = world->queue.put;
     peer->floor = world->now;
+    peer->held = 0;
     world_forget_tallies(world, node);
     set_add(world->members, node);
     peer->lives += world->view > 0;
@@ -72,7 +73,8 @@ void world_begin(struct world *world, uint32_t node)
                            &(struct beginning){
                                .self = node,
                                .nodes = world->how->nodes,
-                               .agreed = world->how->order == ORDER_AGREED,
+                               .agreed = world->how->order >= ORDER_AGREED,
+                               .apart = world->how->order == ORDER_LINKS,
                                .view = world->view,
                                .members = world->view ? world->members : NULL,
                                .without = world->how->variant->without,
@@ -159,7 +161,7 @@ static void take(struct world *world, const struct due *due)
 {
     struct peer *peer = &world->peers[due->node];
     const enum due_kind kind = due->kind & ~(unsigned)DUE_DEFERRED;
-    if (kind <= DUE_NOTICE && faults_put_off(world, due))
+    if (kind <= DUE_HELD && faults_put_off(world, due))
         return;
     switch (kind) {
     case DUE_REQUEST:
@@ -171,6 +173,7 @@ static void take(struct world *world, const struct due *due)
         break;
     case DUE_PARCEL:
     case DUE_NOTICE:
+    case DUE_HELD:
         network_arrive(world, due);
         break;
     default:
@@ -189,11 +192,12 @@ static bool allocate(struct world *world)
     world->peers = calloc(n, sizeof *world->peers);
     world->tallies = calloc(n, TALLIES * sizeof *world->tallies);
     world->members = calloc(set_words(n), sizeof *world->members);
-    world->fifo = how->order == ORDER_FIFO ? calloc(n, sizeof *world->fifo) : NULL;
+    const bool fifo = how->order == ORDER_FIFO || how->order == ORDER_LINKS;
+    world->fifo = fifo ? calloc(n, sizeof *world->fifo) : NULL;
     world->effects.room = calloc(world->protocol->room(how->nodes), sizeof(uint64_t));
     world->effects.keeper = kept_keeper(world);
     return world->states && world->peers && world->tallies && world->members &&
-           world->effects.room && (world->fifo || how->order != ORDER_FIFO) &&
+           world->effects.room && (world->fifo || !fifo) &&
            measure_open(world->measure, how->nodes);
 }
 
@@ -224,6 +228,7 @@ void world_close(struct world *world)
     for (uint32_t node = 0; world->fifo && node < world->how->nodes; node++)
         sparse_close(&world->fifo[node]);
     free(world->fifo);
+    free(world->burials);
     kept_close(world);
     free(world->members);
     free(world->tallies);

@@ -17,7 +17,7 @@ struct shipment {
     struct message message;
     uint64_t *body;
     uint64_t id;     /* in the trace */
-    uint64_t view;   /* notice */
+    uint64_t view;   /* notice: the change; message: that with which its sender joined */
     uint32_t copies; /* still to arrive; free at 0 */
     uint32_t node;   /* notice: who died or joined; in a free parcel: the next free one */
     uint8_t event;   /* enum event_kind: EVENT_MESSAGE, EVENT_DIED, EVENT_JOINED */
@@ -44,7 +44,9 @@ struct peer {
     uint32_t lives;          /* timers of an earlier life are void */
     uint32_t earlier, later; /* neighbours among those who wait, by the time of their request */
     uint64_t born;           /* what was put into the queue before is not for this life */
-    uint64_t floor;          /* agreed order: nothing arrives before this */
+    uint64_t floor;          /* agreed order: nothing arrives before this; links: no notice */
+    uint64_t held_until;     /* links: when what is held is looked at again */
+    uint32_t held;           /* links: so many messages */
     uint64_t still_until;    /* it stands still; what is due for it before then waits */
     uint64_t requested_at, entries_then, entries;
     uint64_t fence;
@@ -68,8 +70,14 @@ struct world {
     /* TALLIES a node: the present passage's at peer->passages modulo TALLIES */
     struct tally *tallies;
     uint64_t *members; /* a set, as the group has it */
-    /* by sender, then receiver: the last arrival of each channel; NULL unless ORDER_FIFO */
+    /* by sender, then receiver: the last arrival of each channel; NULL unless it keeps its order */
     struct sparse *fifo;
+    /* links: who was buried, and with which change; in their order */
+    struct burial {
+        uint32_t node;
+        uint64_t view;
+    } * burials;
+    size_t burials_count, burials_room;
     struct shipment *parcels;
     size_t parcels_room;
     uint32_t parcels_count, free_parcel;
@@ -118,6 +126,12 @@ const struct keeper *kept_keeper(const struct world *world);
 void network_send(struct world *world, uint32_t from, const struct effect *effect);
 void network_announce(struct world *world, enum event_kind event, uint32_t node);
 void network_arrive(struct world *world, const struct due *due);
+
+/* links.c */
+enum link_answer { LINK_TAKES, LINK_HOLDS /* it has been put off */, LINK_LOSES };
+enum link_answer links_arrive(struct world *world, const struct due *due);
+uint64_t links_incarnation(struct world *world, uint32_t node);
+void links_bury(struct world *world, uint32_t node);
 
 /* faults.c */
 void faults_after_event(struct world *world, uint32_t node);

@@ -256,7 +256,8 @@ static void crashes_joinings_delays_and_partitions_break_nothing(void **unused)
 }
 
 /* Fairness is not the simulator's to judge: the auditor finds the unfair ones. Nor is it whether
- * anything happens at all, or what a user is told: the checker asks that, and has links. */
+ * anything happens at all, or what a user is told: the checker asks that; nor leases and
+ * the deaths of users. */
 static bool is_for_another_judge(const struct variant *variant)
 {
     static const char *const others[] = {
@@ -267,7 +268,8 @@ static bool is_for_another_judge(const struct variant *variant)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(variant->name, others[i]) == 0)
             return true;
-    return !variant->left_out || variant_needs_links(variant);
+    return !variant->left_out || variant->without == WITHOUT_WELCOME ||
+           variant->without & (WITHOUT_LEASE | WITHOUT_OF_DEATHS);
 }
 
 static void broken_variants_are_found_within_a_hundred_thousand_events(void **unused)
@@ -285,6 +287,8 @@ static void broken_variants_are_found_within_a_hundred_thousand_events(void **un
             how.events = 2000;
             /* some are broken only while the dead stay dead */
             how.faults.restart = seed % 2 ? 1 : 0.5;
+            if (variant_needs_links(how.variant))
+                how.order = ORDER_LINKS;
             if (how.variant->protocol->fixed) {
                 how.order = ORDER_ANY;
                 how.faults = (struct faults){.delay = how.faults.delay};
@@ -302,6 +306,28 @@ static void broken_variants_are_found_within_a_hundred_thousand_events(void **un
 
 /* Given up while it is inside, a node overlaps with its successor; its fence tells, and no member's
  * is ever too low. */
+/* Each installs the changes at its own moment, and messages go beside them. */
+static void protocols_hold_over_links(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"lamport", "ricart-agrawala", "carvalho-roucairol"};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct simulation how = rough(names[seed % 3], 2 + (uint32_t)(seed % 7));
+        how.order = ORDER_LINKS;
+        how.seed = seed;
+        how.events = 5000;
+        how.shared = seed % 2 ? 0 : 0.5;
+        how.faults.partition = 0.001;
+        how.faults.pause = 0.01;
+        static struct outcome outcome;
+        assert_int_equal(simulate(&how, &outcome), 0);
+        if (outcome.verdict != VERDICT_HOLDS)
+            fail_msg("%s, seed %lu: %s", how.variant->name, (unsigned long)seed, outcome.words);
+        assert_true(outcome.measure.joins > 0 && outcome.measure.crashes > 0);
+        measure_close(&outcome.measure);
+    }
+}
+
 static void a_wrong_detector_costs_overlaps_that_fences_order(void **unused)
 {
     (void)unused;
@@ -348,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_run_reads_like_a_story),
         cmocka_unit_test(crashes_joinings_delays_and_partitions_break_nothing),
         cmocka_unit_test(broken_variants_are_found_within_a_hundred_thousand_events),
+        cmocka_unit_test(protocols_hold_over_links),
         cmocka_unit_test(a_wrong_detector_costs_overlaps_that_fences_order),
         cmocka_unit_test(percentiles_are_right_within_their_step),
     };

@@ -79,11 +79,17 @@ static int take_sizes(const struct option_word *word)
     return text[-1] == '\0' ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
-/* Those of links, which the simulator has not, stand last. */
+/* Leases and the deaths of users are the checker's affair. */
+static bool is_simulated(const struct variant *variant)
+{
+    return !(variant->without & (WITHOUT_LEASE | WITHOUT_OF_DEATHS));
+}
+
+/* Those that are not simulated stand last. */
 static const char *variant_name_at(size_t at)
 {
     const struct variant *variant = variant_at((unsigned)at);
-    return variant && !variant_needs_links(variant) ? variant->name : NULL;
+    return variant && is_simulated(variant) ? variant->name : NULL;
 }
 
 static int list_variants(void)
@@ -108,8 +114,10 @@ static const char *protocol_at(size_t at)
 
 static const char *order_at(size_t at)
 {
-    static const char *const names[] = {
-        [ORDER_ANY] = "any", [ORDER_FIFO] = "fifo", [ORDER_AGREED] = "agreed"};
+    static const char *const names[] = {[ORDER_ANY] = "any",
+                                        [ORDER_FIFO] = "fifo",
+                                        [ORDER_AGREED] = "agreed",
+                                        [ORDER_LINKS] = "links"};
     return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
 
@@ -332,12 +340,10 @@ static int check_shape(struct simulate_request *request, const struct option_rea
             return usage_error("simulate",
                                "there is no protocol '%s'; 'afteryou simulate --list' names them",
                                reading->words[0]);
-        if (variant_needs_links(request->how.variant))
-            return usage_error("simulate",
-                               "%s is broken only over links, which are not simulated: 'afteryou "
-                               "check %s --links'",
-                               reading->words[0], reading->words[0]);
     }
+    if (request->how.variant && !is_simulated(request->how.variant))
+        return usage_error("simulate", "%s is refuted by the checker only: 'afteryou check %s'",
+                           reading->words[0], reading->words[0]);
     if (reading->count > 1)
         return usage_error("simulate", "one protocol at a time: leave out '%s'", reading->words[1]);
     if (!request->how.variant && !request->table && !request->sweep)
@@ -391,9 +397,20 @@ int simulate_settle(struct simulate_request *request)
         how->nodes = request->sizes[0];
     if (!request->order_given)
         how->order = changes ? ORDER_AGREED : protocol->fifo ? ORDER_FIFO : ORDER_ANY;
-    if (changes && how->order != ORDER_AGREED)
+    const bool needs_links = variant_needs_links(how->variant);
+    if (needs_links && !request->order_given)
+        how->order = ORDER_LINKS;
+    if (needs_links && how->order != ORDER_LINKS)
+        return usage_error("simulate", "%s is broken over links only: leave --network out",
+                           how->variant->name);
+    if (changes && how->order < ORDER_AGREED)
         return usage_error("simulate",
                            "nodes that come and go need --network agreed: leave --network out");
+    if (how->order == ORDER_LINKS && (protocol == &token_protocol || protocol->fixed))
+        return usage_error("simulate", "links are for lamport, ricart-agrawala and "
+                                       "carvalho-roucairol");
+    if (how->order == ORDER_LINKS && how->faults.duplicate > 0)
+        return usage_error("simulate", "links pass over what comes twice: leave --duplicate out");
     if (changes && protocol->fixed)
         return usage_error("simulate", "in the group of %s nobody comes or goes",
                            how->variant->name);
