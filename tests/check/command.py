@@ -73,6 +73,21 @@ class Answers(unittest.TestCase):
                          ([], ["node 0 enters (exclusive)", "node 1 enters (exclusive)"]))
         self.assertEqual(answer["properties"]["progress"]["answer"], "holds")
 
+    def test_a_bound_on_overtaking_is_refuted_by_the_shortest_run(self):
+        """Rivest and Pratt's linear waiting: not once, but twice."""
+        done = check("pair", "--property", "overtaking", "--overtaken", "1", "--json")
+        self.assertEqual(done.returncode, 1)
+        finding = json.loads(done.stdout)["properties"]["overtaking"]
+        self.assertEqual(finding["answer"], "broken")
+        self.assertEqual(len(finding["run"]), 14)
+        # By the end one has been inside twice since the other's first store, and that one has not.
+        told = check("pair", "--property", "overtaking", "--overtaken", "1").stdout
+        run = [line.split(None, 2)[1:] for line in told.splitlines() if line[:6].strip().isdigit()]
+        first = next(at for at, (who, did) in enumerate(run) if who == "P0" and "stores S0 :=" in did)
+        self.assertEqual([who for who, did in run[first:] if "is inside" in did], ["P1", "P1"])
+        self.assertEqual(check("pair", "--property", "overtaking", "--overtaken", "2").returncode, 0)
+        self.assertEqual(check("races", "-n", "3", "--property", "overtaking", "--overtaken", "3").returncode, 1)
+
     def test_what_was_reached_is_listed(self):
         self.assertIn("reached      holds: P0 enters, P0 enters (shared), P1 enters, P1 enters (shared), two share\n",
                       check("bakery", "-n", "2").stdout)

@@ -38,6 +38,8 @@ PAPER = Paper("RP", "R. L. Rivest and V. R. Pratt, The Mutual Exclusion Problem 
     Claim("I, constraint 9; abstract (2)", "linear waiting: S_j ≠ D, and no other enters twice before j does",
           Show("check pair", figures=BOTH), Show("check clock -n 2", figures=BOTH),
           Show("check clock -n 3 --memory 6G", quick=False, figures=BOTH),
+          Show("check pair --property overtaking --overtaken 1", "overtaking", steps=14, drawing="linear-waiting"),
+          Show("check pair --property overtaking --overtaken 2"),
           ours="False as stated: overtaken twice from S_j ≠ D on, once from the wait. The bound we promise is the measured one."),
     Claim("I", "ultrareliability: nobody is kept out by others that fail and restart for ever",
           Show("check pair"), Show("check races -n 3"), Show("check clock -n 2"),

@@ -94,6 +94,13 @@ struct overtaking {
 int overtaking_measure(struct search *search, const struct statuses *statuses,
                        unsigned victim_statuses, struct overtaking *overtaking);
 
+/* Whether a move, made while the victim waits, overtakes it. */
+bool overtaking_counts(const struct search *search, uint32_t to, unsigned victim, edge_label label);
+/* The shortest way, from the first state on, on which one enters more than `most` times while
+ * another waits, as was measured. 0, -ENOMEM, or 1 with the way. */
+int overtaken_find(struct search *search, const struct statuses *statuses, unsigned victim_statuses,
+                   const struct overtaking *overtaking, unsigned most, struct way *way);
+
 /* Appends the shortest way from `start` to `goal` within the walk. 0 or -ENOMEM. */
 int way_find(struct search *search, const struct statuses *statuses, const struct walk *walk,
              uint32_t start, uint32_t goal, struct way *way);

@@ -13,15 +13,13 @@ struct weigh {
     const struct statuses *statuses;
     struct overtaking *result;
     uint8_t *heaviest; /* by component number, then overtaker: the heaviest path from there on */
-    bool modes;        /* whether passages may fail to conflict */
 };
 
-static bool counts(const struct search *search, const struct weigh *weigh, uint32_t to,
-                   unsigned victim, edge_label label)
+bool overtaking_counts(const struct search *search, uint32_t to, unsigned victim, edge_label label)
 {
     if (!label_enters(label) || label_process(label) == victim)
         return false;
-    if (!weigh->modes)
+    if (search->system->all_conflict) /* the state need not be looked at */
         return true;
     unsigned char state[STATE_SIZE_MOST] __attribute__((aligned(8)));
     store_get(&search->store, to, state);
@@ -42,7 +40,7 @@ static int weigh_component(struct search *search, const struct component *compon
             if (!walk_has_kind(component->walk, edges.labels[edge]) ||
                 !walk_has_state(component->walk, weigh->statuses, target))
                 continue;
-            const bool weighs = counts(search, weigh, target, victim, edges.labels[edge]);
+            const bool weighs = overtaking_counts(search, target, victim, edges.labels[edge]);
             const bool within = component->of[target] == component->number;
             const uint8_t *beyond = weigh->heaviest + (size_t)component->of[target] * processes;
             for (unsigned other = 0; other < processes; other++) {
@@ -76,12 +74,6 @@ static int weigh_component(struct search *search, const struct component *compon
     return 0;
 }
 
-/* Whether some passages do not conflict; where all do, the states need not be looked at. */
-static bool has_modes(const struct search *search)
-{
-    return !search->system->all_conflict;
-}
-
 int overtaking_measure(struct search *search, const struct statuses *statuses,
                        unsigned victim_statuses, struct overtaking *overtaking)
 {
@@ -90,7 +82,7 @@ int overtaking_measure(struct search *search, const struct statuses *statuses,
     const unsigned processes = search->system->processes;
     if (!store_grow(&search->store, &room, ((size_t)search->store.count + 2) * processes))
         return -ENOMEM;
-    struct weigh weigh = {statuses, overtaking, room.bytes, has_modes(search)};
+    struct weigh weigh = {statuses, overtaking, room.bytes};
     int answer = 0;
     for (unsigned victim = 0; victim < processes && answer == 0; victim++) {
         const struct walk walk = {

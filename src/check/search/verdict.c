@@ -66,6 +66,9 @@ static int judge_progress(struct search *search, const struct statuses *statuses
     return error ? error : run_tell(search->system, &finding->run);
 }
 
+/* From its first public step on, until it is inside. */
+enum { FROM_ACTIVE = 1 << STATUS_ACTIVE | 1 << STATUS_QUEUED };
+
 typedef int finder(struct search *search, const struct statuses *statuses, struct way *way);
 
 static int starvation_find_reliably(struct search *search, const struct statuses *statuses,
@@ -111,6 +114,21 @@ static int judge_way(struct search *search, const struct statuses *statuses,
     return error;
 }
 
+/* There is a bound that was asked for, and a run that goes beyond it. */
+static int judge_overtaken(struct search *search, const struct statuses *statuses,
+                           struct verdict *verdict, const struct overtaking *active)
+{
+    struct finding *finding = &verdict->finding[PROPERTY_OVERTAKING];
+    struct way way = {0};
+    const int answer =
+        overtaken_find(search, statuses, FROM_ACTIVE, active, verdict->overtaken, &way);
+    const int error = conclude(search, finding, answer, &way, false);
+    snprintf(finding->detail, sizeof finding->detail, "process %u is passed %u times", way.victim,
+             verdict->overtaken + 1);
+    store_release(&search->store, &way.hops);
+    return error;
+}
+
 static int judge_overtaking(struct search *search, const struct statuses *statuses,
                             struct verdict *verdict)
 {
@@ -118,21 +136,21 @@ static int judge_overtaking(struct search *search, const struct statuses *status
     struct overtaking queued, active;
     int error = overtaking_measure(search, statuses, 1u << STATUS_QUEUED, &queued);
     if (!error)
-        error = overtaking_measure(search, statuses, 1u << STATUS_ACTIVE | 1u << STATUS_QUEUED,
-                                   &active);
+        error = overtaking_measure(search, statuses, FROM_ACTIVE, &active);
     if (error)
         return error;
     verdict->overtakes_queued = queued.worst == OVERTAKES_UNBOUNDED ? -1 : queued.worst;
     verdict->overtakes_active = active.worst == OVERTAKES_UNBOUNDED ? -1 : active.worst;
     finding->answer = ANSWER_HOLDS;
+    if (verdict->overtaken && active.worst > verdict->overtaken)
+        return judge_overtaken(search, statuses, verdict, &active);
     if (active.worst != OVERTAKES_UNBOUNDED)
         return 0;
     snprintf(finding->detail, sizeof finding->detail, "process %u passes process %u without bound",
              active.overtaker, active.victim);
     /* Round: the move that overtakes, and the way back to where it was made. */
-    const struct walk walk = {.process = active.victim,
-                              .statuses = 1u << STATUS_ACTIVE | 1u << STATUS_QUEUED,
-                              .kinds = KINDS_ALL};
+    const struct walk walk = {
+        .process = active.victim, .statuses = FROM_ACTIVE, .kinds = KINDS_ALL};
     const struct hop overtakes = active.overtakes;
     const uint32_t beyond = graph_edges(&search->graph, overtakes.state).targets[overtakes.edge];
     struct way round = {.start = overtakes.state};

@@ -52,6 +52,7 @@ struct finding {
 struct verdict {
     unsigned properties; /* in: which to judge, a bit each */
     bool newcomers;      /* in: progress may need them, since conditions do */
+    unsigned overtaken;  /* in: overtaking is broken by more than this; 0: by no bound alone */
     unsigned interval;   /* in: events of each process in a round; 0: as many as a doorway has */
     struct finding finding[PROPERTY_COUNT];
     /* exact greatest numbers; -1: unbounded, -2: not measured */

@@ -93,6 +93,7 @@ static int check_all(struct check_words *asked)
         asked->properties ? asked->properties | 1u << PROPERTY_REACHED : promised;
     struct verdict verdict = {.properties = judged,
                               .newcomers = asked->model.problem == PROBLEM_ALLOCATION,
+                              .overtaken = asked->overtaken,
                               .interval = asked->interval};
     const bool terminal = isatty(STDERR_FILENO) && !asked->json;
     struct search search = {.system = &asked->model.system,

@@ -28,6 +28,7 @@ struct check_words {
     struct search_limits limits;
     unsigned properties; /* those asked for; 0: those promised */
     unsigned victim;     /* the place whose lockout is judged, as a bit; 0: everybody's */
+    unsigned overtaken;  /* overtaking is broken by more than this; 0: by no bound alone */
     unsigned interval;   /* steps in a round; 0: as many as a doorway has */
     const char *svg;
     bool json, list;

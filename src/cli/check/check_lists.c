@@ -148,3 +148,18 @@ const char *check_timeouts_at(size_t at)
         [TIMEOUTS_NONE] = "none", [TIMEOUTS_RIGHT] = "right", [TIMEOUTS_WRONG] = "wrong"};
     return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
+
+const char *check_precedence_at(size_t at)
+{
+    static const char *const names[] = {[CHECK_IN_ORDER] = "in-order",
+                                        [CHECK_WRITERS_FIRST] = "writers-first",
+                                        [CHECK_PRIORITY] = "priority"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
+}
+
+const char *check_memory_model_at(size_t at)
+{
+    static const char *const names[] = {
+        [CHECK_SC] = "sc", [CHECK_TSO] = "tso", [CHECK_C11] = "c11"};
+    return at < sizeof names / sizeof *names ? names[at] : NULL;
+}

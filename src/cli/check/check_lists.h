@@ -18,7 +18,10 @@ int check_take_rivals(const struct option_word *given);
 int check_take_unfenced(const struct option_word *given);
 int check_take_relaxed(const struct option_word *given);
 
-/* What --errors and --timeouts may be, by number; NULL after the last. */
+/* What --precedence, --memory-model, --errors and --timeouts may be, by number; NULL after the
+ * last. */
+const char *check_precedence_at(size_t at);
+const char *check_memory_model_at(size_t at);
 const char *check_errors_at(size_t at);
 const char *check_timeouts_at(size_t at);
 

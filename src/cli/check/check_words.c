@@ -14,21 +14,6 @@ static const char *mode_at(size_t at)
     return at == CHECK_BOTH ? "both" : text_mode_at(at);
 }
 
-static const char *precedence_at(size_t at)
-{
-    static const char *const names[] = {[CHECK_IN_ORDER] = "in-order",
-                                        [CHECK_WRITERS_FIRST] = "writers-first",
-                                        [CHECK_PRIORITY] = "priority"};
-    return at < sizeof names / sizeof *names ? names[at] : NULL;
-}
-
-static const char *memory_model_at(size_t at)
-{
-    static const char *const names[] = {
-        [CHECK_SC] = "sc", [CHECK_TSO] = "tso", [CHECK_C11] = "c11"};
-    return at < sizeof names / sizeof *names ? names[at] : NULL;
-}
-
 static const char *network_at(size_t at)
 {
     return at <= CHANNELS_AGREED ? check_network((enum channels)at) : NULL;
@@ -128,7 +113,7 @@ static const struct option_row rows[] = {
      .help = "who should precede",
      .standard = "in-order",
      .kind = OPTION_CHOICE,
-     .list = precedence_at,
+     .list = check_precedence_at,
      OPTION_AT(struct check_words, precedence),
      .only = FOR_REGISTERS},
     {.names = {"padding"},
@@ -232,7 +217,7 @@ static const struct option_row rows[] = {
              "acquire, stores release, and only fences order one behind the other",
      .standard = "sc",
      .kind = OPTION_CHOICE,
-     .list = memory_model_at,
+     .list = check_memory_model_at,
      OPTION_AT(struct check_words, memory_model),
      .only = FOR_REGISTERS},
     {.names = {"tso"},
@@ -312,6 +297,14 @@ static const struct option_row rows[] = {
      .kind = OPTION_CALL,
      .take = check_take_victim,
      .takes = "a place from 0 to 7",
+     .only = FOR_REGISTERS},
+    {.names = {"overtaken"},
+     .argument = "N",
+     .help = "overtaking is broken by more than N entries of another while one waits",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = 100,
+     OPTION_AT(struct check_words, overtaken),
      .only = FOR_REGISTERS},
     {.names = {"interval"},
      .argument = "P",
