@@ -101,6 +101,8 @@ public:
         return entered(ay_enter_when(handle_, ask, argument(when), milliseconds(duration)));
     }
     void unlock() { check(ay_leave(handle_)); }
+    // Outside: the same place for another resource.
+    void rename(const std::string &name) { check(ay_region_rename(handle_, name.c_str())); }
 
     bool after_death() const { return after_death_; } // somebody died inside before the present passage
     std::uint64_t fence() const { return ay_fence(handle_); }

@@ -237,11 +237,16 @@ void ay__pen_lay_down(ay_space *space); /* unmaps it, unless it is to be kept */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
 void ay__release(ay_space *space, struct claim *claim);
 int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *claim); /* L8 */
+/* Of a living process, outside: spec->name[0] is its new name. An error: it has the old one. */
+int ay__rename(ay_space *space, const struct public_spec *spec, struct claim *claim);
 /* says it is alive, but nobody holds its claim: marked dead */
 bool ay__bury(ay_space *space, unsigned place);
 
 /* spec.c */
 int ay__spec_read(const ay_space *space, const ay_spec *from, struct public_spec *spec);
+int ay__spec_name(const char *text, struct name *name);
+/* whether nobody who is admitted disagrees, now */
+int ay__spec_agrees(const ay_space *space, unsigned self, const struct public_spec *spec);
 /* it is alive, and asks */
 int ay__spec_admit(const ay_space *space, const struct claim *claim);
 /* a resource in common */

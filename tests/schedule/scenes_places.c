@@ -227,6 +227,34 @@ static void rename_beside(unsigned actor)
     }
 }
 
+/* The first and the third change their names: whoever has x then meets the others. */
+static void rename_to(const char *name)
+{
+    if (ay_region_rename(region, name) != 0)
+        found("ay_region_rename: %s", ay_message());
+}
+
+static void prepare_renamed(unsigned actor)
+{
+    open_space((ay_options){.places = 4});
+    open_region((ay_spec){.name = actor == 1 ? "x" : "y"});
+}
+
+static void rename_and_pass(unsigned actor)
+{
+    if (actor == 1) {
+        pass();
+        pass();
+        return;
+    }
+    rename_to("x");
+    pass();
+    rename_to("y");
+    heed(ay_enter(region));
+    point();
+    ay_leave(region);
+}
+
 /* The number that a place drew for x must be known to who comes later, though the place is y's. */
 static void prepare_first_warm(unsigned actor)
 {
@@ -341,6 +369,11 @@ const struct scene scenes_places[] = {
      .actors = 2,
      .prepare = prepare_all_warm,
      .act = rename_beside,
+     .audit = audit_x},
+    {.name = "two are renamed beside a third",
+     .actors = 3,
+     .prepare = prepare_renamed,
+     .act = rename_and_pass,
      .audit = audit_x},
     {.name = "one comes after a place has changed its name",
      .actors = 2,

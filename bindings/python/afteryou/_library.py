@@ -47,6 +47,7 @@ _signatures: dict[str, tuple[Any, list[Any]]] = {
     "ay_open": (_integer, [_text, ctypes.POINTER(Options), ctypes.POINTER(_pointer)]),
     "ay_close": (None, [_pointer]),
     "ay_region_open": (_integer, [_pointer, ctypes.POINTER(Spec), ctypes.POINTER(_pointer)]),
+    "ay_region_rename": (_integer, [_pointer, ctypes.c_char_p]),
     "ay_region_close": (None, [_pointer]),
     "ay_try": (_integer, [_pointer]),
     "ay_enter_unless": (_integer, [_pointer, When, When, _pointer, _integer]),

@@ -20,14 +20,19 @@ void ay__retention_open(struct registers *at)
 }
 
 /* Rivals may be asleep on its word, until the permission that it retains is taken back. */
-void ay__retention_close(struct registers *at)
+void ay__retention_give_back(struct registers *at)
 {
     assert_required(ay__mutex_is_held());
-    if (atomic_load(&at->retention.grant) != 0 && atomic_load(&at->near.own->inside) == 0) {
-        at->retention.wanted = false;
-        atomic_store(&at->retention.grant, 0);
-        at->fixed.protocol->leave(at);
-    }
+    if (atomic_load(&at->retention.grant) == 0 || atomic_load(&at->near.own->inside) != 0)
+        return;
+    at->retention.wanted = false;
+    atomic_store(&at->retention.grant, 0);
+    at->fixed.protocol->leave(at);
+}
+
+void ay__retention_close(struct registers *at)
+{
+    ay__retention_give_back(at);
     if (at->retention.may)
         atomic_fetch_sub(&ay__process.retaining, 1);
 }

@@ -11,6 +11,7 @@ enum { RETAINED_MOST = 100 }; /* places of a process: the keeper sleeps on them 
 /* When a region is opened, and closed: under the mutex, which the keeper has to recall. */
 void ay__retention_open(struct registers *at);
 void ay__retention_close(struct registers *at);
+void ay__retention_give_back(struct registers *at); /* outside; likewise under the mutex */
 /* When it leaves, inside still: whether with its permission, if nobody is about. */
 void ay__retention_decide(struct registers *at);
 /* Outside: gives the permission back, if it has one, and asks for none this time. */

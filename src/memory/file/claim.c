@@ -412,6 +412,57 @@ int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *cla
     return 0;
 }
 
+/* Steps 3 to 8 at the own place, as far as a name goes: what was known of it by its old name is
+ * known of another generation. */
+static int take_name(ay_space *space, const struct name *name, struct claim *claim)
+{
+    const struct running_protocol *protocol = space->protocol;
+    struct hot *hot = claim->hot;
+    struct public_spec *spec = &claim->cold->spec;
+    const uint64_t life = atomic_load(&hot->life);
+    const uint32_t generation = next_generation(life);
+    access_point();
+    atomic_store(&hot->life, claimed_after(life_make(life_generation(life), 0)));
+    claim->step = CLAIM_OWNED;
+    raise_floors(space->pen.header, spec, protocol_number(protocol, atomic_load(&hot->word)));
+    access_point();
+    memcpy(&spec->name[0], name, offsetof(struct name, bytes) + name->length);
+    atomic_store(&hot->name, ay__name_hash(name));
+    access_point();
+    tag_store(space->pen.tags, claim->place, tag_for(space, claim));
+    atomic_store(&claim->cold->admission, of_generation(generation, ADMISSION_ASKED));
+    access_point();
+    atomic_store(&hot->life, life_make(generation, life_word(life)));
+    claim->step = CLAIM_ALIVE;
+    const int error = ay__spec_admit(space, claim);
+    if (!error) {
+        claim->step = CLAIM_ADMITTED;
+        count(space->pen.header, claim);
+    }
+    return error;
+}
+
+/* Nobody has the empty name: who is refused by the others of its new name, and then by those who
+ * came to the old one meanwhile, is left with that. */
+int ay__rename(ay_space *space, const struct public_spec *spec, struct claim *claim)
+{
+    assert_required(claim->step == CLAIM_COUNTED && ay__mutex_is_held());
+    static const struct name nobodys = {0};
+    const struct name old = claim->cold->spec.name[0];
+    int error = ay__spec_agrees(space, claim->place, spec);
+    if (error)
+        return error;
+    if (!life_alive(atomic_load(&claim->hot->life)))
+        return ay__fail(-ESTALE, "the place of this region was taken from it: close the region, "
+                                 "and open it anew");
+    error = take_name(space, &spec->name[0], claim);
+    if (error && take_name(space, &old, claim) != 0) {
+        take_name(space, &nobodys, claim);
+        claim->step = CLAIM_COUNTED; /* whether or not others have it: they are all like this */
+    }
+    return error;
+}
+
 void ay__release(ay_space *space, struct claim *claim)
 {
     assert_required(claim->step == CLAIM_COUNTED && ay__mutex_is_held());

@@ -16,7 +16,7 @@
 #include "memory/memory.h"
 #include "memory/passage/protocol.h"
 
-static int read_name(const char *text, struct name *name)
+int ay__spec_name(const char *text, struct name *name)
 {
     const size_t length = text ? strlen(text) : 0;
     if (length < 1 || length > AY_NAME_MOST)
@@ -34,12 +34,12 @@ static bool same_name(const struct name *a, const struct name *b)
 
 static int read_names(const ay_spec *from, struct public_spec *spec)
 {
-    int error = read_name(from->name, &spec->name[0]);
+    int error = ay__spec_name(from->name, &spec->name[0]);
     spec->names = 1;
     for (const char *const *also = from->also; !error && also && *also; also++) {
         if (spec->names == NAMES_MOST)
             return ay__fail(-EINVAL, "a region has at most %d resources", NAMES_MOST);
-        error = read_name(*also, &spec->name[spec->names]);
+        error = ay__spec_name(*also, &spec->name[spec->names]);
         for (unsigned other = 0; !error && other < spec->names; other++)
             if (same_name(&spec->name[other], &spec->name[spec->names]))
                 error = ay__fail(-EINVAL, "'%s' is named twice", *also);
@@ -138,7 +138,7 @@ uint64_t ay__name_hash(const struct name *name)
     uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
     for (unsigned at = 0; at < name->length; at++)
         hash = (hash ^ (unsigned char)name->bytes[at]) * 0x100000001b3;
-    return hash;
+    return hash ? hash : 1; /* 0 stands for several */
 }
 
 static int tell_disagreement(const ay_space *space, const struct public_spec *spec,
@@ -162,8 +162,7 @@ static int tell_disagreement(const ay_space *space, const struct public_spec *sp
 
 uint64_t ay__spec_hash(const struct public_spec *spec)
 {
-    const uint64_t hash = ay__name_hash(&spec->name[0]);
-    return spec->names != 1 ? 0 : hash ? hash : 1;
+    return spec->names == 1 ? ay__name_hash(&spec->name[0]) : 0;
 }
 
 void ay__spec_shorten(const struct public_spec *spec, struct hot *hot)
@@ -231,17 +230,17 @@ static unsigned next_to_ask(const ay_space *space, uint64_t hash, unsigned place
 }
 
 /* Two passes: only who has found nobody admitted that disagrees refuses others who ask. */
-static int look_at_others(const ay_space *space, const struct claim *claim,
-                          const struct public_spec *spec)
+static int look_at_others(const ay_space *space, unsigned self, const struct public_spec *spec,
+                          bool refuses)
 {
     const unsigned used = ay__used(space);
     const uint64_t hash = ay__spec_hash(spec);
     bool others_ask = false;
-    for (unsigned pass = 0; pass < 1 + (unsigned)others_ask; pass++)
+    for (unsigned pass = 0; pass < 1 + (unsigned)(others_ask && refuses); pass++)
         for (unsigned place = next_to_ask(space, hash, 0, used); place < used;
              place = next_to_ask(space, hash, place + 1, used)) {
             const uint64_t admission =
-                place == claim->place ? 0 : find_disagreement(space, place, spec, hash);
+                place == self ? 0 : find_disagreement(space, place, spec, hash);
             const bool asks = (uint32_t)admission == ADMISSION_ASKED;
             others_ask |= asks;
             if ((uint32_t)admission == ADMISSION_GIVEN ||
@@ -251,10 +250,15 @@ static int look_at_others(const ay_space *space, const struct claim *claim,
     return 0;
 }
 
+int ay__spec_agrees(const ay_space *space, unsigned self, const struct public_spec *spec)
+{
+    return look_at_others(space, self, spec, false);
+}
+
 int ay__spec_admit(const ay_space *space, const struct claim *claim)
 {
     struct cold *cold = claim->cold;
-    const int error = look_at_others(space, claim, &cold->spec);
+    const int error = look_at_others(space, claim->place, &cold->spec, true);
     if (error)
         return error;
     uint64_t admission = atomic_load(&cold->admission);

@@ -9,21 +9,34 @@
 #include "memory/passage/region.h"
 #include "memory/remote/cluster.h"
 
+/* What follows from its name. */
+void ay__region_named(ay_region *region)
+{
+    struct registers *at = &region->at;
+    const struct running_protocol *protocol = at->fixed.protocol;
+    const struct header *header = (const struct header *)at->fixed.base;
+    const uint64_t name = ay__spec_hash(&region->spec);
+    /* it looks at every place, if it has several names, or its protocol asks for that */
+    const bool everywhere =
+        !name || !(protocol->features & FEATURE_NAMES) || protocol->features & FEATURE_EVERY_PLACE;
+    const struct bucket *bucket = everywhere ? NULL : &header->bucket[bucket_of(name)];
+    at->near.claims = bucket ? &bucket->claims : &header->claims;
+    at->fixed.name = name;
+    at->fixed.tags = bucket ? tag_pattern(tag_of(name)) : 0;
+    at->fixed.floor = bucket ? &bucket->floor : NULL;
+    lane_close(&at->lane);
+    at->rivals.gathered = at->rivals.counted = NEVER_GATHERED;
+}
+
 static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
 {
     assert_invariant(L6, region->claim.step == CLAIM_COUNTED); /* before its first step */
     struct registers *at = &region->at;
     const struct header *header = (const struct header *)space->base;
     const struct running_protocol *protocol = space->protocol;
-    const uint64_t name = ay__spec_hash(&region->spec);
-    /* it looks at every place, if it has several names, or its protocol asks for that */
-    const bool everywhere =
-        !name || !(protocol->features & FEATURE_NAMES) || protocol->features & FEATURE_EVERY_PLACE;
-    const struct bucket *bucket = everywhere ? NULL : &header->bucket[bucket_of(name)];
     at->near = (struct fixed_near){
         .mark = space->mark,
         .own = region->claim.hot,
-        .claims = bucket ? &bucket->claims : &header->claims,
         .cluster = space->cluster != NULL,
         .plain = protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
                  ay__trace_file < 0,
@@ -44,15 +57,11 @@ static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
         .space = space,
         .used = &header->used,
         .rouses = &header->rouses,
-        .name = name,
-        .tags = bucket ? tag_pattern(tag_of(name)) : 0,
-        .floor = bucket ? &bucket->floor : NULL,
         .waits = protocol->waits_mask && region->spec.slots == 1 ? protocol->waits : 1,
         .waits_mask = region->spec.slots == 1 ? protocol->waits_mask : 0,
         .reentrant = reentrant,
     };
-    lane_close(&at->lane);
-    at->rivals.gathered = at->rivals.counted = NEVER_GATHERED;
+    ay__region_named(region);
     at->rivals.news = atomic_load(&at->near.own->inherited) != 0;
     /* The count of sleeps goes on, whoever owns the place: rivals remember which sleep they ended
      * last, and would take the first one of a new owner for that of an old one. */

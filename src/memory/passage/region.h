@@ -26,6 +26,8 @@ static inline bool region_is_inside(const ay_region *region)
     return atomic_load_explicit(&region->at.near.own->inside, memory_order_relaxed) != 0;
 }
 
+/* region.c */
+void ay__region_named(ay_region *region); /* outside; who its rivals are is to be gathered */
 /* rivals.c */
 /* its life has changed: see who it is now; false: nobody is there yet. `feel`: its pulse too */
 bool ay__meet(struct registers *at, unsigned place, bool feel);
@@ -33,6 +35,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel);
 bool ay__notice(struct registers *at, unsigned place);
 word ay__read_anew(struct registers *at, unsigned place, unsigned index);
 void ay__gather(struct registers *at);          /* finds out who the rivals are now */
+void ay__gather_anew(struct registers *at);     /* it has another name */
 void ay__look_at_company(struct registers *at); /* see who has died of those in company */
 /* wait.c */
 void ay__begin_waiting(struct registers *at); /* says that it waits, if it did not before */

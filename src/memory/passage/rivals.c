@@ -208,6 +208,21 @@ void ay__gather(struct registers *at)
     at->rivals.counted = at->rivals.gathered = claims;
 }
 
+/* What is known of a place was judged by the old name. To forget it of those at which it looks by
+ * the new one is enough: a place changes its generation with its tag, so the others will be met
+ * anew when their turn comes. */
+void ay__gather_anew(struct registers *at)
+{
+    const unsigned used = atomic_load(at->fixed.used),
+                   end = used < at->fixed.places ? used : at->fixed.places;
+    const uint64_t look = tag_pattern(TAG_LOOK);
+    const _Atomic uint64_t *tags = at->fixed.space->tags;
+    for (unsigned place = tags_next(tags, at->fixed.tags, look, 0, end); place < end;
+         place = tags_next(tags, at->fixed.tags, look, place + 1, end))
+        at->rivals.acquaintances[place].known = 0;
+    ay__gather(at);
+}
+
 /* One that has come since they were gathered has changed `claims`. */
 void ay__look_at_company(struct registers *at)
 {
