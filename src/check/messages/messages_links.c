@@ -28,13 +28,16 @@ static uint64_t incarnation(const struct model_state *state, unsigned process)
     return ((const struct node *)state->node[process].words)->joined;
 }
 
+bool links_reach(const struct messages_model *model, const struct model_state *state, unsigned to,
+                 uint64_t view)
+{
+    return messages_lack(model, WITHOUT_INCARNATIONS) ||
+           (state->node[to].up && view >= incarnation(state, to));
+}
+
 void links_send(struct doing *doing, unsigned from, unsigned to, const struct effect *effect)
 {
-    const struct messages_model *model = doing->model;
-    struct model_state *state = doing->state;
-    const bool earlier = !state->node[to].up || effect->message.view < incarnation(state, to);
-    if (earlier && !messages_lack(model, WITHOUT_INCARNATIONS))
-        return;
+    const struct model_state *state = doing->state;
     struct packet *packet = messages_packet_add(doing);
     packet->event = EVENT_MESSAGE;
     packet->mask = (uint8_t)(1u << to);

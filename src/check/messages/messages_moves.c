@@ -113,6 +113,9 @@ static void send(struct doing *doing, unsigned from, const struct effect *effect
         count(doing, from, effect->message.whom, &effect->message);
     if (!doing->model->options.links)
         mask &= everyone_up(doing);
+    for (unsigned to = 0; to < nodes && doing->model->options.links; to++)
+        if (!links_reach(doing->model, doing->state, to, effect->message.view))
+            mask = (uint8_t)(mask & ~(1u << to));
     say(doing, "; sends %s", message_name(effect->message.kind));
     if (effect->message.number)
         say(doing, "(%" PRIu64 ")", effect->message.number);

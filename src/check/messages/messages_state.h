@@ -66,7 +66,10 @@ void messages_begin_node(const struct messages_model *model, struct model_state 
                          unsigned process);
 
 /* messages_links.c: what a link does. */
-/* Puts a message on the link to one node, if that is still the incarnation that it is meant for. */
+/* Whether the node is still the incarnation that a message of this view is meant for. */
+bool links_reach(const struct messages_model *model, const struct model_state *state, unsigned to,
+                 uint64_t view);
+/* Puts a message on the link to one node. */
 void links_send(struct doing *doing, unsigned from, unsigned to, const struct effect *effect);
 /* Whether packet i may be the next that the process receives or installs. */
 bool links_may_arrive(const struct messages_model *model, const struct model_state *state,
