@@ -55,6 +55,20 @@ static inline unsigned tags_next(const _Atomic uint64_t *tags, uint64_t pattern,
                                  unsigned place, unsigned end)
 {
     while (place < end) {
+        /* most words have neither: four at a time */
+        while (place % TAGS_A_WORD == 0 && place + 4 * TAGS_A_WORD <= end) {
+            const _Atomic uint64_t *four = &tags[place / TAGS_A_WORD];
+            const uint64_t first = atomic_load(&four[0]), second = atomic_load(&four[1]),
+                           third = atomic_load(&four[2]), fourth = atomic_load(&four[3]);
+            if (tags_zero(first ^ pattern) | tags_zero(first ^ other) |
+                tags_zero(second ^ pattern) | tags_zero(second ^ other) |
+                tags_zero(third ^ pattern) | tags_zero(third ^ other) |
+                tags_zero(fourth ^ pattern) | tags_zero(fourth ^ other))
+                break;
+            place += 4 * TAGS_A_WORD;
+        }
+        if (place == end)
+            break;
         const uint64_t word =
             atomic_load(&tags[place / TAGS_A_WORD]) >> place % TAGS_A_WORD * TAG_BITS;
         const uint64_t found = tags_zero(word ^ pattern) | tags_zero(word ^ other);

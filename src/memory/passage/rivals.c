@@ -176,23 +176,38 @@ static bool all_stay(struct registers *at)
     return true;
 }
 
+/* With another name: what is known of a place was judged by the old one. To forget it of those at
+ * which it looks by the new one is enough: a place changes its generation with its tag, so the
+ * others will be met anew when their turn comes. */
+static unsigned next_met(struct registers *at, unsigned place, bool anew)
+{
+    for (;; place++) {
+        place = registers_next(at, place);
+        if (place == at->fixed.places || !anew)
+            return place;
+        at->rivals.acquaintances[place].known = 0;
+        if (ay__meet(at, place, false))
+            return place;
+    }
+}
+
 /* A place whose owner is gone is left out, once it is known; but not in the middle of a passage,
  * which may watch it: then they are gathered anew when that is over. Whoever claims it anew says so
  * in `claims` (L6), which is read first: if it changes, the next look gathers again. If it has
  * changed, somebody has come, and may have been inside and gone, to a place that is another name's
  * by now: nobody looks at that. */
-void ay__gather(struct registers *at)
+static void gather(struct registers *at, bool anew)
 {
     const uint64_t claims = atomic_load(at->near.claims);
-    if (claims == at->rivals.counted && all_stay(at)) {
+    if (claims == at->rivals.counted && !anew && all_stay(at)) {
         at->rivals.gathered = claims;
         return;
     }
     at->rivals.run_count = 0;
     at->rivals.company_count = 0;
     at->rivals.burdened = false;
-    for (unsigned place = registers_next(at, 0); place < at->fixed.places;
-         place = registers_next(at, place + 1)) {
+    for (unsigned place = next_met(at, 0, anew); place < at->fixed.places;
+         place = next_met(at, place + 1, anew)) {
         const struct acquaintance *other = &at->rivals.acquaintances[place];
         const bool gone = !other->alive && !other->open;
         if (other->rival && (!gone || at->passage.queues)) {
@@ -208,19 +223,14 @@ void ay__gather(struct registers *at)
     at->rivals.counted = at->rivals.gathered = claims;
 }
 
-/* What is known of a place was judged by the old name. To forget it of those at which it looks by
- * the new one is enough: a place changes its generation with its tag, so the others will be met
- * anew when their turn comes. */
+void ay__gather(struct registers *at)
+{
+    gather(at, false);
+}
+
 void ay__gather_anew(struct registers *at)
 {
-    const unsigned used = atomic_load(at->fixed.used),
-                   end = used < at->fixed.places ? used : at->fixed.places;
-    const uint64_t look = tag_pattern(TAG_LOOK);
-    const _Atomic uint64_t *tags = at->fixed.space->tags;
-    for (unsigned place = tags_next(tags, at->fixed.tags, look, 0, end); place < end;
-         place = tags_next(tags, at->fixed.tags, look, place + 1, end))
-        at->rivals.acquaintances[place].known = 0;
-    ay__gather(at);
+    gather(at, true);
 }
 
 /* One that has come since they were gathered has changed `claims`. */
