@@ -17,6 +17,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LEVELS = os.path.join(HERE, "texts", "levels.json")
 SOLUTIONS = os.path.join(HERE, "texts", "solutions.json")
 SHORTEST = ("exclusion", "progress")
+# Broken protocols that are no levels, and why.
+NO_RUN = "no run shows what never happens"
+NOT_LEVELS = {
+    "bakery-without-sharing": NO_RUN, "courtesy-without-slots": NO_RUN, "ricart-agrawala-deaf": NO_RUN, "ricart-agrawala-alone": NO_RUN,
+    "bakery-relapsing": "whether exclusion comes back is seen in all runs together",
+    "courtesy-without-recount": "its search takes minutes", "ricart-agrawala-no-inside-test": "its search takes minutes",
+    "forks-ids-meek": "its search takes minutes", "lamport-links-unwelcomed": "its search takes minutes"}
 
 
 class Engine:
@@ -58,6 +65,14 @@ def solve(engine, level):
     return solution
 
 
+def left_out(engine, levels):
+    """Broken protocols that are neither levels nor said to be none; and those that are said to be none, and are one, or are not there."""
+    catalogue = engine.ask("catalogue")["protocols"]
+    broken = {name for name, about in catalogue.items() if about.get("refutes") or about.get("left_out")}
+    played = {level["words"].split()[0] for level in levels}
+    return sorted(broken - played - set(NOT_LEVELS)), sorted(name for name in NOT_LEVELS if name in played or name not in broken)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", required=True)
@@ -89,6 +104,12 @@ def main():
             failed += 1
             print(f"{level['words']}: what is kept does not break it any more, or too early: ./dev playground levels")
     if words.check:
+        missing, superfluous = left_out(engine, levels)
+        for name in missing:  # no failure: a protocol may come before its story
+            print(f"note: {name} is broken, and no level yet: tell its story in web/texts/levels.json, or why not in NOT_LEVELS")
+        for name in superfluous:
+            print(f"{name} is in NOT_LEVELS, and should not be")
+        failed += len(superfluous)
         print(f"{len(levels)} levels, {failed} wrong")
     return 1 if failed else 0
 

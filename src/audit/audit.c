@@ -137,7 +137,7 @@ static bool judge_open(struct judge *judge)
     judge->passages = calloc((size_t)processes * regions + 1, sizeof *judge->passages);
     judge->regions = calloc((size_t)regions + 1, sizeof *judge->regions);
     judge->lives = calloc(processes, sizeof *judge->lives);
-    if (!clocks_open(&judge->clocks, processes) || !judge->passages || !judge->regions ||
+    if (!clocks_open(&judge->clocks, judge->trace) || !judge->passages || !judge->regions ||
         !judge->lives)
         return false;
     for (uint32_t i = 0; i < regions; i++) {

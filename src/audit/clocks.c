@@ -12,12 +12,28 @@
 
 enum { BLOCK_CLOCKS = 64, LETTERS_FIRST = 1024 };
 
-bool clocks_open(struct clocks *clocks, uint32_t processes)
+static bool is_of_a_passage(const struct record *record)
 {
-    *clocks = (struct clocks){.processes = processes, .letters_room = LETTERS_FIRST};
-    clocks->rows = calloc(processes, processes * sizeof *clocks->rows);
+    return record->kind == RECORD_REQUEST || record->kind == RECORD_ENTER ||
+           record->kind == RECORD_LEAVE || record->kind == RECORD_ABANDON;
+}
+
+bool clocks_open(struct clocks *clocks, const struct trace *trace)
+{
+    const uint32_t processes = trace->processes.count;
+    *clocks = (struct clocks){.letters_room = LETTERS_FIRST};
     clocks->letters = calloc(LETTERS_FIRST, sizeof *clocks->letters);
-    return clocks->rows && clocks->letters;
+    clocks->column = malloc((processes + (size_t)1) * sizeof *clocks->column);
+    if (!clocks->letters || !clocks->column)
+        return false;
+    memset(clocks->column, 0xff, processes * sizeof *clocks->column);
+    for (size_t i = 0; i < trace->count; i++)
+        if (is_of_a_passage(&trace->records[i]) &&
+            clocks->column[trace->records[i].process] == TRACE_NONE)
+            clocks->column[trace->records[i].process] = clocks->columns++;
+    clocks->columns += clocks->columns == 0;
+    clocks->rows = calloc(processes, clocks->columns * sizeof *clocks->rows);
+    return clocks->rows != NULL;
 }
 
 void clocks_close(struct clocks *clocks)
@@ -27,29 +43,38 @@ void clocks_close(struct clocks *clocks)
     free(clocks->blocks);
     free(clocks->letters);
     free(clocks->rows);
+    free(clocks->column);
 }
 
 uint32_t *clocks_of(const struct clocks *clocks, uint32_t process)
 {
-    return clocks->rows + (size_t)process * clocks->processes;
+    return clocks->rows + (size_t)process * clocks->columns;
+}
+
+uint32_t clocks_count(const struct clocks *clocks, const uint32_t *clock, uint32_t process)
+{
+    return clock[clocks->column[process]];
 }
 
 void clocks_tick(struct clocks *clocks, uint32_t process)
 {
-    clocks_of(clocks, process)[process]++;
+    if (clocks->column[process] != TRACE_NONE)
+        clocks_of(clocks, process)[clocks->column[process]]++;
 }
 
 void clocks_forget(struct clocks *clocks, uint32_t process)
 {
     uint32_t *clock = clocks_of(clocks, process);
-    const uint32_t own = clock[process];
-    memset(clock, 0, clocks->processes * sizeof *clock);
-    clock[process] = own;
+    const uint32_t column = clocks->column[process];
+    const uint32_t own = column == TRACE_NONE ? 0 : clock[column];
+    memset(clock, 0, clocks->columns * sizeof *clock);
+    if (column != TRACE_NONE)
+        clock[column] = own;
 }
 
 void clocks_merge(const struct clocks *clocks, uint32_t *to, const uint32_t *from)
 {
-    for (uint32_t i = 0; i < clocks->processes; i++)
+    for (uint32_t i = 0; i < clocks->columns; i++)
         to[i] = to[i] > from[i] ? to[i] : from[i];
 }
 
@@ -86,7 +111,7 @@ static bool letters_grow(struct clocks *clocks)
 /* A clock holds a pointer while it is spare, so it is two words at least. */
 static size_t clock_words(const struct clocks *clocks)
 {
-    return clocks->processes < 2 ? 2 : clocks->processes + clocks->processes % 2;
+    return clocks->columns < 2 ? 2 : clocks->columns + clocks->columns % 2;
 }
 
 static uint32_t *clock_new(struct clocks *clocks)
@@ -124,7 +149,7 @@ bool clocks_send(struct clocks *clocks, const struct record *record, size_t inde
     if (!letter->clock)
         return false;
     memcpy(letter->clock, clocks_of(clocks, record->process),
-           clocks->processes * sizeof *letter->clock);
+           clocks->columns * sizeof *letter->clock);
     return true;
 }
 

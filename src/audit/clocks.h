@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Happened-before: a vector clock for each process, and for each message on its way (Mattern;
- * Fidge). */
+ * Fidge).
+ *
+ * Only what a passage does is ever asked about. So a clock counts the events of those processes
+ * that make one in this trace, and of nobody else: a column for each. */
 #ifndef AFTERYOU_AUDIT_CLOCKS_H
 #define AFTERYOU_AUDIT_CLOCKS_H
 
@@ -15,8 +18,9 @@ struct letter {
 };
 
 struct clocks {
-    uint32_t processes;
-    uint32_t *rows;         /* processes × processes */
+    uint32_t *column;       /* by process; TRACE_NONE: it makes no passage */
+    uint32_t columns;       /* words of a clock: 1 at least */
+    uint32_t *rows;         /* processes × columns */
     uint32_t *spare;        /* freed letters' clocks, chained through their first words */
     struct letter *letters; /* open addressing */
     size_t letters_room, letters_count;
@@ -24,10 +28,12 @@ struct clocks {
     size_t blocks_count, block_left;
 };
 
-bool clocks_open(struct clocks *clocks, uint32_t processes);
+bool clocks_open(struct clocks *clocks, const struct trace *trace);
 void clocks_close(struct clocks *clocks);
 
 uint32_t *clocks_of(const struct clocks *clocks, uint32_t process);
+/* What a clock says of a process that makes a passage. */
+uint32_t clocks_count(const struct clocks *clocks, const uint32_t *clock, uint32_t process);
 void clocks_tick(struct clocks *clocks, uint32_t process);
 /* All but its own count. */
 void clocks_forget(struct clocks *clocks, uint32_t process);

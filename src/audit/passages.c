@@ -27,7 +27,7 @@ static void rise(struct judge *judge, uint32_t process, uint32_t region)
 void audit_request(struct judge *judge, const struct record *record, size_t index)
 {
     struct passage *passage = passage_of(judge, record->process, record->region);
-    const uint32_t processes = judge->clocks.processes;
+    const uint32_t words = judge->clocks.columns;
     if (passage->status != STATUS_OUTSIDE) {
         audit_find(
             judge, PROPERTY_RUN, index,
@@ -38,14 +38,14 @@ void audit_request(struct judge *judge, const struct record *record, size_t inde
         rise(judge, record->process, record->region);
     }
     if (!passage->request_clock)
-        passage->request_clock = malloc(processes * sizeof *passage->request_clock);
+        passage->request_clock = malloc(words * sizeof *passage->request_clock);
     if (!passage->request_clock) {
         judge->failed = true;
         return;
     }
     memcpy(passage->request_clock, clocks_of(&judge->clocks, record->process),
-           processes * sizeof(uint32_t));
-    passage->asked = passage->request_clock[record->process];
+           words * sizeof(uint32_t));
+    passage->asked = clocks_count(&judge->clocks, passage->request_clock, record->process);
     passage->status = STATUS_WAITING;
     passage->mode = record->mode == TRACE_MODE_NOT_GIVEN ? 0 : record->mode;
     passage->slots = record->slots;
@@ -109,7 +109,7 @@ static void judge_against_busy(struct judge *judge, const struct record *record,
         if (other == record->process || !trace_conflict(mine->mode, theirs->mode))
             continue;
         if (theirs->status != STATUS_INSIDE) {
-            if (mine->request_clock[other] >= theirs->asked)
+            if (clocks_count(&judge->clocks, mine->request_clock, other) >= theirs->asked)
                 judge_fairness(judge, index, mine, theirs);
         } else if (theirs->units == TRACE_NONE) {
             inside++;
@@ -191,7 +191,7 @@ static void judge_against_left(struct judge *judge, const struct record *record,
             continue;
         for (uint32_t i = 0; i < region->left[other].count; i++) {
             const struct leaving *leaving = &region->left[other].list[i];
-            if (clock[leaving->process] < leaving->clock)
+            if (clocks_count(&judge->clocks, clock, leaving->process) < leaving->clock)
                 audit_find(
                     judge, PROPERTY_SAFETY, index, leaving->record,
                     "line %u: %s enters, and nothing orders this after %s's leaving (line %u)",
@@ -256,7 +256,8 @@ static void remember_leaving(struct judge *judge, const struct record *record, s
                              unsigned mode)
 {
     struct leavings *left = &judge->regions[record->region].left[mode];
-    const uint32_t clock = clocks_of(&judge->clocks, record->process)[record->process];
+    const uint32_t clock =
+        clocks_count(&judge->clocks, clocks_of(&judge->clocks, record->process), record->process);
     leavings_forget(left, record->process);
     judge->failed |= !leavings_add(left, (struct leaving){record->process, clock, index});
 }
@@ -266,7 +267,7 @@ static void hand_over(struct judge *judge, const struct record *record, unsigned
 {
     struct region *region = &judge->regions[record->region];
     if (!region->handed[mode])
-        region->handed[mode] = calloc(judge->clocks.processes, sizeof *region->handed[mode]);
+        region->handed[mode] = calloc(judge->clocks.columns, sizeof *region->handed[mode]);
     if (region->handed[mode])
         clocks_merge(&judge->clocks, region->handed[mode],
                      clocks_of(&judge->clocks, record->process));

@@ -3,6 +3,7 @@
 """afteryou audit: accepts correct runs, rejects doctored ones naming the line, and tells what is no trace at all."""
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,18 @@ class Accepts(unittest.TestCase):
                     answer = audited(simulated(protocol, "-n", "5", "--passages", "400", "--crash", "0.005", "--slow", "0.1",
                                                "--partition", "0.002", "--seed", str(seed)))
                     self.assertEqual(answer.returncode, 0, answer.stdout)
+
+    def test_very_many_processes_of_which_few_enter_need_little_memory(self):
+        """Clocks have a word for each that makes a passage, not for each that is there."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.jsonl")
+            subprocess.run([AFTERYOU, "simulate", "ricart-agrawala", "-n", "10000", "--passages", "3", "--trace", path],
+                           check=True, capture_output=True)
+            most = 200 << 20
+            done = subprocess.run([AFTERYOU, "audit", path], capture_output=True, text=True,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("10000 processes, 3 entries", done.stdout)
 
     def test_readers_together(self):
         for protocol in ["lamport", "ricart-agrawala", "carvalho-roucairol"]:

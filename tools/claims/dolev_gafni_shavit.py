@@ -18,8 +18,8 @@ PAPER = Paper("DGS", "D. Dolev, E. Gafni and N. Shavit, Toward a Non-Atomic Era:
           Show("check forks -n 2 -l 2 --no-deaths --halts 1"),
           Show("check forks -n 3 -l 2 --no-deaths --stopped 1:239 --late"),
           ours="Decided for two processes and any stop; for three and four, for chosen ways to have stopped (`--stopped`)."
-               " `forks -n 3 -l 2 --no-deaths --halts 1` has not been exhausted: in 100 million states, all within 148 moves, nothing breaks"
-               " exclusion (3 GB)."),
+               " `forks -n 3 -l 2 --no-deaths --halts 1` has not been exhausted: in 275 million states, all within 168 moves, nothing breaks"
+               " exclusion (`--property exclusion --compact`, 3.3 GB)."),
     Claim("3.1, P1", "safeness: a read returns one of the four states", Show("check fork -n 2"),
           ours="By its type: who holds it and whether it is in use are a bit each. `fork` is the fork alone, with two that take and offer it and"
                " one that reads it."),
@@ -34,7 +34,7 @@ PAPER = Paper("DGS", "D. Dolev, E. Gafni and N. Shavit, Toward a Non-Atomic Era:
           Show("check fork-one-copy", "P4", steps=14)),
     Claim("3.1, P5", "mutability", Show("check fork -n 2"), Show("check fork", quick=False),
           ours="Where it says that no offer \"started\" in the interval, none may be under way in it either."),
-    Claim("Construction Lemma 1", "construction 1 is a fork with P1 … P3", Show("check fork-forgetful", "P3b", steps=16),
+    Claim("Construction Lemma 1", "construction 1 is a fork with P1 … P3", Show("check fork-forgetful", "P3b", steps=16, drawing="fork-p3b"),
           Show("check fork -n 2"),
           ours="P3b is false as printed, and holds with the memory of what was read as offered. F is that of construction 2: a bit that two"
                " write is in no register of ours."),
@@ -45,12 +45,12 @@ PAPER = Paper("DGS", "D. Dolev, E. Gafni and N. Shavit, Toward a Non-Atomic Era:
     Claim("Construction Lemma 3", "v written twice, the partner's copy first, is consistent",
           Show("check fork", quick=False), Show("check fork-one-copy", "P4", steps=14)),
     Claim("Theorem 1", "constructions 1 to 3 together are a fork with P1 … P5", Show("check fork", quick=False), Show("check fork -n 2"),
-          Show("check fork-forgetful", "P3b", steps=16), ours="With what was read as offered remembered; else P3b is false."),
+          Show("check fork-forgetful", "P3b", steps=16, drawing="fork-p3b"), ours="With what was read as offered remembered; else P3b is false."),
     Claim("Construction 4", "the arrow: offered_i and in_use_j are i → j; to redirect is to take and to offer",
           Show("check forks-oracle -n 2 --no-deaths --property exclusion"), Show("check fork -n 2"),
           ours="A definition. That it orders two processes as it should is construction 5 with two of them."),
     Claim("Claim 1", "infinite mutation",
-          Show("check forks-forgetful -n 3 -l 2 --no-deaths --stopped 1:853", "lockout", quick=False),
+          Show("check forks-forgetful -n 3 -l 2 --no-deaths --stopped 1:853", "lockout", quick=False, drawing="mutation"),
           ours="False of a bit that flickers for ever: a mutator must remember that it once read the fork as offered."),
     Claim("Claim 2", "who always takes, and never offers, gets the fork, if the other takes and offers for ever",
           Show("check fork-claim-2 -n 2 --no-deaths"), Show("check fork-claim-2-greedy -n 2 --no-deaths", "lockout")),

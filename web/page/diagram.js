@@ -230,8 +230,9 @@ class Diagram {
             y = this.y(step.process);
         const kind =
             step.move[1] === 'd' ? 'dies' : step.access?.kind === 'write' ? 'store' : 'fetch';
-        const label =
-            step.access?.label || {b: 'req', s: 'rel', y: '', f: 'join'}[step.move[1]] || '';
+        const label = this.session.info.messages
+            ? {b: 'req', s: 'rel', f: 'join'}[step.move[1]] || ''
+            : step.access?.label || {f: '!'}[step.move[1]] || '';
         const shape =
             kind === 'dies'
                 ? draw('path', {d: `M${x - 7} ${y - 7} l14 14 m0 -14 l-14 14`})

@@ -23,6 +23,8 @@ const BREAKS = {
     window: 'Let two copies of the clock differ by more than one.',
     bound: 'Make a process read a number that nobody has drawn.',
     turn: 'Let one in before its turn: another in the queue has a smaller number.',
+    told: 'Let one enter after a death inside untold, or told of what was told before.',
+    race: 'Let one in that need not see all that was done inside before it.',
 };
 
 // The aim of a level, in words.
@@ -78,6 +80,11 @@ function hardness(level) {
         fence: 8,
         window: 8,
         bound: 8,
+        race: 6,
+        cut: 6,
+        told: 6,
+        P3b: 6,
+        P4: 6,
     };
     const kind = level.breaks || level.property;
     return level.unbreakable

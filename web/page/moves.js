@@ -22,6 +22,10 @@ function readMoves(text) {
 const processOf = (move) => move.charCodeAt(0) - 65;
 const kindOf = (move) => move[1];
 
+// The word of the first of these that the text begins with.
+const wordOf = (text, words, otherwise) =>
+    Object.entries(words).find(([begins]) => text.startsWith(begins))?.[1] || otherwise;
+
 // What the button says; the text of the move is beside it.
 function moveWord(move, about, messages) {
     switch (kindOf(move)) {
@@ -34,11 +38,26 @@ function moveWord(move, about, messages) {
         case 'g':
             return 'Give up';
         case 'd':
-            return 'Kill';
+            return wordOf(
+                about.text,
+                {
+                    'is cut off': 'Cut off',
+                    'is buried': 'Bury',
+                    'goes,': 'Go away',
+                    'has its user die': 'Kill its user',
+                },
+                'Kill',
+            );
         case 'f':
-            return messages ? 'Join' : 'Stop for ever';
+            return messages ? 'Join' : wordOf(about.text, {'an error': 'Error'}, 'Stop for ever');
         case 'y':
-            return messages ? 'Deliver' : about.text.startsWith('falls') ? 'Fall quiet' : 'Drain';
+            return messages
+                ? 'Deliver'
+                : wordOf(
+                      about.text,
+                      {falls: 'Fall quiet', puts: 'Repair', sees: 'Catch up'},
+                      'Drain',
+                  );
         default:
             return /^leaves/.test(about.text) ? 'Leave' : about.stays ? 'Look again' : 'Step';
     }

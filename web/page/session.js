@@ -122,6 +122,9 @@ const BROKEN_WORDS = {
     units: 'More units are held than there are',
     window: 'The clock left its window',
     bound: 'A number outgrew its bound',
+    race: 'One is inside, and need not see what was done there before',
+    P3b: 'What was read as offered reads as not offered, and nobody took it (P3b)',
+    P4: 'What others saw offered to a process, it does not see (P4)',
 };
 
 function brokenWords(broken) {

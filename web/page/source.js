@@ -35,7 +35,7 @@ class SourceView {
     constructor(session, data) {
         this.session = session;
         this.data = data;
-        this.texts = new Map(); // file → its lines as elements
+        this.texts = new Map(); // file → {lines, element}: its lines, and what holds them
         this.lines = [];
         this.marked = [];
         this.title = make('h2', {id: 'source-title'}, 'The text');
@@ -96,23 +96,27 @@ class SourceView {
         this.file = file;
         this.marked = [];
         this.title.textContent = this.data.sources[file] ? `src/${file}` : 'The text';
-        if (!this.texts.has(file))
-            this.texts.set(
-                file,
-                (this.data.sources[file] || '')
-                    .split('\n')
-                    .map((line, at) =>
-                        make(
-                            'div',
-                            {class: 'line'},
-                            make('span', {class: 'number', 'aria-hidden': 'true'}, String(at + 1)),
-                            make('span', {class: 'who'}),
-                            make('span', {class: 'text'}, line || ' '),
-                        ),
-                    ),
+        if (!this.texts.has(file)) this.texts.set(file, this.make(file));
+        this.lines = this.texts.get(file).lines;
+        // The others stay laid out, out of sight: a step from one text to another is a step, too.
+        for (const [name, {element}] of this.texts) element.classList.toggle('away', name !== file);
+    }
+
+    make(file) {
+        const lines = (this.data.sources[file] || '')
+            .split('\n')
+            .map((line, at) =>
+                make(
+                    'div',
+                    {class: 'line'},
+                    make('span', {class: 'number', 'aria-hidden': 'true'}, String(at + 1)),
+                    make('span', {class: 'who'}),
+                    make('span', {class: 'text'}, line || ' '),
+                ),
             );
-        this.lines = this.texts.get(file);
-        this.code.replaceChildren(...this.lines);
+        const element = make('div', {class: 'file'}, lines);
+        this.code.append(element);
+        return {lines, element};
     }
 
     mark(element, marks) {
