@@ -216,6 +216,7 @@ AY_API int ay_region_rename(ay_region *region, const char *name);
  *   -EDEADLK        to wait would close a cycle of waiting threads; or this region is entered, and
  *                   is not `reentrant`, or another thread did; or it is being entered, and its
  *                   `when` or `interrupted` calls this
+ *   -ECANCELED      somebody has cancelled the wait: ay_cancel()
  *   -EPERM          the region belongs to another process (it was opened before a fork)
  *   -EOVERFLOW      the numbers of the space are used up, after 2^48 passages: remove the space
  *                   when nobody uses it
@@ -271,6 +272,7 @@ AY_API int ay_enter_as(ay_region *region, ay_mode mode, int timeout_ms);
  *   -ETIMEDOUT      not in time
  *   -EDEADLK        another that conflicts is becoming stronger already, and each would wait for
  *                   the other to leave; or to wait would close a cycle of waiting threads
+ *   -ECANCELED      somebody has cancelled the wait: ay_cancel()
  *   -EPERM          not inside; or another thread entered; or the region belongs to another process
  *   -EINVAL         the spec's mode does not include this one
  *   -ENOTSUP        as ay_enter_as()
@@ -306,6 +308,20 @@ AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
  * machines together count as one. Makes no system call: a leader, a cache or a batch job may ask
  * now and then, and give way. */
 AY_API unsigned ay_wanted(const ay_region *region);
+
+/* Ends the waits of process `pid`, of this PID namespace, for the resource `name`: its calls return
+ * -ECANCELED, and ay_look() shows by whom it was done. Whoever is inside stays there; one that
+ * waits for a stronger mode (ay_convert) keeps the one that it has. Needs a free place. In a
+ * cluster it reaches those who wait for processes of this machine, not for another machine.
+ *   n > 0       so many waits were ended
+ *   -ESRCH      it does not wait for that, or not any more
+ *   -EBUSY      it is inside, and does not wait: no holder is put out
+ *   -EPERM      it is another user's, and this one is not root; or the space was opened by another
+ *               process (before a fork)
+ *   -ETIMEDOUT  it waits, but has not answered within two seconds: it is stopped, or waits for
+ *               another machine
+ *   others      as ay_region_open() */
+AY_API int ay_cancel(ay_space *space, const char *name, int pid);
 
 /* ---- a region that is held by several processes ---- */
 
@@ -403,6 +419,10 @@ typedef struct ay_place {
     uint64_t thread;
     /* what it waits for, if it is inside and converts to a stronger mode; else as `mode` */
     ay_mode wants;
+    /* the process that cancelled a wait of its present or last owner (ay_cancel), and when
+     * (CLOCK_MONOTONIC); 0: none did */
+    int cancelled_by;
+    int64_t cancelled_ns;
 } ay_place;
 
 /* A space, as an observer finds it. `path` is valid until this thread looks again. */

@@ -13,6 +13,7 @@
 enum { EXIT_HOLDS = 0, EXIT_VIOLATED = 1, EXIT_LIMIT = 2, EXIT_USAGE = 125 };
 
 int command_agent(int count, char **words);
+int command_cancel(int count, char **words);
 int command_check(int count, char **words);
 int command_flock(int count, char **words);
 int command_run(int count, char **words);
@@ -22,8 +23,8 @@ int command_simulate(int count, char **words);
 int command_audit(int count, char **words);
 int command_cluster(int count, char **words);
 
-extern const struct option_table agent_options, audit_options, check_options, cluster_options,
-    flock_options, run_options, simulate_options, spaces_options, status_options;
+extern const struct option_table agent_options, audit_options, cancel_options, check_options,
+    cluster_options, flock_options, run_options, simulate_options, spaces_options, status_options;
 
 /* programs.c: where a program of ours is: near this one, or else in the directory `installed`. */
 void program_path(const char *program, const char *installed, char *path, size_t room);

@@ -14,6 +14,7 @@ static const struct option_command commands[] = {
     {"flock", command_flock, "flock(1), word for word, with a queue", &flock_options},
     {"status", command_status, "who is inside, who waits for whom", &status_options},
     {"spaces", command_spaces, "list, create, show, remove, repair spaces", &spaces_options},
+    {"cancel", command_cancel, "end the wait of a process", &cancel_options},
     {"agent", command_agent, "stand on this machine for the others of a cluster", &agent_options},
     {"check", command_check, "try every interleaving of a protocol, every death", &check_options},
     {"simulate", command_simulate, "messages and delays per passage, with faults",

@@ -217,6 +217,8 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .uid = cold->owner.uid,
         .command = cold->owner.command,
         .thread = atomic_load(&cold->thread),
+        .cancelled_by = (int)atomic_load(&cold->cancelled_by),
+        .cancelled_ns = atomic_load(&cold->cancelled_by) ? atomic_load(&cold->cancelled_ns) : 0,
         .wants =
             upgrades(viewer, place) ? mode_shown(viewer, place) : mode_of(viewer, place, state),
     };

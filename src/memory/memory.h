@@ -171,8 +171,9 @@ bool ay__is_gone(const struct identity *who);
 bool ay__thread_is_running(const struct identity *who, uint32_t tid);
 
 /* space.c */
-/* What `rouses` may be added to; NULL: it cannot be mapped. Takes the mutex of the process, unless
- * the bell is mapped already. */
+/* The header, writable; NULL: it cannot be mapped. And what `rouses` may be added to. Takes the
+ * mutex of the process, unless the bell is mapped already. */
+struct header *ay__space_bell(ay_space *space);
 _Atomic uint32_t *ay__space_rouses(ay_space *space);
 bool ay__space_map_bell(ay_space *space); /* under the mutex. False: it cannot be mapped */
 

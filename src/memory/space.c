@@ -147,14 +147,19 @@ bool ay__space_map_bell(ay_space *space)
     return header;
 }
 
-_Atomic uint32_t *ay__space_rouses(ay_space *space)
+struct header *ay__space_bell(ay_space *space)
 {
     if (!atomic_load(&space->bell)) {
         pthread_mutex_lock(&ay__process.mutex);
         ay__space_map_bell(space);
         pthread_mutex_unlock(&ay__process.mutex);
     }
-    struct header *header = atomic_load(&space->bell);
+    return atomic_load(&space->bell);
+}
+
+_Atomic uint32_t *ay__space_rouses(ay_space *space)
+{
+    struct header *header = ay__space_bell(space);
     return header ? &header->rouses : NULL;
 }
 

@@ -14,7 +14,7 @@ from support import AFTERYOU, PATIENCE, CommandTest, wait_until
 
 MODES = {"exclusive", "shared", "protected-write", "concurrent-write", "concurrent-read", "null"}
 COMPLETIONS = os.environ["COMPLETIONS"]
-COMMANDS = ("run", "flock", "status", "spaces", "agent", "cluster", "check", "simulate", "audit")
+COMMANDS = ("run", "flock", "status", "spaces", "cancel", "agent", "cluster", "check", "simulate", "audit")
 TABLES = {table["name"]: table for table in
           json.loads(subprocess.run([AFTERYOU, "--options"], capture_output=True, text=True, check=True).stdout)["commands"]}
 # What a line begins with where an option's value is to follow: its subcommand, and a word that it needs.

@@ -115,7 +115,9 @@ static bool was_seen(const struct status_view *view, const char *name)
     for (size_t at = 0; at < view->count; at++)
         for (size_t which = 0; which < view->space[at].count; which++) {
             const struct sighting *item = &view->space[at].item[which];
-            if ((item->seen.alive || item->seen.state == AY_DEAD_INSIDE) && has_name(item, name))
+            if ((item->seen.alive || item->seen.state == AY_DEAD_INSIDE ||
+                 status_is_cancelled(&item->seen)) &&
+                has_name(item, name))
                 return true;
         }
     return false;

@@ -61,6 +61,12 @@ bool status_same(const struct status_view *one, const struct status_view *other)
 /* Likewise of one machine's space, and of a place in it. */
 bool status_same_space(const struct sightings *one, const struct sightings *other);
 bool status_same_place(const struct sighting *one, const struct sighting *other);
+/* Nothing is under way, but its last wait was cancelled: it is shown, like a death inside. */
+static inline bool status_is_cancelled(const ay_place *seen)
+{
+    return seen->state == AY_IDLE && seen->cancelled_by != 0;
+}
+
 /* Whether the region is one of those asked for. */
 bool status_is_asked(const struct status_words *asked, const struct sighting *item);
 

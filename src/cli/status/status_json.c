@@ -35,6 +35,10 @@ static void print_passage(struct json *json, const struct sighting *item)
         json_text(json, "wants", text_mode(seen->wants));
     else
         json_null(json, "wants");
+    if (seen->cancelled_by)
+        json_signed(json, "cancelled_by", seen->cancelled_by);
+    else
+        json_null(json, "cancelled_by");
     json_number(json, "slots", seen->slots ? seen->slots : 1);
     json_number(json, "take", seen->take);
     json_number(json, "of", seen->of);
@@ -98,7 +102,9 @@ void status_print_cycles(struct json *json, const struct sightings *space)
 
 bool status_is_told(const struct status_words *asked, const struct sighting *item)
 {
-    return (item->seen.alive || item->seen.state == AY_DEAD_INSIDE) && status_is_asked(asked, item);
+    return (item->seen.alive || item->seen.state == AY_DEAD_INSIDE ||
+            status_is_cancelled(&item->seen)) &&
+           status_is_asked(asked, item);
 }
 
 static void print_seen(struct json *json, const struct sightings *space,

@@ -28,8 +28,9 @@ static bool same_passage(const ay_place *one, const ay_place *other, int64_t sla
 {
     return one->state == other->state && one->alive == other->alive &&
            one->conditional == other->conditional && one->mode == other->mode &&
-           one->wants == other->wants && one->slots == other->slots && one->take == other->take &&
-           one->of == other->of && one->priority == other->priority && one->fence == other->fence &&
+           one->wants == other->wants && one->cancelled_by == other->cancelled_by &&
+           one->slots == other->slots && one->take == other->take && one->of == other->of &&
+           one->priority == other->priority && one->fence == other->fence &&
            one->order == other->order && one->waits_for == other->waits_for &&
            llabs(one->since_ns - other->since_ns) <= slack;
 }

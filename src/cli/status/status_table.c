@@ -36,7 +36,9 @@ struct table {
 static void describe_state(const struct sighting *item, char *text)
 {
     const ay_place *seen = &item->seen;
-    if (seen->state == AY_WAITING)
+    if (status_is_cancelled(seen))
+        snprintf(text, CELL, "cancelled by %d", seen->cancelled_by);
+    else if (seen->state == AY_WAITING)
         snprintf(text, CELL, "waits, %llu%s", (unsigned long long)seen->order,
                  seen->conditional ? ", condition" : "");
     else
@@ -163,7 +165,8 @@ static bool make(const struct status_view *view, enum status_order order, const 
     for (size_t at = 0; at < view->count; at++)
         for (size_t which = 0; which < view->space[at].count; which++) {
             const struct sighting *item = &view->space[at].item[which];
-            if (item->seen.state == AY_IDLE || !status_is_asked(view->asked, item))
+            if ((item->seen.state == AY_IDLE && !status_is_cancelled(&item->seen)) ||
+                !status_is_asked(view->asked, item))
                 continue;
             fill(&view->space[at], item, &table->row[table->count]);
             table->row[table->count].index = table->count;

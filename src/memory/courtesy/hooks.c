@@ -19,7 +19,7 @@ static bool is_aside(uint64_t value)
 
 static bool is_inside(uint64_t value)
 {
-    return courtesy_state(value) == COURTESY_INSIDE || courtesy_state(value) == COURTESY_UPGRADES;
+    return courtesy_state(value) == COURTESY_INSIDE;
 }
 
 static bool is_upgrading(uint64_t value)

@@ -256,6 +256,9 @@ static void reset(const ay_space *space, struct claim *claim, const struct publi
     atomic_store(&cold->conditional, 0);
     atomic_store(&cold->waiting, 0);
     atomic_store(&cold->asks, 0);
+    atomic_store(&cold->cancels, 0);
+    atomic_store(&cold->cancelled, 0);
+    atomic_store(&cold->cancelled_by, 0);
     atomic_store(&cold->since_ns, ay__now());
     for (unsigned at = 0; at < AY_UNITS_MOST / 64; at++)
         atomic_store_explicit(&cold->units[at], 0, memory_order_relaxed);

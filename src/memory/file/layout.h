@@ -123,7 +123,7 @@
 #endif
 
 enum {
-    LAYOUT_VERSION = 8,
+    LAYOUT_VERSION = 9,
     GRANULE_LEAST = 4096, /* what anything that has a granule fits into */
     GRANULE_MOST = 64 * 1024,
     LINE = 64,
@@ -178,6 +178,8 @@ struct header {
     _Atomic uint32_t rouses;  /* how often somebody aside was roused: wake.c */
     _Atomic uint32_t threads; /* spare pulses below are allocated; only these were ever taken */
     _Atomic uint32_t hand;    /* where the next claimer looks for the dead: claim.c */
+    /* who cancelled a wait last: its place + 1, and in the high half how often: cancel.c */
+    _Atomic uint64_t cancels;
     struct bucket bucket[BUCKETS];
 };
 
@@ -237,6 +239,14 @@ struct cold {
     _Atomic uint64_t since_fence; /* of the passage that since_ns belongs to, for those inside */
     _Atomic uint32_t waiting;     /* from the doorway until inside */
     _Atomic uint32_t held;        /* the mode of one that upgrades: its word shows what it wants */
+    /* whose wait this owner cancels: of_generation(its generation, its place + 1), and which of its
+     * passages; 0: nobody's */
+    _Atomic uint64_t cancels;
+    _Atomic uint64_t cancels_passage;
+    /* its last wait that was cancelled: the passage + 1, by whom and when; 0: none was */
+    _Atomic uint64_t cancelled;
+    _Atomic uint32_t cancelled_by;
+    _Atomic int64_t cancelled_ns;
     /* its `when` is being asked, since since_ns: not inside yet, but nobody else may enter */
     _Atomic uint32_t asks;
     _Atomic uint64_t units[AY_UNITS_MOST / 64];

@@ -45,6 +45,10 @@ bool ay__interrupted(struct registers *at); /* after a sleep: true to give up */
 bool ay__heed(struct registers *at);        /* the deadline: false if it has passed */
 bool ay__nap(struct registers *at);         /* a while, or until the deadline: false */
 int64_t ay__next_nap(struct registers *at); /* how long: longer each time */
+/* cancel.c */
+uint64_t ay__cancels(const ay_space *space); /* the header's `cancels` */
+/* after a sleep: true to give up, for somebody has cancelled this wait */
+bool ay__cancelled(struct registers *at);
 /* wake.c */
 /* those who sleep on register 0 of mine, which has changed */
 void ay__wake(struct registers *at);

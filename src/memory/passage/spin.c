@@ -9,7 +9,7 @@
  */
 #include <sched.h>
 
-#include "memory/passage/region.h"
+#include "memory/passage/words.h"
 
 enum {
     GLANCES = 50, /* without a clock: about a microsecond */
@@ -27,6 +27,15 @@ enum {
     YIELD_ROOM_NS = 100 * 1000 * 1000
 };
 
+/* Whether one that is inside keeps me waiting. Not if its mode has become, or is, one that I may
+ * share. */
+static bool keeps_waiting(const struct registers *at, uint64_t value)
+{
+    const struct running_protocol *protocol = at->fixed.protocol;
+    return protocol->inside(value) &&
+           (!protocol->mode || registers_excludes(at, at->near.mode, protocol->mode(value)));
+}
+
 /* Whether a watched word has changed so that it is worth while to look again. Where who is awake
  * may pass me, one that is inside anew is not: it keeps me waiting just as well, and `seen` follows
  * it. */
@@ -39,7 +48,7 @@ static bool has_changed(const struct registers *at, struct watch *watch)
         const uint64_t value = registers_as_read(at, 0, &vital, raw);
         if (value == watch->seen[which])
             continue;
-        if (at->fixed.space->overtake == 0 || !at->fixed.protocol->inside(value))
+        if (at->fixed.space->overtake == 0 || !keeps_waiting(at, value))
             return true;
         watch->seen[which] = value;
     }

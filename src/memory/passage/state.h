@@ -192,6 +192,7 @@ struct waiting {
     int64_t unclear_ns; /* how long until it walks again (deadlock.c); 0: no need */
     uint64_t cycle;     /* the cycle of waiting threads that it last found; 0: none */
     int64_t cycle_ns;   /* since when */
+    uint64_t cancels;   /* what the space's `cancels` was when it last looked: cancel.c */
     /* no kernel will tell of the death of one slept on (share.c): it is doubted often. ay__sleep()
      * says so for each sleep */
     bool unannounced;

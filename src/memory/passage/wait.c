@@ -63,7 +63,8 @@ void ay__begin_waiting(struct registers *at)
     if (at->passage.asleep)
         return;
     at->passage.asleep = true;
-    at->waiting = (struct waiting){.doubted_ns = ay__now()};
+    at->waiting =
+        (struct waiting){.doubted_ns = ay__now(), .cancels = ay__cancels(at->fixed.space)};
     atomic_store(&at->fixed.own_cold->since_ns, at->waiting.doubted_ns);
     atomic_store(&at->fixed.own_cold->waiting, 1);
 }
@@ -237,7 +238,7 @@ static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned c
                          "to wait here would never end: it closes a cycle of waiting threads"));
     const int64_t until = look_up_at(at, deadlock, most_ns);
     *woken = ay__futex_sleep(words, count, deafness(at, count), until) >= 0;
-    return !ay__interrupted(at) && registers_heed(at);
+    return !ay__interrupted(at) && !ay__cancelled(at) && registers_heed(at);
 }
 
 static void watch_word(struct ay__waitv *words, unsigned *count, const void *address,
@@ -272,7 +273,7 @@ bool ay__nap(struct registers *at)
         timespec_at(at->passage.deadline - now < nap ? at->passage.deadline : now + nap);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     say_awake(at);
-    return !ay__interrupted(at);
+    return !ay__interrupted(at) && !ay__cancelled(at);
 }
 
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)

@@ -80,21 +80,36 @@ static inline word courtesy_quiet(word own)
     return (word)((word)((word)(own << 1) >> 1) | ((1u << COURTESY_NUMBER_SHIFT) - 1));
 }
 
+/* What a state alone sets, and the bits that are its own: an idle place has no mode. */
+static inline word courtesy_mark(enum courtesy_state state)
+{
+    return (word)((word)state | (word)((word)(state != COURTESY_IDLE) << COURTESY_STIRS_SHIFT));
+}
+
+static inline word courtesy_marked(enum courtesy_state state)
+{
+    const word mode = (word)(((1u << WORD_MODE_BITS) - 1) << COURTESY_MODE_SHIFT);
+    return (word)((word)((1u << COURTESY_STATE_BITS) - 1) |
+                  (word)((word)1 << COURTESY_STIRS_SHIFT) | (state == COURTESY_IDLE ? mode : 0));
+}
+
 /* The same place in another state. */
 static inline word courtesy_in(enum courtesy_state state, word w)
 {
-    return courtesy_word(state, courtesy_mode(w), courtesy_incarnation(w), courtesy_number(w));
+    return (word)((w & (word)~courtesy_marked(state)) | courtesy_mark(state));
 }
 
-/* Likewise, in another mode; or with another number. */
+/* Likewise, in another mode; or with another number. Not IDLE. */
 static inline word courtesy_as(enum courtesy_state state, unsigned mode, word w)
 {
-    return courtesy_word(state, mode, courtesy_incarnation(w), courtesy_number(w));
+    const word shown = (word)(courtesy_mark(state) | (word)((word)mode << COURTESY_MODE_SHIFT));
+    return (word)((w & (word)~courtesy_marked(COURTESY_IDLE)) | shown);
 }
 
 static inline word courtesy_numbered(enum courtesy_state state, word w, word number)
 {
-    return courtesy_word(state, courtesy_mode(w), courtesy_incarnation(w), number);
+    const word kept = (word)((1u << COURTESY_NUMBER_SHIFT) - (1u << COURTESY_STATE_BITS));
+    return (word)((w & kept) | courtesy_mark(state) | (word)(number << COURTESY_NUMBER_SHIFT));
 }
 
 /* What a place's word reads as once its owner has died. */
