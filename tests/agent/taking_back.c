@@ -37,9 +37,13 @@ static void open_all(void)
     setenv(CLUSTERS_ENVIRONMENT, directory, 1);
     assert_int_equal(directory_open(&own, "c", 0600, (gid_t)-1, trouble, sizeof trouble), 0);
     assert_int_equal(pages_open(&pages, &own, &options, trouble, sizeof trouble), 0);
+    /* a small one, made before the agent would: so that a test can fill it */
+    ay_space *space;
+    assert_true(cluster_path("c", "space", space_path, sizeof space_path));
+    assert_int_equal(ay_open(space_path, &(ay_options){.places = PLACES}, &space), 0);
+    ay_close(space);
     local = local_open(&own, &pages, trouble, sizeof trouble);
     assert_non_null(local);
-    assert_true(cluster_path("c", "space", space_path, sizeof space_path));
 }
 
 static int set_up(void **state)

@@ -111,6 +111,6 @@ MUTANTS = [
     Mutant("a keeper does not try again", "courtesy/recall.c", "            again |= !take_back(&recalls[which]);\n", "            take_back(&recalls[which]);\n",
            "a recall while it goes in again", STUCK),
     Mutant("a recall that was not heard is not repeated", "courtesy/recall.c", "heard ? AT_NOBODY : place;", "AT_NOBODY;", "a recall", STUCK, preemptions=0, rouses=1),
-    Mutant("who closes keeps its permission", "courtesy/retention.c", "        at->fixed.protocol->leave(at);\n", "", "one closes while it retains", STUCK),
+    Mutant("who closes keeps its permission", "courtesy/retention.c", "    at->fixed.protocol->leave(at);\n", "", "one closes while it retains", STUCK),
     Mutant("the bell is mapped too late", "courtesy/retention.c", " || !ay__space_map_bell(space)", "", "one closes while it retains, beside one aside"),
 ]
