@@ -280,11 +280,72 @@ AY_API int ay_enter_as(ay_region *region, ay_mode mode, int timeout_ms);
  *   -ESTALE         the space's file was removed */
 AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
 
+/* ---- asking without waiting ---- */
+
+/* Asks for a region, and returns at once. One that is not inside stands in the queue like any
+ * waiter, until ay_decided() tells that it is inside, or why not. The passage is made by those who
+ * call ay_ask() and ay_decided(); a few threads of the library's own only watch.
+ *
+ * - The ask belongs to the thread that asked. Should that end, or its process die or exec, it is as
+ *   one who has left. Any thread may call ay_decided() and ay_leave().
+ * - Until it is decided or withdrawn nobody can enter the region (-EDEADLK). Closing the region or
+ *   the space gives the ask up. A child after fork has none of its parent's asks; the descriptor
+ *   is closed there.
+ * - Cycles of waiting threads: an ask counts as a wait of its thread, if that is inside another
+ *   region by ay_enter() or its kin. What was entered by an ask is held by no thread in
+ *   particular, unless ay_on_behalf() gave all regions of one task one number.
+ *
+ *   0, AY_AFTER_DEATH  inside at once
+ *   -EINPROGRESS       asked
+ *   -EALREADY          it is asked for already
+ *   -EDEADLK           the region is entered; or a `when` calls this
+ *   -ENOTSUP           the space is a cluster's, or of another protocol than "courtesy"
+ *   -EAGAIN            a thread that watches cannot be started
+ *   -ENOMEM            no memory is left
+ *   others             as ay_enter() */
+AY_API int ay_ask(ay_region *region);
+
+/* As ay_ask(), for ay_enter_when(): in so many ms at most (negative: for ever; 0: inside at once,
+ * or not at all), once when(arg) is true (NULL: no condition). `when` is called in ay_ask_when()
+ * and ay_decided(), by the thread that calls these.
+ *   -ETIMEDOUT  not entered in time */
+AY_API int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
+
+/* Returns the descriptor of a space (an eventfd), which is readable when an ask of this process may
+ * have been decided, but for those of which ay_ask() itself has told. Call ay_decided() then, until
+ * it returns NULL. It belongs to the space, is for poll(2) and its kin and not for reading.
+ *   -EPERM    the space was opened by another process (before a fork)
+ *   -ENOTSUP  the space is a cluster's, or of another protocol than "courtesy"
+ *   -EMFILE   this process has no descriptor left
+ *   -ENFILE   the machine has no descriptor left
+ *   -ENOMEM   no memory is left */
+AY_API int ay_fd(ay_space *space);
+
+/* Goes on with the asks of the space, of whatever threads of this process. Returns the next that is
+ * decided, and in *result what ay_enter_when() would have returned: 0 or AY_AFTER_DEATH, and it is
+ * inside; or a negative errno, and it is not. NULL: none is decided now, and *result is 0. It never
+ * returns a region that was closed. Of several regions of one resource it returns who came first
+ * first. Further values of *result, the last two with NULL:
+ *   -EPERM    with a region: the thread that asked has ended. With NULL: the space was opened by
+ *             another process (before a fork)
+ *   -EAGAIN   a thread that watches cannot be started: the ask was given up
+ *   -ENOMEM   no memory is left: the ask was given up
+ *   -ENOTSUP  the space is a cluster's, or of another protocol than "courtesy"
+ *   -EDEADLK  a `when` calls this */
+AY_API ay_region *ay_decided(ay_space *space, int *result);
+
+/* Gives an ask up: it is as one who has left.
+ *   0          withdrawn: ay_decided() will not return it
+ *   -EALREADY  it was decided before, and is inside: leave it
+ *   -EPERM     it is not asked for (any more), or the region belongs to another process
+ *   -EDEADLK   a `when` calls this */
+AY_API int ay_withdraw(ay_region *region);
+
 /* Says that the thread `thread` (ay_place.thread), of whatever process, waits until this region has
  * been entered and left: it has started us, say, and is inside elsewhere. A cycle of waiting
  * threads is then found through it as well. For all later passages; 0: not any more.
  *   0       said
- *   -EPERM  inside, or the region belongs to another process */
+ *   -EPERM  inside, or asked for, or the region belongs to another process */
 AY_API int ay_on_behalf(ay_region *region, uint64_t thread);
 
 /* Leaves, and never waits. Another thread than the one that entered may leave, as long as that one

@@ -24,6 +24,7 @@ struct running_protocol;
 struct cluster;
 struct permission;
 struct vital;
+struct asks;
 
 /* Where a process maps its own places (mapping.c). Under the mutex; all 0 until it has had one. */
 struct arena {
@@ -70,6 +71,8 @@ struct ay_space {
     unsigned precedence, overtake, retain;
     const struct running_protocol *protocol;
     struct cluster *cluster; /* NULL: of one machine */
+    /* NULL: nobody has asked. Set by the first ask, or ay_fd(); cleared when it is closed */
+    struct asks *_Atomic asks;
     char path[];
 };
 
@@ -269,6 +272,15 @@ void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsign
 /* deaths.c */
 /* It is inside: AY_AFTER_DEATH if it is told of one, or 0. */
 int ay__deaths_attend(ay_region *region);
+
+/* ask/ask.c */
+void ay__ask_close(ay_region *region);  /* before it is closed: withdraws */
+void ay__ask_leaves(ay_region *region); /* that was entered by an ask */
+void ay__asks_close(ay_space *space);   /* likewise: its helpers end */
+void ay__asks_forget(ay_space *space);  /* in a child after fork */
+/* ask/helper.c */
+unsigned ay__helpers_count(void); /* threads of ours */
+void ay__helpers_forget(void);    /* in a child after fork */
 
 /* inherited.c */
 bool ay__inherited_is_told(const struct cold *cold, uint32_t generation);

@@ -275,6 +275,7 @@ void ay_close(ay_space *space)
         return;
     while (space->regions)
         ay_region_close(space->regions);
+    ay__asks_close(space);
     /* In a child after fork nothing of it is mapped or open, and its addresses may be somebody
      * else's by now. */
     const bool here = space->mark == ay__process_mark();

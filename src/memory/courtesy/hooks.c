@@ -168,6 +168,7 @@ const struct running_protocol ay__courtesy = {
     .mode = mode_of,
     .upgrades = is_upgrading,
     .hooks = &hooks,
+    .resumable = &ay__courtesy_resumable,
     .aside = is_aside,
     .inside = is_inside,
     .wants = wants,

@@ -20,6 +20,12 @@
  * and who is inside has a fence: if two walks find the same, then what they found lasted from the
  * first to the second, and was a cycle at the moment between.
  *
+ * A thread that has asked (memory/ask/) waits for nothing, and may have asked for much. An ask is a
+ * wait of its thread nevertheless, if that is inside elsewhere, not by an ask: it might not leave
+ * before. What was entered by an ask carries a number of its own. So an ask walks likewise; its
+ * walk ends where it meets a region that its thread is inside, in another's way: not in its own,
+ * which the thread may leave, nor where another ask of it waits.
+ *
  * A thread may wait for another process that enters on its behalf (ay_on_behalf): that one's places
  * carry the former's number, so the walk goes from what it holds to where the other is asleep.
  *
@@ -29,6 +35,7 @@
 #include <errno.h>
 
 #include "common/assert.h"
+#include "memory/ask/ask.h"
 #include "memory/passage/region.h"
 
 enum { MS = 1000 * 1000 };
@@ -83,6 +90,14 @@ static void note(struct deadlock_walk *found, uint64_t value)
     found->signature = (found->signature ^ value) * HASH_PRIME;
 }
 
+/* Whether a walk that meets its own thread there has come round. */
+static bool comes_round(const struct registers *at, unsigned sleeper, unsigned on)
+{
+    if (!at->passage.asked)
+        return true;
+    return atomic_load(&registers_hot(at, on)->inside) && (at->behalf || sleeper != at->fixed.self);
+}
+
 /* What one walk finds. DEADLOCK_UNCLEAR: it ended at one that waits. */
 static enum deadlock walk(const struct registers *at, struct deadlock_walk *found)
 {
@@ -103,9 +118,11 @@ static enum deadlock walk(const struct registers *at, struct deadlock_walk *foun
             /* on its way; or it retains a permission, which its keeper will give back */
             return DEADLOCK_UNCLEAR;
         const uint64_t thread = atomic_load(&ay__cold(at->fixed.space, on)->thread);
-        if (thread == me)
+        if (thread == me && comes_round(at, sleeper, on))
             return DEADLOCK_SEEN;
         end = atomic_load(&registers_hot(at, on)->inside) ? DEADLOCK_NONE : DEADLOCK_UNCLEAR;
+        if (thread == me && end == DEADLOCK_NONE)
+            return end; /* the thread that asked may leave it */
         sleeper = find_sleep(at, on, thread);
         if (sleeper >= at->fixed.places)
             return end;
@@ -113,8 +130,8 @@ static enum deadlock walk(const struct registers *at, struct deadlock_walk *foun
     return DEADLOCK_UNCLEAR; /* a cycle that I am not part of, or one that changes as I walk */
 }
 
-/* Whether this thread is inside another region of the space. If somebody else has the mutex, or on
- * behalf of another thread: perhaps. */
+/* Whether this thread is inside another region of the space, or has asked for one and cannot see to
+ * it while it waits. If somebody else has the mutex, or on behalf of another thread: perhaps. */
 static bool holds(const struct registers *at)
 {
     const uint64_t me = atomic_load(&at->fixed.own_cold->thread);
@@ -125,17 +142,35 @@ static bool holds(const struct registers *at)
         return true;
     for (const ay_region *region = at->fixed.space->regions; region && !found;
          region = region->next)
-        found = &region->at != at && region_is_inside(region) &&
+        found = &region->at != at &&
+                (region_is_inside(region) || (region->at.passage.asked && !at->passage.asked)) &&
                 atomic_load(&region->at.fixed.own_cold->thread) == me;
     pthread_mutex_unlock(&ay__process.mutex);
     return found;
+}
+
+/* Of one with thousands of regions, of which each asks, it is not asked each time: what has changed
+ * since is found when the ask looks up by itself. */
+static bool held_lately(const struct registers *at)
+{
+    enum { LATELY_NS = 20 * MS };
+    struct asks *asks = atomic_load(&at->fixed.space->asks);
+    const uint64_t me = atomic_load(&at->fixed.own_cold->thread);
+    const int64_t now = ay__coarse_now();
+    if (at->behalf || asks->holder != me || now - asks->held_ns > LATELY_NS) {
+        asks->held = holds(at);
+        asks->holder = at->behalf ? 0 : me;
+        asks->held_ns = now;
+    }
+    return asks->held;
 }
 
 enum deadlock ay__deadlock(struct registers *at)
 {
     assert_required(at->passage.asleep);
     struct deadlock_walk found;
-    const enum deadlock end = holds(at) ? walk(at, &found) : DEADLOCK_NONE;
+    const enum deadlock end =
+        (at->passage.asked ? held_lately(at) : holds(at)) ? walk(at, &found) : DEADLOCK_NONE;
     if (end != DEADLOCK_SEEN) {
         at->waiting.cycle = 0;
         return end;
@@ -157,6 +192,9 @@ int ay_on_behalf(ay_region *region, uint64_t thread)
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
     if (region_is_inside(region))
         return ay__fail(-EPERM, "ay_on_behalf() comes before entering, and the caller is inside");
+    if (region->at.passage.asked)
+        return ay__fail(-EPERM,
+                        "ay_on_behalf() comes before entering, and the region is asked for");
     region->at.behalf = thread;
     region->at.passer.thread = 0; /* so that the next passage says who it is */
     lane_close(&region->at.lane);

@@ -150,10 +150,14 @@ static int enter_again(ay_region *region)
     return 0;
 }
 
-static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
+/* All that comes before the protocol's first step; or why there is none. */
+static inline int begin(ay_region *region, int64_t deadline, int reason)
 {
     struct registers *at = &region->at;
     const void *moved = NULL;
+    if (__builtin_expect(at->passage.asked, 0))
+        return ay__fail(-EDEADLK, "this region is asked for: withdraw that first, or see to it "
+                                  "that it is decided");
     if (__builtin_expect(ay__thread == 0 || ay__thread != at->passer.thread, 0)) {
         const int error = ay__passer_change(region, &moved);
         if (error)
@@ -163,8 +167,10 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     if (at->passage.asking)
         return ay__fail(-EDEADLK,
                         "this region is being entered: what is asked meanwhile cannot enter it");
-    if (region_is_inside(region))
-        return enter_again(region);
+    if (region_is_inside(region)) {
+        const int error = enter_again(region);
+        return error ? error : PASSAGE_COUNTED;
+    }
     at->passage = (struct this_passage){.deadline = deadline,
                                         .reason = reason,
                                         .give_up = reason,
@@ -182,13 +188,43 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
         ay__hold_back(at);
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "request");
-    if (!at->fixed.protocol->enter(at) ||
-        (__builtin_expect(at->near.cluster, 0) && !is_permitted(region)))
+    return 0;
+}
+
+/* The protocol has passed, or was given up. */
+static inline int end(ay_region *region, bool passed)
+{
+    struct registers *at = &region->at;
+    if (!passed)
         return give_up(region);
     at->passage.reason = at->passage.refused   ? at->passage.refused
                          : named_disturbed(at) ? ay__named_ask(at)
                                                : 0;
     return __builtin_expect(at->passage.reason, 0) ? give_up(region) : entered(region);
+}
+
+static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
+{
+    const int error = begin(region, deadline, reason);
+    if (error)
+        return error == PASSAGE_COUNTED ? 0 : error;
+    return end(region, region->at.fixed.protocol->enter(&region->at) &&
+                           (__builtin_expect(!region->at.near.cluster, 1) || is_permitted(region)));
+}
+
+int ay__passage_begin(ay_region *region, int64_t deadline, int reason)
+{
+    return begin(region, deadline, reason);
+}
+
+int ay__passage_end(ay_region *region, bool passed)
+{
+    return end(region, passed);
+}
+
+int ay__passage_try(ay_region *region)
+{
+    return enter(region, INT64_MIN, -ETIMEDOUT);
 }
 
 __attribute__((noinline)) int ay__enter_within(ay_region *region, int timeout_ms)
@@ -231,6 +267,8 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
     access_point();
     atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
     at->passage.inside = false;
+    if (__builtin_expect(at->passage.by_ask, 0))
+        ay__ask_leaves(region);
     at->fixed.protocol->leave(at);
     at->near.mode = (uint8_t)at->fixed.spec->mode;
     at->fixed.protocol->hooks->after_leaving(at);

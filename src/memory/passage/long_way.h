@@ -19,4 +19,12 @@ void ay__stop_waiting(struct registers *at);
 /* Inside, by whatever way: it will leave by the long one. */
 void ay__go_on_by_long_way(struct registers *at);
 
+/* In parts, for who does not wait (memory/ask/): what comes before the protocol's first step (a
+ * negative errno, or PASSAGE_COUNTED: there is none, for it was inside, and enters again), and
+ * after its last. */
+enum { PASSAGE_COUNTED = 2 };
+int ay__passage_begin(ay_region *region, int64_t deadline, int reason);
+int ay__passage_end(ay_region *region, bool passed);
+int ay__passage_try(ay_region *region); /* the whole, without a wait: -ETIMEDOUT */
+
 #endif

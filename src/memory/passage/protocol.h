@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct registers;
+struct resumable;
 
 enum feature {
     FEATURE_NAMES = 1 << 0, /* resources of different names, and several at once */
@@ -49,6 +50,7 @@ struct running_protocol {
     unsigned (*mode)(uint64_t word); /* of a passage; NULL: that of its spec */
     bool (*upgrades)(uint64_t word); /* inside, and waits for the mode that its word shows */
     const struct passage_hooks *hooks;
+    const struct resumable *resumable; /* memory/ask/; NULL: it can only be waited for */
     /* what a register reads as, once its owner is gone */
     uint64_t (*dead)(unsigned index, uint64_t value);
     bool (*dead_bit)(unsigned index, bool value);
@@ -69,7 +71,8 @@ static inline uint64_t protocol_number(const struct running_protocol *protocol, 
     return word >> protocol->number_shift & ((UINT64_C(1) << protocol->number_bits) - 1);
 }
 
-extern const struct running_protocol ay__courtesy; /* courtesy/hooks.c */
+extern const struct running_protocol ay__courtesy;    /* courtesy/hooks.c */
+extern const struct resumable ay__courtesy_resumable; /* ask/body.c */
 
 /* NULL: there is none of that name */
 const struct running_protocol *ay__protocol(const char *name);

@@ -175,6 +175,7 @@ void ay_region_close(ay_region *region)
     if (!region)
         return;
     ay_space *space = region->at.fixed.space;
+    ay__ask_close(region);
     /* if not: a child, after fork; the place is the parent's */
     const bool mine = region->at.near.mark == ay__process_mark();
     if (mine && region_is_inside(region) && ay__vital(space, region->claim.place).alive) {

@@ -172,6 +172,10 @@ struct this_passage {
     bool asking;
     /* how often it was entered again. Counted by who enters and leaves; 0 outside */
     unsigned depth;
+    /* it is asked for, and not decided (memory/ask/). Set by ay_ask(), cleared when it is decided
+     * or withdrawn; meanwhile nobody else may enter it */
+    bool asked;
+    bool by_ask; /* it is inside by an ask. Set when that is decided, cleared by who leaves */
     unsigned spins;
     uint32_t heard;   /* aside: what the space's `rouses` was when it listened */
     unsigned unheard; /* the place whose keeper did not hear a recall; AT_NOBODY: none. recall.c */
@@ -231,6 +235,7 @@ struct ay_region {
     uint32_t alone; /* the TID that its life carries while it is not shared; kept by ay_share */
     struct public_spec spec;
     struct remote_side remote;
+    struct ask *ask; /* NULL: it has never asked. Set by the first ask; freed when it is closed */
 };
 
 /* Numbers never wrap. With the last NUMBERS_SPARED left, a place that has drawn one of them enters

@@ -32,6 +32,7 @@
 #include "common/assert.h"
 #include "memory/file/named.h"
 #include "memory/passage/region.h"
+#include "memory/passage/sleep.h"
 
 enum {
     MS = 1000 * 1000,
@@ -69,8 +70,8 @@ void ay__begin_waiting(struct registers *at)
     atomic_store(&at->fixed.own_cold->waiting, 1);
 }
 
-static void say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen,
-                       bool several)
+void ay__say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen,
+                    bool several)
 {
     ay__begin_waiting(at);
     atomic_store_explicit(&at->near.own->seen, seen, memory_order_relaxed);
@@ -83,13 +84,13 @@ static void say_asleep(struct registers *at, unsigned place, unsigned index, uin
     ay__store_and_fence(&at->near.own->asleep, asleep);
 }
 
-static void say_awake(struct registers *at)
+void ay__say_awake(struct registers *at)
 {
     access_point();
     atomic_store_explicit(&at->near.own->asleep, 0, memory_order_release);
 }
 
-static bool give_up(struct registers *at, int reason)
+bool ay__sleep_give_up(struct registers *at, int reason)
 {
     at->passage.reason = reason;
     return false;
@@ -110,7 +111,7 @@ bool ay__interrupted(struct registers *at)
 
 bool ay__heed(struct registers *at)
 {
-    return ay__now() < at->passage.deadline || give_up(at, at->passage.give_up);
+    return ay__now() < at->passage.deadline || ay__sleep_give_up(at, at->passage.give_up);
 }
 
 /* Asks the second witness. True: it was dead. */
@@ -124,16 +125,16 @@ static bool doubt(struct registers *at, unsigned place)
 
 /* After a sleep: false if the file was removed meanwhile. Whoever removes it wakes nobody, and who
  * opens it anew is in another file. */
-static bool is_named(struct registers *at)
+bool ay__sleep_is_named(struct registers *at)
 {
     const int error = named_disturbed(at) ? ay__named_ask(at) : 0;
-    return !error || give_up(at, error);
+    return !error || ay__sleep_give_up(at, error);
 }
 
 /* After a sleep: pass a death on to the other sleepers, and doubt a life that lasts suspiciously
  * long. True: it is another than before. */
-static bool look_after(struct registers *at, unsigned place, const struct vital *before,
-                       bool doubts)
+bool ay__sleep_look_after(struct registers *at, unsigned place, const struct vital *before,
+                          bool doubts)
 {
     const struct vital vital = ay__vital(at->fixed.space, place);
     if (ay__same_vital(&vital, before))
@@ -182,7 +183,7 @@ static unsigned count_sharing(struct registers *at)
 }
 
 /* Whether to doubt the lives of those slept on, this time. */
-static bool grow_doubtful(struct registers *at)
+bool ay__sleep_doubts(struct registers *at)
 {
     const int64_t now = ay__now();
     if (now - at->waiting.doubted_ns < patience(at))
@@ -226,26 +227,27 @@ static int64_t deafness(struct registers *at, unsigned count)
     return ns < DEAF_MOST_NS ? ns : DEAF_MOST_NS;
 }
 
-/* One sleep on words that were seen so: true to look again, false to give up. */
-static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned count,
-                       int64_t most_ns, bool *woken)
+bool ay__sleep_may_last(struct registers *at, int64_t most_ns, int64_t *until)
 {
     const enum deadlock deadlock = ay__deadlock(at);
     if (deadlock == DEADLOCK_YIELD &&
         !doubt(at, (unsigned)(atomic_load(&at->near.own->asleep) & ASLEEP_PLACE_MASK) - 1))
-        return give_up(
+        return ay__sleep_give_up(
             at, ay__fail(-EDEADLK,
                          "to wait here would never end: it closes a cycle of waiting threads"));
-    const int64_t until = look_up_at(at, deadlock, most_ns);
-    *woken = ay__futex_sleep(words, count, deafness(at, count), until) >= 0;
-    return !ay__interrupted(at) && !ay__cancelled(at) && registers_heed(at);
+    *until = look_up_at(at, deadlock, most_ns);
+    return true;
 }
 
-static void watch_word(struct ay__waitv *words, unsigned *count, const void *address,
-                       uint32_t value)
+/* One sleep on words that were seen so: true to look again, false to give up. */
+static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned count,
+                       int64_t most_ns, bool *woken)
 {
-    words[(*count)++] =
-        (struct ay__waitv){.value = value, .address = (uintptr_t)address, .flags = WAITV_32_BITS};
+    int64_t until;
+    if (!ay__sleep_may_last(at, most_ns, &until))
+        return false;
+    *woken = ay__futex_sleep(words, count, deafness(at, count), until) >= 0;
+    return !ay__interrupted(at) && !ay__cancelled(at) && registers_heed(at);
 }
 
 /* How long to sleep at most. A protocol that wakes by itself wakes those in SLEEP, not those in
@@ -267,40 +269,40 @@ bool ay__nap(struct registers *at)
         return true;
     }
     ay__rouse(at);
-    say_asleep(at, at->fixed.self, 0, 0, false); /* on nobody in particular */
+    ay__say_asleep(at, at->fixed.self, 0, 0, false); /* on nobody in particular */
     const int64_t now = ay__now(), nap = ay__next_nap(at);
     const struct timespec until =
         timespec_at(at->passage.deadline - now < nap ? at->passage.deadline : now + nap);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-    say_awake(at);
+    ay__say_awake(at);
     return !ay__interrupted(at) && !ay__cancelled(at);
 }
 
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
 {
     if (at->passage.deadline == INT64_MIN)
-        return give_up(at, at->passage.give_up);
+        return ay__sleep_give_up(at, at->passage.give_up);
     struct ay__waitv words[2];
     unsigned count = 0;
     at->fixed.protocol->hooks->before_awaiting(at);
-    say_asleep(at, place, index, low_half(seen), false);
+    ay__say_asleep(at, place, index, low_half(seen), false);
     const struct vital vital = ay__vital(at->fixed.space, place);
     access_point();
     const uint64_t raw = atomic_load(registers_word(at, place, index));
     bool again, woken;
     if (registers_as_read(at, index, &vital, raw) == seen) {
-        watch_word(words, &count, registers_word(at, place, index), low_half(raw));
-        watch_word(words, &count, vital.futex, vital.value);
+        ay__sleep_watch(words, &count, registers_word(at, place, index), raw);
+        ay__sleep_watch(words, &count, vital.futex, vital.value);
         again = sleep_once(at, words, count, at->fixed.protocol->hooks->longest_await(at), &woken);
-        const bool doubts = grow_doubtful(at);
-        look_after(at, place, &vital, doubts);
-        again = again && (!doubts || is_named(at));
+        const bool doubts = ay__sleep_doubts(at);
+        ay__sleep_look_after(at, place, &vital, doubts);
+        again = again && (!doubts || ay__sleep_is_named(at));
     } else {
         at->passage.spins = 0;
         at->waiting.nap_ns = 0;
         again = registers_heed(at);
     }
-    say_awake(at);
+    ay__say_awake(at);
     return again;
 }
 
@@ -317,7 +319,7 @@ static int64_t next_wide_nap(struct registers *at)
 /* Short, if not all that matters is watched; and if it is the one I sleep on that did not hear my
  * recall, which I must repeat. Who is aside only looks for deaths so, and tells the others (the
  * protocol's relay): one is enough, so with others before me I look up the less often. */
-static int64_t longest_sleep(struct registers *at, const struct watch *watch, bool aside)
+int64_t ay__longest_sleep(struct registers *at, const struct watch *watch, bool aside)
 {
     if (watch->overflow && aside) {
         at->waiting.sharing = count_sharing(at);
@@ -334,8 +336,8 @@ static int64_t longest_sleep(struct registers *at, const struct watch *watch, bo
 static bool watch_newcomers(const struct registers *at, struct ay__waitv *words, unsigned *count)
 {
     const uint64_t claims = atomic_load(at->near.claims);
-    watch_word(words, count, at->near.claims, low_half(claims));
-    watch_word(words, count, at->fixed.rouses, at->passage.heard);
+    ay__sleep_watch(words, count, at->near.claims, claims);
+    ay__sleep_watch(words, count, at->fixed.rouses, at->passage.heard);
     return claims != at->rivals.gathered || atomic_load(at->fixed.rouses) != at->passage.heard;
 }
 
@@ -360,67 +362,95 @@ static void watch_the_busy(const struct registers *at, struct watch *watch)
             watch_drop(watch, watch->place[which]);
 }
 
-bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
+enum sleeping ay__sleep_begin(struct registers *at, struct watch *watch, bool asks,
+                              struct sleep *sleep, bool *woken)
 {
     assert_required(at->passage.queues && watch->count <= WATCH_MOST);
     *woken = false;
     if (notice_ends(at, watch)) /* each once: even one that only tries may look again */
-        return at->passage.deadline == INT64_MIN || registers_heed(at);
-    if (at->passage.deadline == INT64_MIN)
-        return give_up(at, at->passage.give_up);
+        return at->passage.deadline == INT64_MIN || registers_heed(at) ? SLEEP_OVER
+                                                                       : SLEEP_GIVEN_UP;
+    if (at->passage.deadline == INT64_MIN) {
+        ay__sleep_give_up(at, at->passage.give_up);
+        return SLEEP_GIVEN_UP;
+    }
     at->habits.ahead = watch->ahead;
     at->passage.spun_ns = 0;
-    if (watch->count > 0 && watch->count <= SPUN_ON_MOST && ay__spin(at, watch))
-        return registers_heed(at);
-    struct ay__waitv words[2 * WATCH_MOST + 3];
-    struct vital vitals[WATCH_MOST];
-    unsigned count = 0;
-    bool again, changed = false;
+    if (!asks && watch->count > 0 && watch->count <= SPUN_ON_MOST && ay__spin(at, watch))
+        return registers_heed(at) ? SLEEP_OVER : SLEEP_GIVEN_UP;
+    bool changed = false;
     const bool aside = at->fixed.protocol->aside && at->fixed.protocol->aside(registers_own(at, 0));
     atomic_store_explicit(&at->fixed.own_cold->conditional, aside, memory_order_release);
     const bool by_place = aside || at->fixed.spec->slots > 1;
-    say_asleep(at, watch->count ? watch->place[0] : at->fixed.self, 0,
-               watch->count ? low_half(watch->seen[0]) : 0, watch->count > 1 && !by_place);
+    /* who sleeps for an ask sleeps on others' words too */
+    ay__say_asleep(at, watch->count ? watch->place[0] : at->fixed.self, 0,
+                   watch->count ? low_half(watch->seen[0]) : 0,
+                   (watch->count > 1 || asks) && !by_place);
     if (aside && watch->overflow)
         watch_the_busy(at, watch);
+    sleep->aside = aside;
+    sleep->count = 0;
     if (by_place) /* first: where the kernel watches one word only, it is this one */
-        watch_word(words, &count, &at->near.own->sleeps, at->mine.sleeps);
+        ay__sleep_watch(sleep->words, &sleep->count, &at->near.own->sleeps, at->mine.sleeps);
     at->waiting.unannounced = false;
     for (unsigned which = 0; which < watch->count; which++) {
         const struct hot *hot = registers_hot(at, watch->place[which]);
-        vitals[which] = ay__vital(at->fixed.space, watch->place[which]);
-        at->waiting.unannounced |= life_shared(vitals[which].life);
+        struct vital *vital = &sleep->vitals[which];
+        *vital = ay__vital(at->fixed.space, watch->place[which]);
+        at->waiting.unannounced |= life_shared(vital->life);
         access_point();
         const uint64_t raw = atomic_load(&hot->word);
-        changed |= registers_as_read(at, 0, &vitals[which], raw) != watch->seen[which];
-        watch_word(words, &count, &hot->word, low_half(raw));
-        watch_word(words, &count, vitals[which].futex, vitals[which].value);
+        changed |= registers_as_read(at, 0, vital, raw) != watch->seen[which];
+        ay__sleep_watch(sleep->words, &sleep->count, &hot->word, raw);
+        ay__sleep_watch(sleep->words, &sleep->count, vital->futex, vital->value);
     }
     if (aside)
-        changed |= watch_newcomers(at, words, &count);
-    if (changed) {
-        *woken = true; /* as good as */
-        again = registers_heed(at);
-    } else {
-        bool doubts, changes;
-        /* If its doubts were unfounded, it sleeps on: should a word have changed, the kernel says
-         * so at once. Not if it was woken as well: who has ended this sleep will not do so again.
-         */
-        do {
-            again = sleep_once(at, words, count, longest_sleep(at, watch, aside), woken);
-            doubts = grow_doubtful(at);
-            changes = false;
-            /* aside each time: who gives up because of it rouses the others */
-            if (again && (doubts || aside))
-                again = is_named(at);
-            for (unsigned which = 0; which < watch->count; which++)
-                changes |= look_after(at, watch->place[which], &vitals[which], doubts);
-        } while (again && doubts && !changes && !*woken);
-    }
-    say_awake(at);
+        changed |= watch_newcomers(at, sleep->words, &sleep->count);
+    if (!changed)
+        return SLEEP_LASTS;
+    *woken = true; /* as good as */
+    const bool again = registers_heed(at);
+    ay__sleep_end(at);
+    return again ? SLEEP_OVER : SLEEP_GIVEN_UP;
+}
+
+/* If its doubts were unfounded, it sleeps on: should a word have changed, the kernel says so at
+ * once. Not if it was woken as well: who has ended this sleep will not do so again. */
+enum sleeping ay__sleep_look_up(struct registers *at, const struct watch *watch,
+                                const struct vital *vitals, bool aside, bool woken, bool again)
+{
+    const bool doubts = ay__sleep_doubts(at);
+    bool changes = false;
+    /* aside each time: who gives up because of it rouses the others */
+    if (again && (doubts || aside))
+        again = ay__sleep_is_named(at);
+    for (unsigned which = 0; which < watch->count; which++)
+        changes |= ay__sleep_look_after(at, watch->place[which], &vitals[which], doubts);
+    if (!again)
+        return SLEEP_GIVEN_UP;
+    return doubts && !changes && !woken ? SLEEP_LASTS : SLEEP_OVER;
+}
+
+void ay__sleep_end(struct registers *at)
+{
+    ay__say_awake(at);
     ay__spin_missed(at);
     at->passage.unheard =
         AT_NOBODY; /* the next look calls again, if there is still something to recall */
     at->passage.spins = 0;
-    return again;
+}
+
+bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
+{
+    struct sleep sleep;
+    enum sleeping state = ay__sleep_begin(at, watch, false, &sleep, woken);
+    if (state != SLEEP_LASTS)
+        return state == SLEEP_OVER;
+    while (state == SLEEP_LASTS) {
+        const bool again = sleep_once(at, sleep.words, sleep.count,
+                                      ay__longest_sleep(at, watch, sleep.aside), woken);
+        state = ay__sleep_look_up(at, watch, sleep.vitals, sleep.aside, *woken, again);
+    }
+    ay__sleep_end(at);
+    return state == SLEEP_OVER;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Waking: who sleeps on a word of mine, or is aside, and whether it must be told. How they sleep,
  * and why no wake-up is lost, is in wait.c. */
+#include "memory/ask/tell.h"
 #include "memory/passage/region.h"
 
 /* Through the mapping that may be written: there the kernel finds it faster. */
 static long wake_own(struct registers *at, unsigned index)
 {
+    asks_tell(at);
     return ay__futex_wake(registers_own_word(at, index));
 }
 

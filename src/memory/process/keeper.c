@@ -142,7 +142,8 @@ static unsigned count_threads(void)
 /* Under the mutex. Of threads there are the first, which has ended, and ours. */
 static bool is_alone(void)
 {
-    return first_has_ended() && count_threads() == 1 + keeper_count + ay__cluster_watchers();
+    return first_has_ended() &&
+           count_threads() == 1 + keeper_count + ay__cluster_watchers() + ay__helpers_count();
 }
 
 /* As when the last thread of a program ends. What was blocked here, a signal to the process too, is

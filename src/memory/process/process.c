@@ -47,11 +47,13 @@ static void after_fork_in_child(void)
         if (descriptor_is(space->fd, &space->file))
             close(space->fd);
         space->fd = -1;
+        ay__asks_forget(space);
     }
     ay__process.spaces = NULL;
     ay__process.places = 0;
     atomic_store(&ay__process.retaining, 0);
     ay__keeper_forget();
+    ay__helpers_forget();
     ay__pulse_forget();
     pthread_mutex_unlock(&ay__process.mutex);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The language in which register protocols are written: one text, with two bodies, and the only
+/* The language in which register protocols are written: one text, with several bodies, and the only
  * file that chooses between them.
  *
  * A protocol is a set of passages: functions over a flat struct `my` (what the passage remembers)
@@ -8,6 +8,9 @@
  *
  * - Built for an engine that runs (the default), a word is the access itself: a passage is a plain
  *   inline function.
+ * - Built with REGISTERS_STOP_AT_SLEEP, for an engine that runs and has other things to do than
+ *   wait (memory/ask/), a word is likewise the access itself; but where it would sleep the passage
+ *   notes the place in `my->head.point`, returns STOPPED, and when called again goes on from there.
  * - Built with REGISTERS_STOP_AT_ACCESS, for an engine that searches, a passage stops *before* each
  *   access: it notes
  *   the place in `my->head.point`, returns STOPPED, and when called again makes that one access and
@@ -156,6 +159,9 @@ enum passage_result { PASSED, STOPPED, ABANDONED };
 #include "protocols/language/stopping.h"
 #else
 #include "protocols/language/running.h"
+#ifdef REGISTERS_STOP_AT_SLEEP
+#include "protocols/language/resuming.h"
+#endif
 #endif
 
 #define ASSERT(name, condition)                                                                    \

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* ay_ask() and its kin: an ask from its beginning to its end. Between the two its region belongs to
+ * the space: any thread may go on with it, in ay_decided(), and none may enter it. Who asked is who
+ * will be inside, and whose end ends it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "memory/ask/ask.h"
+#include "memory/file/named.h"
+#include "memory/passage/long_way.h"
+
+/* ---- what a space and a region have once they have asked ---- */
+
+/* Under ay__asks_mutex. NULL: no memory is left. */
+static struct asks *make_asks(ay_space *space)
+{
+    struct asks *asks = calloc(1, sizeof *asks + space->places * sizeof *asks->own);
+    if (!asks)
+        return NULL;
+    asks->space = space;
+    pthread_mutex_init(&asks->stepping, NULL);
+    asks->last_stirred = &asks->first_stirred;
+    asks->fd = -1;
+    asks->earliest = INT64_MAX;
+    return asks;
+}
+
+static int find_asks(ay_space *space, struct asks **out)
+{
+    if (space->mark != ay__process_mark())
+        return ay__fail(-EPERM, "the space was opened by another process: a child opens its own");
+    if (space->cluster)
+        return ay__fail(-ENOTSUP, "asking is for the processes of one machine, not for a cluster");
+    if (!space->protocol->resumable)
+        return ay__fail(-ENOTSUP,
+                        "the protocol '%s' of this space cannot be asked: only waited for",
+                        space->protocol->name);
+    pthread_mutex_lock(&ay__asks_mutex);
+    if (!atomic_load(&space->asks))
+        atomic_store(&space->asks, make_asks(space));
+    *out = atomic_load(&space->asks);
+    pthread_mutex_unlock(&ay__asks_mutex);
+    return *out ? 0 : ay__fail(-ENOMEM, "out of memory");
+}
+
+static int find_ask(ay_region *region, struct asks *asks)
+{
+    if (region->ask)
+        return 0;
+    struct ask *ask = calloc(1, sizeof *ask + asks->space->protocol->resumable->room);
+    if (!ask)
+        return ay__fail(-ENOMEM, "out of memory");
+    ask->region = region;
+    ask->asks = asks;
+    region->ask = ask;
+    atomic_store(&asks->own[region->at.fixed.self], true);
+    return 0;
+}
+
+static void free_ask(ay_region *region)
+{
+    if (!region->ask)
+        return;
+    free(region->ask->links);
+    free(region->ask->vitals);
+    free(region->ask);
+    region->ask = NULL;
+}
+
+/* ---- who goes on with passages: one thread of the process at a time ---- */
+
+static bool is_stepping(const struct asks *asks)
+{
+    return atomic_load(&asks->stepper) == (uintptr_t)pthread_self();
+}
+
+/* A `when` that calls what would wait for itself. */
+static int begin_stepping(struct asks *asks)
+{
+    if (is_stepping(asks))
+        return ay__fail(-EDEADLK, "a `when` cannot ask, withdraw, or see what is decided");
+    pthread_mutex_lock(&asks->stepping);
+    atomic_store(&asks->stepper, (uintptr_t)pthread_self());
+    return 0;
+}
+
+static void end_stepping(struct asks *asks)
+{
+    atomic_store(&asks->stepper, 0);
+    pthread_mutex_unlock(&asks->stepping);
+}
+
+/* ---- the lists ---- */
+
+static void join(struct ask *ask)
+{
+    struct asks *asks = ask->asks;
+    pthread_mutex_lock(&ay__asks_mutex);
+    ask->next = asks->all;
+    ask->back = &asks->all;
+    if (ask->next)
+        ask->next->back = &ask->next;
+    asks->all = ask;
+    pthread_mutex_unlock(&ay__asks_mutex);
+}
+
+static void drop_stirred(struct ask *ask)
+{
+    struct asks *asks = ask->asks;
+    struct ask **link = &asks->first_stirred;
+    while (*link != ask)
+        link = &(*link)->next_stirred;
+    *link = ask->next_stirred;
+    if (!*link)
+        asks->last_stirred = link;
+    ask->stirred = false;
+    asks->stirred--;
+}
+
+/* It is over. */
+static void part(struct ask *ask)
+{
+    pthread_mutex_lock(&ay__asks_mutex);
+    ay__ask_unlink(ask);
+    if (ask->stirred)
+        drop_stirred(ask);
+    *ask->back = ask->next;
+    if (ask->next)
+        ask->next->back = ask->back;
+    pthread_mutex_unlock(&ay__asks_mutex);
+    ask->region->at.passage.asked = false;
+}
+
+/* The first that was stirred. NULL: there is none, and the descriptor is not readable any more
+ * (A3). */
+static struct ask *take_stirred(struct asks *asks)
+{
+    pthread_mutex_lock(&ay__asks_mutex);
+    struct ask *ask = asks->first_stirred;
+    eventfd_t count;
+    if (ask) {
+        drop_stirred(ask);
+    } else if (asks->told) {
+        asks->told = false;
+        if (asks->fd >= 0 && descriptor_is(asks->fd, &asks->file))
+            eventfd_read(asks->fd, &count);
+    }
+    pthread_mutex_unlock(&ay__asks_mutex);
+    return ask;
+}
+
+/* ---- an ask goes on ---- */
+
+/* What is held by an ask is not held by a thread that might wait elsewhere: see deadlock.c. If
+ * another thread has seen to it, the next passage says anew who it is. */
+static void hold_for_itself(ay_region *region)
+{
+    struct registers *at = &region->at;
+    at->passage.by_ask = true;
+    if (!at->behalf)
+        atomic_store(&at->fixed.own_cold->thread, ay__thread_name() ^ (uint64_t)(at->fixed.self + 1)
+                                                                          << 32);
+    if (at->passer.thread != ay__thread)
+        at->passer.thread = 0;
+}
+
+void ay__ask_leaves(ay_region *region)
+{
+    struct registers *at = &region->at;
+    at->passage.by_ask = false;
+    if (!at->behalf)
+        atomic_store(&at->fixed.own_cold->thread,
+                     ay__mark.value ^ atomic_load(&at->fixed.own_cold->tid));
+}
+
+static int decide(struct ask *ask, bool passed)
+{
+    ay_region *region = ask->region;
+    struct registers *at = &region->at;
+    part(ask);
+    int result = ay__passage_end(region, passed);
+    if (result == -ETIMEDOUT && at->passer.thread == ay__thread && ay__bury_shared(region))
+        result = ay__passage_try(region); /* no kernel told us that they are gone */
+    at->request = (struct request){0};
+    if (result >= 0)
+        hold_for_itself(region);
+    return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered in time") : result;
+}
+
+/* The thread that asked has ended: its place is dead, as all others see it. */
+static int forget(struct ask *ask)
+{
+    struct registers *at = &ask->region->at;
+    part(ask);
+    ask->resting = false;
+    at->request = (struct request){0};
+    at->passage = (struct this_passage){.unheard = AT_NOBODY};
+    at->passer.thread = 0;
+    return ay__fail(-EPERM, "the thread that asked has ended, and its ask with it");
+}
+
+/* Its passage has stopped: it rests. */
+static int rest(struct ask *ask)
+{
+    if (!ay__ask_may_rest(ask)) {
+        ay__ask_get_up(ask);
+        return decide(ask, false);
+    }
+    const int error = ay__ask_link(ask);
+    if (!error)
+        return -EINPROGRESS;
+    ask->region->at.passage.reason = error;
+    ay__ask_get_up(ask);
+    return decide(ask, false);
+}
+
+/* As far as it can. -EINPROGRESS: it rests; else what ay_enter() would have returned. */
+static int go_on(struct ask *ask)
+{
+    struct registers *at = &ask->region->at;
+    if (!ay__vital(at->fixed.space, at->fixed.self).alive)
+        return forget(ask);
+    if (at->passer.thread != ay__thread) { /* whose own pointer may be gone */
+        at->passer.undisturbed = ay__named_pointer();
+        at->passer.breaks = 0;
+    }
+    if (ask->resting) {
+        const enum sleeping state = ay__ask_look_up(ask);
+        if (state == SLEEP_LASTS)
+            return rest(ask);
+        ay__ask_get_up(ask);
+        if (state == SLEEP_GIVEN_UP)
+            return decide(ask, false);
+    }
+    switch (at->fixed.protocol->resumable->go_on(at, ask->memory)) {
+    case STOPPED:
+        return rest(ask);
+    case PASSED:
+        return decide(ask, true);
+    default:
+        return decide(ask, false);
+    }
+}
+
+/* ---- the calls ---- */
+
+static int begin(ay_region *region, int timeout_ms)
+{
+    struct ask *ask = region->ask;
+    struct registers *at = &region->at;
+    const int64_t deadline = timeout_ms < 0    ? INT64_MAX
+                             : timeout_ms == 0 ? INT64_MIN
+                                               : ay__now() + (int64_t)timeout_ms * 1000000;
+    const int error = ay__passage_begin(region, deadline, timeout_ms < 0 ? 0 : -ETIMEDOUT);
+    if (error)
+        return error == PASSAGE_COUNTED ? 0 : error;
+    memset(ask->memory, 0, at->fixed.protocol->resumable->room);
+    ask->resting = false;
+    at->passage.asked = true;
+    join(ask);
+    return go_on(ask);
+}
+
+int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms)
+{
+    AY__UNCANCELLED;
+    struct registers *at = &region->at;
+    struct asks *asks;
+    if (region_is_strange(region))
+        return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
+    int error = find_asks(at->fixed.space, &asks);
+    if (!error)
+        error = find_ask(region, asks);
+    if (!error)
+        error = begin_stepping(asks);
+    if (error)
+        return error;
+    int result;
+    if (at->passage.asked) {
+        result = ay__fail(-EALREADY, "this region is asked for already");
+    } else {
+        const struct request before = at->request;
+        at->request = (struct request){.when = when, .argument = arg};
+        result = begin(region, timeout_ms);
+        if (!at->passage.asked)
+            at->request = before;
+    }
+    end_stepping(asks);
+    return result;
+}
+
+int ay_ask(ay_region *region)
+{
+    return ay_ask_when(region, NULL, NULL, -1);
+}
+
+/* Each that was stirred when it was called, once: whoever is stirred again and again keeps nobody
+ * here. */
+ay_region *ay_decided(ay_space *space, int *result)
+{
+    AY__UNCANCELLED;
+    struct asks *asks;
+    ay_region *region = NULL;
+    *result = find_asks(space, &asks);
+    if (!*result)
+        *result = begin_stepping(asks);
+    if (*result)
+        return NULL;
+    pthread_mutex_lock(&ay__asks_mutex);
+    unsigned left = asks->stirred;
+    pthread_mutex_unlock(&ay__asks_mutex);
+    do {
+        struct ask *ask = take_stirred(asks);
+        if (!ask)
+            break;
+        *result = go_on(ask);
+        region = *result == -EINPROGRESS ? NULL : ask->region;
+    } while (!region && left-- > 1);
+    if (!region) {
+        *result = 0;
+        ay__asks_tell_again(asks);
+    }
+    end_stepping(asks);
+    return region;
+}
+
+static int withdraw(struct ask *ask)
+{
+    struct registers *at = &ask->region->at;
+    if (!ay__vital(at->fixed.space, at->fixed.self).alive) {
+        forget(ask);
+        return 0;
+    }
+    ay__ask_get_up(ask);
+    at->passage.reason = -ECANCELED;
+    decide(ask, false);
+    return 0;
+}
+
+int ay_withdraw(ay_region *region)
+{
+    AY__UNCANCELLED;
+    if (region_is_strange(region))
+        return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
+    struct asks *asks = atomic_load(&region->at.fixed.space->asks);
+    const int error = asks ? begin_stepping(asks) : 0;
+    if (error)
+        return error;
+    const bool asked = region->at.passage.asked;
+    if (asked)
+        withdraw(region->ask);
+    if (asks)
+        end_stepping(asks);
+    if (asked)
+        return 0;
+    return region_is_inside(region)
+               ? ay__fail(-EALREADY, "the ask was decided before: the region is entered")
+               : ay__fail(-EPERM, "the region is not asked for");
+}
+
+static int make_descriptor(struct asks *asks)
+{
+    const int fd = descriptor_above_standard(eventfd(asks->told, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (fd < 0)
+        return ay__fail(-errno, "cannot make an eventfd: %s", strerror(errno));
+    descriptor_identify(fd, &asks->file); /* it is open: it cannot fail */
+    asks->fd = fd;
+    return fd;
+}
+
+int ay_fd(ay_space *space)
+{
+    AY__UNCANCELLED;
+    struct asks *asks;
+    const int error = find_asks(space, &asks);
+    if (error)
+        return error;
+    pthread_mutex_lock(&ay__asks_mutex);
+    /* the program may have closed it */
+    const int fd =
+        asks->fd >= 0 && descriptor_is(asks->fd, &asks->file) ? asks->fd : make_descriptor(asks);
+    pthread_mutex_unlock(&ay__asks_mutex);
+    return fd;
+}
+
+/* ---- the end ---- */
+
+void ay__ask_close(ay_region *region)
+{
+    if (!region->ask)
+        return;
+    if (region->at.near.mark == ay__process_mark()) {
+        struct asks *asks = region->ask->asks;
+        if (region->at.passage.asked)
+            ay_withdraw(region);
+        atomic_store(&asks->own[region->at.fixed.self], false);
+    }
+    free_ask(region);
+}
+
+void ay__asks_close(ay_space *space)
+{
+    struct asks *asks = atomic_load(&space->asks);
+    if (!asks)
+        return;
+    if (space->mark == ay__process_mark()) {
+        ay__helpers_end(asks);
+        if (asks->fd >= 0 && descriptor_is(asks->fd, &asks->file))
+            close(asks->fd);
+    }
+    free(asks);
+    atomic_store(&space->asks, NULL);
+}
+
+void ay__asks_forget(ay_space *space)
+{
+    struct asks *asks = atomic_load(&space->asks);
+    if (asks && asks->fd >= 0 && descriptor_is(asks->fd, &asks->file))
+        close(asks->fd);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking without waiting: passages that stop where others sleep, and go on when something has
+ * changed.
+ *
+ *   ask.c     ay_ask() and its kin: an ask from its beginning to its end
+ *   body.c    the protocol's text, built to stop and to go on
+ *   rest.c    what an ask does where a thread would sleep, and when it goes on
+ *   words.c   which words asks sleep on, and who is told when one has changed
+ *   helper.c  the threads that sleep on these words
+ *
+ * Who does what. The passage itself is made by the program's threads, in ay_ask() and ay_decided():
+ * each goes as far as it can, and notes on which words it sleeps. Helpers only watch these words.
+ * An ask of which one has changed is *stirred*: it stands in a list, and the space's descriptor is
+ * readable. ay_decided() goes on with it.
+ *
+ *   A1  An ask that is neither stirred nor being gone on with is linked to every word it sleeps on.
+ *   A2  A word that asks are linked to is slept on by a helper; or it is told, because this process
+ *       alone changes it (see words.c).
+ *   A3  While an ask is stirred, the descriptor is readable, or somebody is in ay_decided().
+ * So no wake-up is lost: the words are compared with what the passage saw after they are linked, by
+ * the kernel or by who links them.
+ *
+ * Locks. `stepping`, of a space, is held by who goes on with a passage; ay__asks_mutex by who
+ * touches lists, links and helpers, for a moment, and no other lock is taken under it. */
+#ifndef AFTERYOU_MEMORY_ASK_ASK_H
+#define AFTERYOU_MEMORY_ASK_ASK_H
+
+#include "memory/passage/sleep.h"
+
+enum { ASK_BUCKETS = 4096, HELPER_WORDS = 127 };
+
+/* A word that asks of a space sleep on, however many. */
+struct ask_word {
+    struct ask_word *next; /* of its bucket */
+    const _Atomic uint32_t *address;
+    uint32_t value;                 /* as it was seen */
+    bool tells_death;               /* it changes when a thread or a process ends */
+    struct helper *helper;          /* that sleeps on it; NULL: who changes it tells */
+    unsigned slot;                  /* there */
+    struct ask_link *links, **last; /* in the order in which they came */
+};
+
+/* That an ask sleeps on a word. */
+struct ask_link {
+    struct ask *ask;
+    struct ask_word *word;
+    struct ask_link *next, **back; /* of the word */
+    /* what it is to be linked to */
+    const _Atomic uint32_t *address;
+    uint32_t value;
+    bool tells_death;
+    bool told; /* no helper is needed */
+};
+
+/* One ask, from ay_ask() until it is decided or withdrawn; the memory stays until the region is
+ * closed. */
+struct ask {
+    ay_region *region;
+    struct asks *asks;
+    struct ask *next, **back; /* of all that rest, or are stirred */
+    struct ask *next_stirred;
+    bool stirred; /* stands in that list. Set by who stirs it, cleared by who takes it */
+    bool linked;  /* A1. Set when it rests, cleared when it is stirred or withdrawn */
+    /* it rests where a thread would sleep. Set when its passage stops there, cleared when it goes
+     * on */
+    bool resting;
+    bool woken;           /* by a word, and not because it is time. Set by who stirs it */
+    bool aside;           /* how it rests */
+    bool near;            /* it sleeps on places of this process alone */
+    struct watch *watch;  /* of its memory; NULL: it awaits one place, */
+    unsigned awaited;     /* this */
+    unsigned count, room; /* of links */
+    struct ask_link *links;
+    struct vital *vitals; /* of the places watched, as they were */
+    unsigned vitals_room;
+    int64_t due;    /* it is stirred then in any case; INT64_MAX: never */
+    int64_t look;   /* a helper looks at its words then: nobody might wake it; INT64_MAX: never */
+    int64_t nap_ns; /* for how long until then */
+    uint64_t memory[]; /* of its passage: body.c */
+};
+
+/* Of a space: from the first ask, or ay_fd(), until it is closed. */
+struct asks {
+    ay_space *space;
+    pthread_mutex_t stepping;
+    _Atomic uintptr_t stepper; /* the thread that holds it; 0: nobody */
+    /* the rest under ay__asks_mutex */
+    struct ask *all;
+    struct ask *first_stirred, **last_stirred;
+    unsigned stirred;
+    int fd;                          /* an eventfd; -1: nobody has asked for it */
+    struct descriptor_identity file; /* what it was opened as */
+    bool told;        /* the descriptor is readable. Set with a write to it, cleared with a read */
+    bool ending;      /* helpers are to end. Set when the space is closed */
+    int64_t earliest; /* no ask is due, or to be looked at, before */
+    struct helper *helpers;
+    struct ask_word *buckets[ASK_BUCKETS];
+    /* whether the thread `holder` was inside somewhere, when that was last asked (deadlock.c).
+     * Under `stepping` */
+    uint64_t holder;
+    int64_t held_ns;
+    bool held;
+    _Atomic bool own[]; /* of each place: a region of this process that has asked. Cleared when it
+                         * is closed */
+};
+
+extern pthread_mutex_t ay__asks_mutex;
+
+/* How a protocol goes on with a passage that stopped: body.c. */
+struct resumable {
+    size_t room; /* of its memory */
+    enum passage_result (*go_on)(struct registers *at, void *memory);
+};
+
+/* rest.c */
+/* where its passage would sleep: SLEEP_LASTS, what it sleeps on is noted, and it stops */
+enum sleeping ay__ask_rest(struct registers *at, struct watch *watch, bool *woken);
+enum sleeping ay__ask_linger(struct registers *at, unsigned place, unsigned index, word seen);
+/* it has stopped: for how long. False: it is to give up */
+bool ay__ask_may_rest(struct ask *ask);
+/* it was stirred: whether to go on, to give up or to rest again */
+enum sleeping ay__ask_look_up(struct ask *ask);
+void ay__ask_get_up(struct ask *ask); /* publicly: it goes on, or gives up */
+/* words.c */
+int ay__ask_link(struct ask *ask);              /* to all it sleeps on; a negative errno: to none */
+void ay__ask_unlink(struct ask *ask);           /* from all; under ay__asks_mutex */
+void ay__ask_stir(struct ask *ask, bool woken); /* under ay__asks_mutex */
+void ay__ask_word_changed(struct asks *asks, const void *address); /* likewise */
+void ay__asks_tell_again(struct asks *asks);                       /* some are stirred still */
+struct ask_word *ay__ask_word_find(struct asks *asks, const void *address); /* likewise */
+/* helper.c */
+int ay__helper_add(struct asks *asks, struct ask_word *watched); /* under ay__asks_mutex */
+void ay__helper_remove(struct ask_word *watched);                /* likewise */
+void ay__helper_hurry(struct asks *asks, int64_t when);          /* likewise: look at the time */
+void ay__helpers_end(struct asks *asks);
+
+static inline bool ask_word_differs(const struct ask_word *watched)
+{
+    return atomic_load(watched->address) != watched->value;
+}
+
+#endif
