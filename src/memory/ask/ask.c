@@ -129,6 +129,8 @@ static void part(struct ask *ask)
     *ask->back = ask->next;
     if (ask->next)
         ask->next->back = ask->back;
+    if (!ask->asks->all)
+        ask->asks->earliest = INT64_MAX;
     pthread_mutex_unlock(&ay__asks_mutex);
     ask->region->at.passage.asked = false;
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking at the wrong moment, or in the wrong place: each gets the error that the header states,
+ * and leaves everything as it was. And threads that ask: one that ends, one that waits. */
+#include <fcntl.h>
+#include <pthread.h>
+
+#include "harness.h"
+
+static void expect_decided(ay_space *space, ay_region *expected, int result)
+{
+    struct pollfd readable = {.fd = ay_fd(space), .events = POLLIN};
+    const int64_t until = now_ms() + PATIENCE_MS;
+    ay_region *region;
+    int found;
+    while (!(region = ay_decided(space, &found))) {
+        CHECK(now_ms() < until && poll(&readable, 1, PATIENCE_MS) == 1);
+        CHECK_EQUAL(found, 0);
+    }
+    CHECK(region == expected);
+    CHECK_EQUAL(found, result);
+}
+
+static void test_while_asked(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *inside = open_region(space, (ay_spec){.name = "x"}),
+              *asks = open_region(space, (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_enter(inside), 0);
+    CHECK_EQUAL(ay_ask(asks), -EINPROGRESS);
+    CHECK_EQUAL(ay_ask(asks), -EALREADY);
+    CHECK_EQUAL(ay_enter(asks), -EDEADLK);
+    CHECK_EQUAL(ay_try(asks), -EDEADLK);
+    CHECK_EQUAL(ay_leave(asks), -EPERM);
+    CHECK_EQUAL(ay_on_behalf(asks, 1), -EPERM);
+    CHECK_EQUAL(ay_ask(inside), -EDEADLK);
+    CHECK_EQUAL(ay_leave(inside), 0);
+    expect_decided(space, asks, 0);
+    /* closed: nobody hears of it any more */
+    CHECK_EQUAL(ay_ask(inside), -EINPROGRESS);
+    ay_region_close(inside);
+    CHECK_EQUAL(ay_leave(asks), 0);
+    int result;
+    CHECK(!ay_decided(space, &result));
+    CHECK_EQUAL(result, 0);
+    ay_close(space);
+}
+
+static bool calls_back(void *argument)
+{
+    ay_region *region = argument;
+    CHECK_EQUAL(ay_ask(region), -EDEADLK);
+    CHECK_EQUAL(ay_withdraw(region), -EDEADLK);
+    return true;
+}
+
+static void test_in_when(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "when"});
+    CHECK_EQUAL(ay_ask_when(region, calls_back, region, -1), 0);
+    ay_close(space);
+}
+
+static void test_fork(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *inside = open_region(space, (ay_spec){.name = "fork"}),
+              *asks = open_region(space, (ay_spec){.name = "fork"});
+    CHECK_EQUAL(ay_enter(inside), 0);
+    CHECK_EQUAL(ay_ask(asks), -EINPROGRESS);
+    const int fd = ay_fd(space);
+    const pid_t child = spawn();
+    if (child == 0) {
+        int result;
+        CHECK(!ay_decided(space, &result));
+        CHECK_EQUAL(result, -EPERM);
+        CHECK_EQUAL(ay_withdraw(asks), -EPERM);
+        CHECK_EQUAL(ay_ask(asks), -EPERM);
+        CHECK_EQUAL(ay_fd(space), -EPERM);
+        CHECK(fcntl(fd, F_GETFD) == -1);
+        ay_close(space);
+        /* its own are as good as any */
+        ay_space *own = open_space(NULL);
+        ay_region *region = open_region(own, (ay_spec){.name = "fork"});
+        CHECK_EQUAL(ay_ask(region), -EINPROGRESS);
+        _exit(0);
+    }
+    expect_success(child);
+    CHECK_EQUAL(ay_leave(inside), 0);
+    expect_decided(space, asks, 0);
+    ay_close(space);
+}
+
+static void test_other_protocols(void)
+{
+    unlink(test_space);
+    ay_space *space = open_space("bakery");
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    int result;
+    CHECK_EQUAL(ay_ask(region), -ENOTSUP);
+    CHECK_EQUAL(ay_fd(space), -ENOTSUP);
+    CHECK(!ay_decided(space, &result));
+    CHECK_EQUAL(result, -ENOTSUP);
+    CHECK_EQUAL(ay_withdraw(region), -EPERM);
+    ay_close(space);
+    unlink(test_space);
+}
+
+static void *ask_and_end(void *region)
+{
+    CHECK_EQUAL(ay_ask(region), -EINPROGRESS);
+    return NULL;
+}
+
+/* The thread that asked has ended: as one who has left, and that is told. Its region is as good as
+ * new. */
+static void test_thread_ends(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *inside = open_region(space, (ay_spec){.name = "ends"}),
+              *first = open_region(space, (ay_spec){.name = "ends"}),
+              *second = open_region(space, (ay_spec){.name = "ends"});
+    pthread_t thread;
+    CHECK_EQUAL(ay_enter(inside), 0);
+    CHECK_EQUAL(pthread_create(&thread, NULL, ask_and_end, first), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_EQUAL(ay_ask(second), -EINPROGRESS);
+    expect_decided(space, first, -EPERM);
+    CHECK_EQUAL(ay_leave(inside), 0);
+    expect_decided(space, second, 0);
+    CHECK_EQUAL(ay_ask(first), -EINPROGRESS);
+    CHECK_EQUAL(ay_leave(second), 0);
+    expect_decided(space, first, 0);
+    ay_close(space);
+}
+
+struct collector {
+    ay_space *space;
+    ay_region *expected;
+};
+
+static void *collect(void *argument)
+{
+    const struct collector *collector = argument;
+    expect_decided(collector->space, collector->expected, 0);
+    CHECK_EQUAL(ay_leave(collector->expected), 0);
+    return NULL;
+}
+
+/* Another thread may see to it, and leave. */
+static void test_other_thread(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *inside = open_region(space, (ay_spec){.name = "other"}),
+              *asks = open_region(space, (ay_spec){.name = "other"});
+    struct collector collector = {space, asks};
+    for (int times = 0; times < 20; times++) {
+        pthread_t thread;
+        CHECK_EQUAL(ay_enter(inside), 0);
+        CHECK_EQUAL(ay_ask(asks), -EINPROGRESS);
+        CHECK_EQUAL(pthread_create(&thread, NULL, collect, &collector), 0);
+        CHECK_EQUAL(ay_leave(inside), 0);
+        CHECK_EQUAL(pthread_join(thread, NULL), 0);
+        CHECK_EQUAL(ay_enter(asks), 0);
+        CHECK_EQUAL(ay_leave(asks), 0);
+    }
+    ay_close(space);
+}
+
+/* One is inside a and asks for b, another is inside b and enters a: one of them is told. */
+static void test_deadlock(void)
+{
+    int ready[2];
+    char byte;
+    CHECK(pipe(ready) == 0);
+    ay_space *space = open_space(NULL);
+    ay_region *a = open_region(space, (ay_spec){.name = "a"}),
+              *b = open_region(space, (ay_spec){.name = "b"});
+    CHECK_EQUAL(ay_enter(a), 0);
+    const pid_t other = spawn();
+    if (other == 0) {
+        ay_space *own = open_space(NULL);
+        ay_region *first = open_region(own, (ay_spec){.name = "b"}),
+                  *then = open_region(own, (ay_spec){.name = "a"});
+        CHECK_EQUAL(ay_enter(first), 0);
+        CHECK(write(ready[1], "!", 1) == 1);
+        const int result = ay_enter(then);
+        CHECK(result == 0 || result == -EDEADLK);
+        _exit(0);
+    }
+    CHECK(read(ready[0], &byte, 1) == 1);
+    CHECK_EQUAL(ay_ask(b), -EINPROGRESS);
+    struct pollfd readable = {.fd = ay_fd(space), .events = POLLIN};
+    ay_region *decided;
+    int result;
+    while (!(decided = ay_decided(space, &result)))
+        CHECK(poll(&readable, 1, PATIENCE_MS) == 1);
+    CHECK(decided == b);
+    if (result == -EDEADLK)
+        CHECK_EQUAL(ay_leave(a), 0);
+    else
+        CHECK(result >= 0);
+    expect_success(other);
+    ay_close(space);
+}
+
+int main(void)
+{
+    begin_test("ask_misuse");
+    test_while_asked();
+    test_in_when();
+    test_fork();
+    test_thread_ends();
+    test_other_thread();
+    test_deadlock();
+    test_other_protocols();
+    return 0;
+}
