@@ -11,7 +11,8 @@
 //
 // afteryou::region is a TimedLockable of one thread at a time, so std::unique_lock and std::scoped_lock work with it too
 // (they cannot tell of a death inside; region.after_death() can). afteryou::shared_mutex is what std::shared_timed_mutex
-// is, for the threads of many processes: std::unique_lock, std::shared_lock and std::scoped_lock.
+// is, for the threads of many processes: std::unique_lock, std::shared_lock and std::scoped_lock. From C++20 on, a coroutine
+// may co_await a region: afteryou::asks.
 #ifndef AFTERYOU_HPP
 #define AFTERYOU_HPP
 
@@ -31,6 +32,11 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#if __cplusplus >= 202002L && defined(__cpp_impl_coroutine)
+#include <coroutine>
+#include <unordered_map>
+#endif
 
 #include <afteryou.h>
 
@@ -117,6 +123,7 @@ public:
     ay_region *handle() const { return handle_; }
 
 private:
+    friend class asks;
     friend class space;
     region(ay_region *handle, unsigned of) : handle_(handle), of_(of) {}
 
@@ -302,6 +309,94 @@ private:
     mutable std::mutex guard_; // of what follows
     std::vector<held> inside_, idle_;
 };
+
+#if __cplusplus >= 202002L && defined(__cpp_impl_coroutine)
+
+// Asking without waiting, for a loop of one thread: `co_await asks.enter(region)` in a coroutine. The loop polls descriptor(),
+// and calls go_on() when it is readable, which resumes the coroutines that are inside now. No thread waits.
+//
+//     const bool after_death = co_await asks.enter(region);  // throws what region.lock() would throw
+//     …
+//     region.unlock();
+//
+// A coroutine that is destroyed while it waits gives its ask up. Outlived by its space, and outlives what waits.
+class asks {
+public:
+    explicit asks(space &within) : space_(within), descriptor_(check(ay_fd(within.handle()))) {}
+    asks(const asks &) = delete;
+    asks &operator=(const asks &) = delete;
+
+    // For poll(2), and not for reading; the space's own.
+    int descriptor() const { return descriptor_; }
+
+    // Resumes every coroutine whose ask is decided. Returns how many.
+    std::size_t go_on()
+    {
+        std::size_t resumed = 0;
+        int result;
+        while (ay_region *const decided = ay_decided(space_.handle(), &result)) {
+            const auto found = waiting_.find(decided);
+            if (found == waiting_.end())
+                continue; // somebody else has asked in this space, by ay_ask()
+            waiter *const one = found->second;
+            waiting_.erase(found);
+            one->result_ = result;
+            resumed++;
+            one->coroutine_.resume();
+        }
+        return resumed;
+    }
+
+    // What waits, and is not decided yet.
+    std::size_t waiting() const { return waiting_.size(); }
+
+    class waiter {
+    public:
+        waiter(asks &whose, region &wanted) : asks_(whose), region_(wanted) {}
+        waiter(const waiter &) = delete;
+        waiter &operator=(const waiter &) = delete;
+        ~waiter()
+        {
+            if (result_ != -EINPROGRESS)
+                return;
+            asks_.waiting_.erase(region_.handle());
+            if (ay_withdraw(region_.handle()) == -EALREADY)
+                ay_leave(region_.handle());
+        }
+        bool await_ready()
+        {
+            result_ = ay_ask(region_.handle());
+            return result_ != -EINPROGRESS;
+        }
+        void await_suspend(std::coroutine_handle<> coroutine)
+        {
+            coroutine_ = coroutine;
+            asks_.waiting_.emplace(region_.handle(), this);
+        }
+        bool await_resume()
+        {
+            region_.after_death_ = check(result_) == AY_AFTER_DEATH;
+            return region_.after_death_;
+        }
+
+    private:
+        friend class asks;
+        asks &asks_;
+        region &region_;
+        std::coroutine_handle<> coroutine_;
+        int result_ = 0; // -EINPROGRESS while it waits
+    };
+
+    // Inside once it is resumed; whether somebody died inside before.
+    waiter enter(region &wanted) { return waiter(*this, wanted); }
+
+private:
+    space &space_;
+    const int descriptor_;
+    std::unordered_map<ay_region *, waiter *> waiting_;
+};
+
+#endif
 
 // Calls each(const ay_place &) for every place ever used. each must not throw.
 template <class Each> ay_view look(const std::string &name, Each each)

@@ -12,6 +12,7 @@ import weakref
 from types import TracebackType
 from typing import Any, Callable, Generator, Iterable, Optional
 
+from ._asks import Asks
 from ._errors import Busy, Disagreement, Timeout, check
 from ._library import Options, Spec, When, library
 
@@ -224,6 +225,20 @@ class Region:
             if result != -errno.ETIMEDOUT or milliseconds == 0:
                 return check(result) == 1
 
+    async def ask(self, timeout: Optional[float] = None, when: Optional[Callable[[], bool]] = None) -> bool:
+        """As enter(), in a coroutine: the loop goes on meanwhile, and no thread waits. A task that is cancelled gives the
+        ask up. `async with region` asks, and leaves at the end.
+
+        >>> async def work():
+        ...     async with Space().region("x") as region:
+        ...         return region.inside
+        >>> import asyncio
+        >>> asyncio.run(work())
+        True
+        """
+        handle, milliseconds = self._open_handle(), _milliseconds(timeout)
+        return self._entered(await self._space._asks.enter(self, handle, milliseconds, when))
+
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Enters, in the words of threading.Lock: whether it is inside. A negative timeout is for ever. For one thread
         at a time, as all of a region: threads that share one object want afteryou.multiprocessing.Lock.
@@ -308,6 +323,8 @@ class Region:
 
     def close(self) -> None:
         """Gives up the place; leaves, if inside."""
+        if self._handle is not None:
+            self._space._asks.close(self._handle)
         self._close()
         self._handle = None
         _inside.discard(self)
@@ -327,6 +344,14 @@ class Region:
         if self.inside and not self._space.closed:
             self.leave()
 
+    async def __aenter__(self) -> Region:
+        await self.ask()
+        return self
+
+    async def __aexit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        self.__exit__(kind, value, trace)
+
 
 class Space:
     """Where processes meet. Opened by name or path; made if there is none."""
@@ -340,6 +365,7 @@ class Space:
         handle = ctypes.c_void_p()
         check(library.ay_open(name_in_bytes(name), ctypes.byref(options), ctypes.byref(handle)))
         self._handle = _Handle(handle)
+        self._asks = Asks(handle)
         self._close = weakref.finalize(self, _close_space, self._handle)
         self._close.atexit = False
 
@@ -377,6 +403,7 @@ class Space:
     def close(self) -> None:
         """Closes the space and its regions: those inside leave."""
         _inside.difference_update([region for region in _inside if region._space is self])
+        self._asks.close()
         self._close()
 
     def __enter__(self) -> Space:

@@ -21,6 +21,9 @@ space = afteryou.Space("x", retain=True)
 with space.region("y", mode=afteryou.Mode.SHARED) as region:
     fence: int = region.fence
 entered: bool = region.acquire(timeout=1.5)
+async def work() -> bool:
+    async with space.region("y") as asked:
+        return asked.inside
 with afteryou.filelock.FileLock("z").acquire(timeout=3) as lock:
     held: bool = lock.is_locked
 semaphore: afteryou.multiprocessing.Semaphore = afteryou.multiprocessing.Semaphore(3)
