@@ -18,8 +18,8 @@
 
 enum { UNTOLD = 1000 };
 
-static const struct scene *const catalogue[] = {scenes_plain, scenes_retained, scenes_hurried,
-                                                scenes_places, scenes_several};
+static const struct scene *const catalogue[] = {scenes_plain,  scenes_retained, scenes_hurried,
+                                                scenes_places, scenes_several,  scenes_asks};
 
 struct wishes {
     const char *scene;  /* NULL: all */
@@ -100,7 +100,7 @@ static bool try_some(const struct scene *scene, const struct wishes *wishes)
 {
     const struct wishes asleep = {.preemptions = 1,
                                   .runs = 400,
-                                  .within = "wait.c wake.c recall.c claim.c"},
+                                  .within = "wait.c wake.c recall.c claim.c rest.c"},
                         drawn = {.preemptions = 3,
                                  .kills = 1,
                                  .lapses = 1,

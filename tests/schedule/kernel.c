@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -175,6 +177,32 @@ void sleep_on_own(const void *address)
 void wake_own(const void *address)
 {
     wake_all(own_key(address));
+}
+
+/* ---- an eventfd ---- */
+
+int __real_eventfd_write(int fd, eventfd_t value);
+int __wrap_eventfd_write(int fd, eventfd_t value);
+
+/* Its key is no address: none is so small. */
+static const void *place_of(int fd)
+{
+    return (const void *)(uintptr_t)(unsigned)(fd + 1);
+}
+
+int __wrap_eventfd_write(int fd, eventfd_t value)
+{
+    const int result = __real_eventfd_write(fd, value);
+    if (enrolled)
+        wake_own(place_of(fd));
+    return result;
+}
+
+void await_readable(int fd)
+{
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    while (poll(&readable, 1, 0) != 1)
+        sleep_on_own(place_of(fd));
 }
 
 static long wait_on_one(long address, uint32_t value, const struct timespec *time,

@@ -52,6 +52,12 @@ MUTANTS = [
            "two aside", STUCK, narrow=True),
     Mutant("with too many to watch it sleeps on", "passage/wait.c", "    if (watch->overflow)\n        return next_wide_nap(at);\n", "",
            "one of two slots stays taken", STUCK, narrow=True),
+    # asks
+    Mutant("a helper is not rung for a word", "ask/helper.c", "    helper->word[helper->count++] = watched;\n    ring(helper);\n",
+           "    helper->word[helper->count++] = watched;\n", "one asks", STUCK),
+    Mutant("an ask behind another of its process is not told", "passage/wake.c", "    asks_tell(at);\n", "", "two asks of one process", STUCK),
+    Mutant("who withdraws stays in the queue", "ask/ask.c", "    at->passage.reason = -ECANCELED;\n    decide(ask, false);\n",
+           "    part(ask);\n", "an ask is withdrawn"),
     # deaths
     Mutant("a claimer forgets a death inside", "file/inherited.c", "        keep(cold, generation);\n        atomic_store(&hot->inherited, 1);\n", "",
            "a place changes its owner", "were told", preemptions=1, kills=1),

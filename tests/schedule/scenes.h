@@ -9,8 +9,8 @@
 #include "scheduler.h"
 
 /* The whole list, scene by scene; each ends with one that has no name. */
-extern const struct scene scenes_plain[], scenes_retained[], scenes_hurried[], scenes_places[],
-    scenes_several[];
+extern const struct scene scenes_asks[], scenes_plain[], scenes_retained[], scenes_hurried[],
+    scenes_places[], scenes_several[];
 
 extern char space_path[64];
 extern ay_space *space;

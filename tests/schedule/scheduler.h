@@ -61,8 +61,9 @@ bool scene_sample(const struct scene *scene, uint64_t runs, uint64_t seed, struc
 /* What is left of a deadline may lapse while it is set: DEADLINE_MS is to be asked for. */
 enum { DEADLINE_MS = 100 };
 void say_hurried(bool hurried);
-void point(void);  /* others may run here, which is no preemption */
-void linger(void); /* until the other processes are done */
+void point(void);            /* others may run here, which is no preemption */
+void linger(void);           /* until the other processes are done */
+void await_readable(int fd); /* an eventfd, which a thread of this process writes to */
 /* With fewer than so many others, whom it may be inside with; and likewise for each of them. */
 void say_inside(unsigned room);
 void say_outside(void);
