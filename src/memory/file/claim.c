@@ -266,7 +266,7 @@ static void reset(const ay_space *space, struct claim *claim, const struct publi
     cold->spec = *spec;
     ay__spec_shorten(spec, hot);
     ay__identify(&cold->owner);
-    assert_invariant(L9, !life_alive(atomic_load(&hot->life)));
+    assert_invariant(L9, claim->step < CLAIM_ALIVE);
     access_point();
     tag_store(space->pen.tags, claim->place, tag_for(space, claim));
     claim->step = CLAIM_WRITTEN;

@@ -50,7 +50,8 @@ static inline uint64_t tags_zero(uint64_t word)
 }
 
 /* The first place from `place` on whose tag is that of either pattern; `end`: there is none. What a
- * shift brings in is TAG_NOBODY, which is neither. */
+ * shift brings in is TAG_NOBODY, which is neither. The one at `place` itself is compared alone: of
+ * few places it mostly is, and a processor that guesses so need not wait for the sum. */
 static inline unsigned tags_next(const _Atomic uint64_t *tags, uint64_t pattern, uint64_t other,
                                  unsigned place, unsigned end)
 {
@@ -71,6 +72,8 @@ static inline unsigned tags_next(const _Atomic uint64_t *tags, uint64_t pattern,
             break;
         const uint64_t word =
             atomic_load(&tags[place / TAGS_A_WORD]) >> place % TAGS_A_WORD * TAG_BITS;
+        if ((uint16_t)word == (uint16_t)pattern)
+            return place;
         const uint64_t found = tags_zero(word ^ pattern) | tags_zero(word ^ other);
         if (found) {
             place += (unsigned)__builtin_ctzll(found) / TAG_BITS;
