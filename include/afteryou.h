@@ -135,7 +135,8 @@ typedef struct ay_spec {
     unsigned take;  /* hold so many units while inside; 0: none */
     unsigned of;    /* of the units 0 … of-1 */
     int priority;   /* with AY_BY_PRIORITY */
-    /* 1: a thread that is inside may enter again, as often as it leaves */
+    /* 1: a thread that is inside may enter again, as often as it leaves, in a mode that the one it
+     * has includes */
     uint64_t reentrant;
     uint64_t reserved[7]; /* must be 0 */
 } ay_spec;
@@ -190,9 +191,10 @@ AY_API int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
 AY_API void ay_region_close(ay_region *region);
 
 /* Outside, gives the region another name: for one that locks now this record, now that. The place
- * stays, and with it the process's claim: so it takes less than a microsecond, where to close and
- * to open takes tens of them. Whatever else its spec says stays too. What it retained of the old
- * name is given back first. The order of arrival, fences and deaths are those of the new name.
+ * stays, and with it the process's claim: so it takes less than a microsecond with some dozens of
+ * regions open, and a hundred with 20,000, where to close and to open takes tens of them. Whatever
+ * else its spec says stays too. What it retained of the old name is given back first. The order of
+ * arrival, fences and deaths are those of the new name.
  *   0         it has the new name
  *   -EBUSY    the region is entered, or being entered; or the thread that entered it has ended
  *             inside, which the next ay_enter() sees to
@@ -214,8 +216,8 @@ AY_API int ay_region_rename(ay_region *region, const char *name);
  *   AY_AFTER_DEATH  entered, and somebody died inside since: of those who enter the resource, in
  *                   whatever mode, one is told of each such death
  *   -EDEADLK        to wait would close a cycle of waiting threads; or this region is entered, and
- *                   is not `reentrant`, or another thread did; or it is being entered, and its
- *                   `when` or `interrupted` calls this
+ *                   is not `reentrant`, or another thread did, or it has a weaker mode now; or it
+ *                   is being entered, and its `when` or `interrupted` calls this
  *   -ECANCELED      somebody has cancelled the wait: ay_cancel()
  *   -EPERM          the region belongs to another process (it was opened before a fork)
  *   -EOVERFLOW      the numbers of the space are used up, after 2^48 passages: remove the space

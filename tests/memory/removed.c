@@ -181,6 +181,22 @@ static void test_without_a_break(void)
     ay_close(space);
 }
 
+/* One that is inside keeps the mode that it has, and gets no stronger one. */
+static void test_conversion(void)
+{
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_enter_as(region, AY_NULL, -1), 0);
+    replace_space();
+    const uint64_t fence = ay_fence(region);
+    CHECK_EQUAL(ay_convert(region, AY_SHARED, -1), -ESTALE);
+    CHECK_EQUAL(ay_convert(region, AY_EXCLUSIVE, 0), -ESTALE);
+    CHECK(ay_fence(region) >= fence);
+    CHECK_EQUAL(ay_leave(region), 0);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("removed");
@@ -193,5 +209,6 @@ int main(void)
     test_sleepers();
     test_two_spaces();
     test_without_a_break();
+    test_conversion();
     return 0;
 }

@@ -157,6 +157,37 @@ static void test_refusals(void)
     ay_close(space);
 }
 
+/* One is renamed to and fro while another opens its name, with other slots: it is refused for its
+ * slots, or not at all. */
+static void test_disagreement_meanwhile(void)
+{
+    enum { OPENINGS = 4000 };
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    const pid_t child = spawn();
+    if (child == 0) {
+        ay_region *region = open_named(open_space(NULL), "free");
+        for (;;) {
+            const int there = ay_region_rename(region, "n");
+            CHECK(there == 0 || there == -EINVAL);
+            const int back = ay_region_rename(region, "free");
+            CHECK(back == 0 || back == -EINVAL);
+        }
+    }
+    for (int times = 0; times < OPENINGS; times++) {
+        ay_region *region;
+        const int result = ay_region_open(space, &(ay_spec){.name = "n", .slots = 2}, &region);
+        CHECK(result == 0 || result == -EINVAL);
+        if (result == 0)
+            ay_region_close(region);
+        else
+            CHECK(strstr(ay_message(), "slots"));
+    }
+    CHECK_EQUAL(kill(child, SIGKILL), 0);
+    CHECK_EQUAL(waitpid(child, NULL, 0), child);
+    ay_close(space);
+}
+
 /* What is retained is given back: others of the old name need not recall it. */
 static void test_retained(void)
 {
@@ -237,6 +268,7 @@ int main(void)
     test_meets();
     test_fences();
     test_refusals();
+    test_disagreement_meanwhile();
     test_retained();
     test_storm();
     return 0;

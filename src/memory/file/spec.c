@@ -146,7 +146,8 @@ static int tell_disagreement(const ay_space *space, const struct public_spec *sp
 {
     const struct identity *owner = &other->owner;
     const struct name *mine = &spec->name[0], *its = &other->spec.name[0];
-    if (!ay__spec_meets(spec, &other->spec))
+    /* with names, one that does not meet mine has been renamed since it disagreed */
+    if (!(space->protocol->features & FEATURE_NAMES) && !ay__spec_meets(spec, &other->spec))
         return ay__fail(
             -ENOTSUP,
             "the protocol '%s' has one resource a space: pid %u (%.*s) has '%.*s' open, not '%.*s'",

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "memory/file/named.h"
 #include "memory/passage/annotate.h"
 #include "memory/passage/long_way.h"
 #include "memory/passage/region.h"
@@ -105,7 +106,10 @@ static int convert(ay_region *region, unsigned mode, int64_t deadline)
                             "the numbers of the space %s are used up: remove it when nobody uses "
                             "it (afteryou spaces remove)",
                             at->fixed.space->path);
-        const int error = upgrade(region, least, deadline);
+        const unsigned had = at->near.mode;
+        int error = upgrade(region, least, deadline);
+        if (!error && named_disturbed(at) && (error = ay__named_ask(at)))
+            downgrade(region, had); /* others may be inside, in a new file */
         if (error)
             return error;
         told = registers_has_news(at) ? ay__deaths_attend(region) : 0;
