@@ -302,7 +302,7 @@ def judge(root):
 GOOD = "/* SPDX-License-Identifier: MIT */\n/* A file of a small tree. */\n"
 SMALL_TREE = {
     ".clang-format": "BasedOnStyle: LLVM\n",
-    "include/afteryou.h": GOOD,
+    "include/afteryou.h": GOOD + "/* More. */\n" * LINES_MOST,
     "src/protocols/modes.h": GOOD,
     "src/protocols/language/registers.h": GOOD + f"#ifdef {STOPS}\n#endif\n",
     "src/protocols/registers/pair.h": GOOD + '#include "protocols/language/registers.h"\n',
