@@ -43,7 +43,7 @@ static int64_t now_ns(void)
 
 static ay_region *open_region(ay_space **space)
 {
-    ay_region *region;
+    ay_region *region = NULL;
     if (ay_open(path, NULL, space) != 0 ||
         ay_region_open(*space, &(ay_spec){.name = "x"}, &region) != 0)
         fail("opening");
