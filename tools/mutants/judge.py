@@ -56,6 +56,7 @@ LEFT_OUT = {
     "language/registers.h": "macros; tests/expansion compares what is left of them",
     "language/running.h": "the words as they run: tests/expansion, tests/memory",
     "language/stopping.h": "the checker's own body of the words",
+    "language/calling.h": "a macro of the two that stop",
     "language/resuming.h": "the words as an ask runs them: tests/memory, tests/schedule",
     "messages/link.c": "no agent runs it yet; its own mutants are rows",
     "messages/link.h": "no agent runs it yet; its own mutants are rows",

@@ -36,6 +36,8 @@ struct resume_head {
 #undef ASK
 #undef AWAIT_ALARM
 
+#include "protocols/language/calling.h"
+
 #define PASSAGE_HEAD struct resume_head head;
 #define PART_HEAD    struct resume_head head;
 #define PASSAGE_BEGIN                                                                              \
@@ -62,18 +64,6 @@ struct resume_head {
         }                                                                                          \
     } while (0)
 #define AWAIT_(label, into, place, index, test) AWAIT_AS(__COUNTER__ + 1, into, place, index, test)
-#define CALL_(id, passage, part, ...)                                                              \
-    do {                                                                                           \
-        my->head.point = (id);                                                                     \
-        __attribute__((fallthrough));                                                              \
-    case (id): {                                                                                   \
-        const enum passage_result called = passage(part, __VA_ARGS__);                             \
-        if (called != PASSED)                                                                      \
-            return called;                                                                         \
-    }                                                                                              \
-    } while (0)
-#define CALL_AS(id, passage, part, ...) CALL_(id, passage, part, __VA_ARGS__)
-#define CALL(passage, part, ...)        CALL_AS(__COUNTER__ + 1, passage, part, __VA_ARGS__)
 #define SLEEP_AS(id, watch, woken)                                                                 \
     do {                                                                                           \
         const enum registers_rest rest = registers_rest(at, watch, &(woken));                      \

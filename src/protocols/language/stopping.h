@@ -4,6 +4,8 @@
 #ifndef AFTERYOU_PROTOCOLS_LANGUAGE_STOPPING_H
 #define AFTERYOU_PROTOCOLS_LANGUAGE_STOPPING_H
 
+#include "protocols/language/calling.h"
+
 /* A searching engine keeps words small, so that a state is small; a number that no longer fits is
  * reported. */
 typedef uint16_t word;
@@ -264,20 +266,8 @@ struct part_head {
             return STOPPED;                                                                        \
         }                                                                                          \
     } while (0)
-#define CALL_(id, passage, part, ...)                                                              \
-    do {                                                                                           \
-        my->head.point = (id);                                                                     \
-        __attribute__((fallthrough));                                                              \
-    case (id): {                                                                                   \
-        const enum passage_result called = passage(part, __VA_ARGS__);                             \
-        if (called != PASSED)                                                                      \
-            return called;                                                                         \
-    }                                                                                              \
-    } while (0)
-#define CALL_AS(id, passage, part, ...) CALL_(id, passage, part, __VA_ARGS__)
-#define CALL(passage, part, ...)        CALL_AS(__COUNTER__ + 1, passage, part, __VA_ARGS__)
-#define QUEUE                           (my->head.queued = 1)
-#define STEP(number)                    (my->head.step = (number))
+#define QUEUE        (my->head.queued = 1)
+#define STEP(number) (my->head.step = (number))
 #define CONDITION(label, into)                                                                     \
     do {                                                                                           \
         STOP(label);                                                                               \
