@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The message protocols under the search: the shipped ones hold, and every broken variant is found
  * out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "check/messages/messages_model.h"
-#include "check/search/verdict.h"
+#include "searching.h"
 
 enum { UNBOUNDED = 0 }; /* requests */
 enum {
@@ -38,12 +30,7 @@ static void search_judging(const struct setting *setting, unsigned judged,
                                              .joinings = setting->joinings,
                                              .modes = setting->modes,
                                              .judged = judged};
-    assert_non_null(options.variant);
-    assert_null(messages_model_open(model, &options));
-    *search = (struct search){.system = &model->system, .limits = {.memory = (size_t)2 << 30}};
-    *verdict = (struct verdict){.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS |
-                                              1u << PROPERTY_LOCKOUT | 1u << PROPERTY_REACHED};
-    assert_int_equal(verdict_reach(search, verdict), 0);
+    search_messages(&options, model, search, verdict);
 }
 
 static void search(const struct setting *setting, struct messages_model *model,
@@ -100,18 +87,11 @@ static void the_shipped_protocols_hold(void **unused)
         print_message("%-20s %u nodes %u requests %u crashes %u joins: %u states\n",
                       cases[i].setting.name, cases[i].setting.nodes, cases[i].setting.requests,
                       cases[i].setting.crashes, cases[i].setting.joinings, found.store.count);
-        if (found.end == SEARCH_VIOLATED)
-            fail_msg("%s: %s", cases[i].setting.name, found.violated);
-        assert_int_equal(found.end, SEARCH_EXHAUSTED);
-        assert_int_equal(verdict.finding[PROPERTY_PROGRESS].answer, ANSWER_HOLDS);
-        assert_int_equal(verdict.finding[PROPERTY_LOCKOUT].answer, ANSWER_HOLDS);
-        assert_int_equal(verdict.finding[PROPERTY_REACHED].answer, ANSWER_HOLDS);
+        expect_holds(cases[i].setting.name, &found, &verdict);
         if (cases[i].fewest <= cases[i].greatest) {
             assert_int_equal(model.fewest, cases[i].fewest);
             assert_int_equal(model.greatest, cases[i].greatest);
         }
-        verdict_close(&verdict);
-        search_close(&found);
     }
 }
 
@@ -193,13 +173,7 @@ static void the_broken_variants_are_found_out(void **unused)
         struct search found;
         struct verdict verdict;
         search(&cases[i].setting, &model, &found, &verdict);
-        print_message("%-40s %s\n", cases[i].setting.name,
-                      found.violated ? found.violated : "holds?");
-        assert_int_equal(found.end, SEARCH_VIOLATED);
-        assert_memory_equal(found.violated, cases[i].breaks, strlen(cases[i].breaks));
-        assert_int_equal(verdict.finding[PROPERTY_SAFETY].run.count, cases[i].steps);
-        verdict_close(&verdict);
-        search_close(&found);
+        expect_breaks(cases[i].setting.name, cases[i].breaks, cases[i].steps, &found, &verdict);
     }
 }
 
@@ -249,8 +223,7 @@ static void claims_of_the_papers_are_refuted_where_they_are_false(void **unused)
         if (cases[i].steps)
             assert_memory_equal(found.violated, cases[i].breaks, strlen(cases[i].breaks));
         assert_int_equal(verdict.finding[PROPERTY_SAFETY].run.count, cases[i].steps);
-        verdict_close(&verdict);
-        search_close(&found);
+        end_search(&found, &verdict);
     }
 }
 
@@ -262,20 +235,14 @@ static void a_counterexample_reads_like_a_story(void **unused)
     struct verdict verdict;
     search(&(struct setting){"token-regenerated-twice", 3, 1, CHANNELS_AGREED, 1, 0, EXCLUSIVE},
            &model, &found, &verdict);
-    char story[1024] = "";
-    const struct check_run *run = &verdict.finding[PROPERTY_SAFETY].run;
-    for (size_t i = 0; i < run->count; i++) {
-        const size_t used = strlen(story);
-        snprintf(story + used, sizeof story - used, "%u %s\n", run->steps[i].move.process,
-                 run->steps[i].line);
-    }
+    char story[1024];
+    tell_run(&verdict, story, sizeof story);
     assert_string_equal(story, "0 dies\n"
                                "1 requests; sends REQUEST(1) →2\n"
                                "1 learns that 0 died, and is inside, fence 1.1\n"
                                "2 requests; sends REQUEST(1) →1\n"
                                "2 learns that 0 died, and is inside, fence 1.1\n");
-    verdict_close(&verdict);
-    search_close(&found);
+    end_search(&found, &verdict);
 }
 
 static void a_number_too_great_is_reported_not_cut_off(void **unused)
@@ -288,8 +255,7 @@ static void a_number_too_great_is_reported_not_cut_off(void **unused)
     search(&(struct setting){"carvalho-roucairol", 2, 1, CHANNELS_AGREED, 9, 9, EXCLUSIVE}, &model,
            &found, &verdict);
     assert_int_equal(found.end, SEARCH_OVERFLOW);
-    verdict_close(&verdict);
-    search_close(&found);
+    end_search(&found, &verdict);
 }
 
 int main(void)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One end of a link: what it sends, takes and keeps; and both ends under the search. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "check/messages/link_model.h"
-#include "check/search/verdict.h"
+#include "searching.h"
 
 static void assert_next(struct link *link, enum link_way way, uint64_t number, uint64_t taken)
 {
@@ -157,14 +150,7 @@ static void all_is_taken_once_whatever_becomes_of_connections(void **unused)
         struct verdict verdict;
         search(&(struct link_options){link_variant_find(names[i]), 1, 2}, &model, &found, &verdict);
         print_message("%s: %u states\n", names[i], found.store.count);
-        if (found.end == SEARCH_VIOLATED)
-            fail_msg("%s", found.violated);
-        assert_int_equal(found.end, SEARCH_EXHAUSTED);
-        assert_int_equal(verdict.finding[PROPERTY_PROGRESS].answer, ANSWER_HOLDS);
-        assert_int_equal(verdict.finding[PROPERTY_LOCKOUT].answer, ANSWER_HOLDS);
-        assert_int_equal(verdict.finding[PROPERTY_REACHED].answer, ANSWER_HOLDS);
-        verdict_close(&verdict);
-        search_close(&found);
+        expect_holds(names[i], &found, &verdict);
     }
 }
 
@@ -197,8 +183,7 @@ static void every_rule_left_out_is_found_out(void **unused)
         assert_int_equal(finding->run.count, cases[i].steps);
         if (cases[i].breaks)
             assert_string_equal(finding->broken, cases[i].breaks);
-        verdict_close(&verdict);
-        search_close(&found);
+        end_search(&found, &verdict);
     }
 }
 

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The message protocols over links, beside a ledger of the changes: they hold, and every rule that
  * is left out is found out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "check/messages/messages_model.h"
-#include "check/search/verdict.h"
+#include "searching.h"
 
 enum { READERS = 1 << MODE_EXCLUSIVE | 1 << MODE_SHARED };
 
@@ -39,12 +31,7 @@ static void search(const struct setting *setting, struct messages_model *model,
                    struct search *found, struct verdict *verdict)
 {
     const struct messages_options options = options_of(setting);
-    assert_non_null(options.variant);
-    assert_null(messages_model_open(model, &options));
-    *found = (struct search){.system = &model->system, .limits = {.memory = (size_t)2 << 30}};
-    *verdict = (struct verdict){.properties = 1u << PROPERTY_SAFETY | 1u << PROPERTY_PROGRESS |
-                                              1u << PROPERTY_LOCKOUT | 1u << PROPERTY_REACHED};
-    assert_int_equal(verdict_reach(found, verdict), 0);
+    search_messages(&options, model, found, verdict);
 }
 
 static void protocols_hold_over_links(void **unused)
@@ -71,14 +58,7 @@ static void protocols_hold_over_links(void **unused)
         print_message("%-20s %u nodes %u requests %u crashes %u joins: %u states\n", cases[i].name,
                       cases[i].nodes, cases[i].requests, cases[i].crashes, cases[i].joinings,
                       found.store.count);
-        if (found.end == SEARCH_VIOLATED)
-            fail_msg("%s: %s", cases[i].name, found.violated);
-        assert_int_equal(found.end, SEARCH_EXHAUSTED);
-        assert_int_equal(verdict.finding[PROPERTY_PROGRESS].answer, ANSWER_HOLDS);
-        assert_int_equal(verdict.finding[PROPERTY_LOCKOUT].answer, ANSWER_HOLDS);
-        assert_int_equal(verdict.finding[PROPERTY_REACHED].answer, ANSWER_HOLDS);
-        verdict_close(&verdict);
-        search_close(&found);
+        expect_holds(cases[i].name, &found, &verdict);
     }
 }
 
@@ -144,13 +124,7 @@ static void every_rule_left_out_is_found_out(void **unused)
         struct search found;
         struct verdict verdict;
         search(&cases[i].setting, &model, &found, &verdict);
-        print_message("%-40s %s\n", cases[i].setting.name,
-                      found.violated ? found.violated : "holds?");
-        assert_int_equal(found.end, SEARCH_VIOLATED);
-        assert_memory_equal(found.violated, cases[i].breaks, strlen(cases[i].breaks));
-        assert_int_equal(verdict.finding[PROPERTY_SAFETY].run.count, cases[i].steps);
-        verdict_close(&verdict);
-        search_close(&found);
+        expect_breaks(cases[i].setting.name, cases[i].breaks, cases[i].steps, &found, &verdict);
     }
 }
 
@@ -164,13 +138,8 @@ static void messages_and_changes_come_in_any_order(void **unused)
     search(&(struct setting){"carvalho-roucairol-links-not-closed", 3, 1, 1, 0, CHANNELS_FIFO, 0, 0,
                              0},
            &model, &found, &verdict);
-    char story[1024] = "";
-    const struct check_run *run = &verdict.finding[PROPERTY_SAFETY].run;
-    for (size_t i = 0; i < run->count; i++) {
-        const size_t used = strlen(story);
-        snprintf(story + used, sizeof story - used, "%u %s\n", run->steps[i].move.process,
-                 run->steps[i].line);
-    }
+    char story[1024];
+    tell_run(&verdict, story, sizeof story);
     assert_string_equal(story, "0 requests; sends REQUEST(1) →1 →2\n"
                                "1 requests; sends REQUEST(1) →0 →2\n"
                                "2 receives REQUEST from 0; sends REPLY →0\n"
@@ -180,8 +149,7 @@ static void messages_and_changes_come_in_any_order(void **unused)
                                "0 receives REPLY from 2, and is inside, fence 1.1\n"
                                "1 learns that 2 died\n"
                                "1 receives REPLY from 2, and is inside, fence 1.1\n");
-    verdict_close(&verdict);
-    search_close(&found);
+    end_search(&found, &verdict);
 }
 
 static void what_links_cannot_carry_is_refused(void **unused)
