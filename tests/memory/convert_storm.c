@@ -158,10 +158,7 @@ static pid_t start(unsigned me, unsigned seed)
 
 static void kill_one(pid_t *pids, unsigned victim)
 {
-    kill(pids[victim], SIGKILL);
-    const int status = await_exit(pids[victim]);
-    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-        FAIL("worker %u ended by itself with status %x", victim, (unsigned)status);
+    expect_killed(pids[victim]);
     atomic_store(&witness->lines[victim].mode, OUTSIDE);
     atomic_store(&witness->lines[victim].pid, 0);
 }

@@ -149,4 +149,13 @@ static inline void kill_and_reap(pid_t pid)
     await_exit(pid);
 }
 
+/* Kills one that works until then: if it ended before, it has found something. */
+static inline void expect_killed(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    const int status = await_exit(pid);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+        FAIL("process %d ended by itself, with status %x", (int)pid, (unsigned)status);
+}
+
 #endif

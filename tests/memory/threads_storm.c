@@ -80,14 +80,6 @@ static pid_t start_process(void)
         pause();
 }
 
-static void expect_killed(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    const int status = await_exit(pid);
-    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-        FAIL("a process ended by itself, with %x", (unsigned)status);
-}
-
 int main(void)
 {
     begin_test("threads-storm");
