@@ -27,13 +27,16 @@ static inline bool process_lives(int pid)
     if (!file)
         return false;
     uint64_t pending = 0;
+    unsigned told = 0; /* if it is reaped between opening and reading, nothing is read */
     while (fgets(text, sizeof text, file)) {
         unsigned long long set;
-        if (sscanf(text, "SigPnd: %llx", &set) == 1 || sscanf(text, "ShdPnd: %llx", &set) == 1)
+        if (sscanf(text, "SigPnd: %llx", &set) == 1 || sscanf(text, "ShdPnd: %llx", &set) == 1) {
             pending |= set;
+            told++;
+        }
     }
     fclose(file);
-    return !(pending >> (SIGKILL - 1) & 1);
+    return told == 2 && !(pending >> (SIGKILL - 1) & 1);
 }
 
 #endif
