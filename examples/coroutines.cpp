@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A loop of one thread in which many coroutines wait for regions at once (C++20). Meanwhile another process holds one of the
-// names, and is killed. usage: coroutines SPACE
+// A loop of one thread in which many coroutines wait for regions at once (C++20). Meanwhile another
+// process holds one of the names, and is killed. usage: coroutines SPACE
 #include <afteryou.hpp>
 
 #include <csignal>
@@ -83,7 +83,8 @@ int main(int count, char **words)
     bool ordered = true;
     for (int number = 0; number < many; number++)
         ordered = ordered && all.order[static_cast<std::size_t>(number)] == number;
-    std::cout << all.served << " served, " << all.deaths << " told of the death, in order: " << ordered << "\n";
+    std::cout << all.served << " served, " << all.deaths
+              << " told of the death, in order: " << ordered << "\n";
     afteryou::remove(name);
     return all.served == many && all.deaths == 1 && ordered ? 0 : 1;
 }

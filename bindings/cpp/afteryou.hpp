@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libafteryou for C++17 and later: objects that close and leave by themselves, and errors as std::system_error.
+// libafteryou for C++17 and later: objects that close and leave by themselves, and errors as
+// std::system_error.
 //
 //     afteryou::space space;
 //     auto region = space.open({"deploy"});
@@ -9,10 +10,11 @@
 //         work(inside.fence());
 //     }                                              // leaves
 //
-// afteryou::region is a TimedLockable of one thread at a time, so std::unique_lock and std::scoped_lock work with it too
-// (they cannot tell of a death inside; region.after_death() can). afteryou::shared_mutex is what std::shared_timed_mutex
-// is, for the threads of many processes: std::unique_lock, std::shared_lock and std::scoped_lock. From C++20 on, a coroutine
-// may co_await a region: afteryou::asks.
+// afteryou::region is a TimedLockable of one thread at a time, so std::unique_lock and
+// std::scoped_lock work with it too (they cannot tell of a death inside; region.after_death() can).
+// afteryou::shared_mutex is what std::shared_timed_mutex is, for the threads of many processes:
+// std::unique_lock, std::shared_lock and std::scoped_lock. From C++20 on, a coroutine may co_await
+// a region: afteryou::asks.
 #ifndef AFTERYOU_HPP
 #define AFTERYOU_HPP
 
@@ -40,7 +42,8 @@
 
 #include <afteryou.h>
 
-namespace afteryou {
+namespace afteryou
+{
 
 // Throws the library's message; e.g. code() == std::errc::device_or_resource_busy.
 inline int check(int result)
@@ -69,10 +72,12 @@ struct spec {
 };
 
 // A named resource in a mode. One thread at a time. Outlived by its space.
-class region {
-public:
+class region
+{
+  public:
     region(region &&other) noexcept
-        : handle_(std::exchange(other.handle_, nullptr)), of_(other.of_), after_death_(other.after_death_)
+        : handle_(std::exchange(other.handle_, nullptr)), of_(other.of_),
+          after_death_(other.after_death_)
     {
     }
     region &operator=(region &&other) noexcept
@@ -88,11 +93,13 @@ public:
 
     void lock() { after_death_ = check(ay_enter(handle_)) == AY_AFTER_DEATH; }
     bool try_lock() { return entered(ay_try(handle_)); }
-    template <class Rep, class Period> bool try_lock_for(std::chrono::duration<Rep, Period> duration)
+    template <class Rep, class Period>
+    bool try_lock_for(std::chrono::duration<Rep, Period> duration)
     {
         return entered(ay_enter_for(handle_, milliseconds(duration)));
     }
-    template <class Clock, class Duration> bool try_lock_until(std::chrono::time_point<Clock, Duration> moment)
+    template <class Clock, class Duration>
+    bool try_lock_until(std::chrono::time_point<Clock, Duration> moment)
     {
         return try_lock_for(moment - Clock::now());
     }
@@ -102,7 +109,8 @@ public:
         after_death_ = check(ay_enter_when(handle_, ask, argument(when), -1)) == AY_AFTER_DEATH;
     }
     template <class Rep, class Period>
-    bool try_lock_when(const std::function<bool()> &when, std::chrono::duration<Rep, Period> duration)
+    bool try_lock_when(const std::function<bool()> &when,
+                       std::chrono::duration<Rep, Period> duration)
     {
         return entered(ay_enter_when(handle_, ask, argument(when), milliseconds(duration)));
     }
@@ -110,10 +118,16 @@ public:
     // Outside: the same place for another resource.
     void rename(const std::string &name) { check(ay_region_rename(handle_, name.c_str())); }
 
-    bool after_death() const { return after_death_; } // somebody died inside before the present passage
+    bool after_death() const
+    {
+        return after_death_;
+    } // somebody died inside before the present passage
     std::uint64_t fence() const { return ay_fence(handle_); }
-    bool valid() const { return ay_valid(handle_); }     // a cluster's passage can be lost
-    int lost() const { return check(ay_lost(handle_)); } // a descriptor, readable once it is; the region's own
+    bool valid() const { return ay_valid(handle_); } // a cluster's passage can be lost
+    int lost() const
+    {
+        return check(ay_lost(handle_));
+    } // a descriptor, readable once it is; the region's own
     std::vector<unsigned> units() const
     {
         std::vector<unsigned> units(of_);
@@ -122,7 +136,7 @@ public:
     }
     ay_region *handle() const { return handle_; }
 
-private:
+  private:
     friend class asks;
     friend class space;
     region(ay_region *handle, unsigned of) : handle_(handle), of_(of) {}
@@ -135,7 +149,10 @@ private:
         return true;
     }
     static bool ask(void *when) { return (*static_cast<const std::function<bool()> *>(when))(); }
-    static void *argument(const std::function<bool()> &when) { return const_cast<std::function<bool()> *>(&when); }
+    static void *argument(const std::function<bool()> &when)
+    {
+        return const_cast<std::function<bool()> *>(&when);
+    }
 
     ay_region *handle_;
     unsigned of_;
@@ -143,10 +160,14 @@ private:
 };
 
 // One journey through a region, as long as the object lives.
-class passage {
-public:
+class passage
+{
+  public:
     explicit passage(region &through) : region_(through) { region_.lock(); }
-    passage(region &through, const std::function<bool()> &when) : region_(through) { region_.lock_when(when); }
+    passage(region &through, const std::function<bool()> &when) : region_(through)
+    {
+        region_.lock_when(when);
+    }
     passage(const passage &) = delete;
     passage &operator=(const passage &) = delete;
     ~passage() { ay_leave(region_.handle()); }
@@ -155,13 +176,14 @@ public:
     std::uint64_t fence() const { return region_.fence(); }
     std::vector<unsigned> units() const { return region_.units(); }
 
-private:
+  private:
     region &region_;
 };
 
 // Where processes meet. Made if there is none.
-class space {
-public:
+class space
+{
+  public:
     explicit space(const std::string &name = "", const ay_options &options = {})
     {
         check(ay_open(name.c_str(), &options, &handle_));
@@ -197,38 +219,50 @@ public:
     int repair() { return check(ay_repair(handle_)); }
     ay_space *handle() const { return handle_; }
 
-private:
+  private:
     ay_space *handle_ = nullptr;
 };
 
-// A lock that threads share, too, as they share a std::shared_timed_mutex: BasicLockable, Lockable, TimedLockable, and the
-// same shared. Each passage has a region of its own, so threads stand in the queue beside processes. lock() throws
-// std::system_error with std::errc::resource_deadlock_would_occur if it would wait for ever. Outlived by its space.
-class shared_mutex {
-public:
+// A lock that threads share, too, as they share a std::shared_timed_mutex: BasicLockable, Lockable,
+// TimedLockable, and the same shared. Each passage has a region of its own, so threads stand in the
+// queue beside processes. lock() throws std::system_error with
+// std::errc::resource_deadlock_would_occur if it would wait for ever. Outlived by its space.
+class shared_mutex
+{
+  public:
     shared_mutex(space &within, std::string name) : space_(within), name_(std::move(name)) {}
     shared_mutex(const shared_mutex &) = delete;
     shared_mutex &operator=(const shared_mutex &) = delete;
 
     void lock() { enter(AY_EXCLUSIVE, locked_for_ever); }
-    bool try_lock() { return enter(AY_EXCLUSIVE, [](region &one) { return one.try_lock(); }); }
-    template <class Rep, class Period> bool try_lock_for(std::chrono::duration<Rep, Period> duration)
+    bool try_lock()
+    {
+        return enter(AY_EXCLUSIVE, [](region &one) { return one.try_lock(); });
+    }
+    template <class Rep, class Period>
+    bool try_lock_for(std::chrono::duration<Rep, Period> duration)
     {
         return enter(AY_EXCLUSIVE, [&](region &one) { return one.try_lock_for(duration); });
     }
-    template <class Clock, class Duration> bool try_lock_until(std::chrono::time_point<Clock, Duration> moment)
+    template <class Clock, class Duration>
+    bool try_lock_until(std::chrono::time_point<Clock, Duration> moment)
     {
         return try_lock_for(moment - Clock::now());
     }
     void unlock() { leave(AY_EXCLUSIVE); }
 
     void lock_shared() { enter(AY_SHARED, locked_for_ever); }
-    bool try_lock_shared() { return enter(AY_SHARED, [](region &one) { return one.try_lock(); }); }
-    template <class Rep, class Period> bool try_lock_shared_for(std::chrono::duration<Rep, Period> duration)
+    bool try_lock_shared()
+    {
+        return enter(AY_SHARED, [](region &one) { return one.try_lock(); });
+    }
+    template <class Rep, class Period>
+    bool try_lock_shared_for(std::chrono::duration<Rep, Period> duration)
     {
         return enter(AY_SHARED, [&](region &one) { return one.try_lock_for(duration); });
     }
-    template <class Clock, class Duration> bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> moment)
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> moment)
     {
         return try_lock_shared_for(moment - Clock::now());
     }
@@ -248,7 +282,7 @@ public:
         return at < inside_.size() ? inside_[at].through.fence() : 0;
     }
 
-private:
+  private:
     struct held {
         region through;
         ay_mode mode;
@@ -296,7 +330,8 @@ private:
         const std::lock_guard<std::mutex> guard(guard_);
         const std::size_t at = mine();
         if (at == inside_.size() || inside_[at].mode != mode)
-            throw std::system_error(EPERM, std::generic_category(), "this thread has not locked it so");
+            throw std::system_error(EPERM, std::generic_category(),
+                                    "this thread has not locked it so");
         inside_[at].through.unlock();
         inside_[at].by = {};
         idle_.push_back(std::move(inside_[at]));
@@ -312,16 +347,19 @@ private:
 
 #if __cplusplus >= 202002L && defined(__cpp_impl_coroutine)
 
-// Asking without waiting, for a loop of one thread: `co_await asks.enter(region)` in a coroutine. The loop polls descriptor(),
-// and calls go_on() when it is readable, which resumes the coroutines that are inside now. No thread waits.
+// Asking without waiting, for a loop of one thread: `co_await asks.enter(region)` in a coroutine.
+// The loop polls descriptor(), and calls go_on() when it is readable, which resumes the coroutines
+// that are inside now. No thread waits.
 //
-//     const bool after_death = co_await asks.enter(region);  // throws what region.lock() would throw
+//     const bool after_death = co_await asks.enter(region);  // throws what lock() would
 //     …
 //     region.unlock();
 //
-// A coroutine that is destroyed while it waits gives its ask up. Outlived by its space, and outlives what waits.
-class asks {
-public:
+// A coroutine that is destroyed while it waits gives its ask up. Outlived by its space, and
+// outlives what waits.
+class asks
+{
+  public:
     explicit asks(space &within) : space_(within), descriptor_(check(ay_fd(within.handle()))) {}
     asks(const asks &) = delete;
     asks &operator=(const asks &) = delete;
@@ -350,8 +388,9 @@ public:
     // What waits, and is not decided yet.
     std::size_t waiting() const { return waiting_.size(); }
 
-    class waiter {
-    public:
+    class waiter
+    {
+      public:
         waiter(asks &whose, region &wanted) : asks_(whose), region_(wanted) {}
         waiter(const waiter &) = delete;
         waiter &operator=(const waiter &) = delete;
@@ -379,7 +418,7 @@ public:
             return region_.after_death_;
         }
 
-    private:
+      private:
         friend class asks;
         asks &asks_;
         region &region_;
@@ -390,7 +429,7 @@ public:
     // Inside once it is resumed; whether somebody died inside before.
     waiter enter(region &wanted) { return waiter(*this, wanted); }
 
-private:
+  private:
     space &space_;
     const int descriptor_;
     std::unordered_map<ay_region *, waiter *> waiting_;

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Tests of the C++ header, between real processes.
-#include "afteryou.hpp"
+#include "expect.hpp"
 
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
 #include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 using namespace std::chrono_literals;
-
-#define EXPECT(condition)                                                                                              \
-    do                                                                                                                 \
-        if (!(condition)) {                                                                                            \
-            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                               \
-            std::exit(1);                                                                                              \
-        }                                                                                                              \
-    while (0)
 
 static void test_passages(afteryou::space &space)
 {
@@ -163,11 +152,7 @@ static void test_death_with_a_mutex(afteryou::space &space, const std::string &n
 
 int main()
 {
-    char directory[] = "/dev/shm/afteryou-test-XXXXXX";
-    EXPECT(mkdtemp(directory));
-    const std::string name = std::string(directory) + "/space";
-    {
-        afteryou::space space(name);
+    in_a_space([](afteryou::space &space, const std::string &name) {
         test_passages(space);
         test_errors(space);
         test_units_and_conditions(space);
@@ -176,7 +161,5 @@ int main()
         test_threads_exclude_each_other(space);
         test_misuse(space);
         test_death_with_a_mutex(space, name);
-    }
-    afteryou::remove(name);
-    EXPECT(rmdir(directory) == 0);
+    });
 }

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Tests of co_await, in one process.
-#include "afteryou.hpp"
+#include "expect.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <poll.h>
-#include <unistd.h>
 #include <utility>
-
-#define EXPECT(condition)                                                                                              \
-    do                                                                                                                 \
-        if (!(condition)) {                                                                                            \
-            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                               \
-            std::exit(1);                                                                                              \
-        }                                                                                                              \
-    while (0)
 
 // A coroutine that begins at once, and is destroyed with its object.
 struct task {
     struct promise_type {
-        task get_return_object() { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+        task get_return_object()
+        {
+            return task(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
         std::suspend_never initial_suspend() noexcept { return {}; }
         std::suspend_always final_suspend() noexcept { return {}; }
         void return_void() {}
@@ -122,16 +114,10 @@ static void test_errors_are_thrown(afteryou::space &space)
 
 int main()
 {
-    char directory[] = "/dev/shm/afteryou-test-XXXXXX";
-    EXPECT(mkdtemp(directory));
-    const std::string name = std::string(directory) + "/space";
-    {
-        afteryou::space space(name);
+    in_a_space([](afteryou::space &space, const std::string &) {
         test_inside_at_once(space);
         test_waits_without_a_thread(space);
         test_destroyed_while_it_waits(space);
         test_errors_are_thrown(space);
-    }
-    afteryou::remove(name);
-    EXPECT(rmdir(directory) == 0);
+    });
 }

@@ -3,51 +3,21 @@
 import asyncio
 import gc
 import os
-import pathlib
-import shutil
 import signal
-import tempfile
 import threading
 import time
 import unittest
 
 import afteryou
+from in_a_space import InASpace
 
 PATIENCE = 60
 
 
-class Coroutines(unittest.IsolatedAsyncioTestCase):
-    def setUp(self):
-        directory = tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm")
-        self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
-        self.name = str(pathlib.Path(directory) / "space")
-        self.space = afteryou.Space(self.name)
-        self.addCleanup(self.space.close)
-
+class Coroutines(InASpace, unittest.IsolatedAsyncioTestCase):
     def holder(self, name="x"):
         """A child that is inside until it is killed."""
-        read, write = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                afteryou.Space(self.name).region(name).enter()
-                os.write(write, b".")
-                signal.pause()
-            finally:
-                os._exit(1)
-        os.close(write)
-        self.assertEqual(os.read(read, 1), b".")
-        os.close(read)
-        self.addCleanup(self.end, pid)
-        return pid
-
-    @staticmethod
-    def end(pid):
-        try:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
+        return self.in_child(lambda space: space.region(name).enter())
 
     def mine(self, state):
         return sum(place.pid == os.getpid() and place.state == state for place in afteryou.look(self.name).seen)

@@ -16,42 +16,10 @@ import unittest
 import afteryou
 import afteryou.filelock
 import afteryou.multiprocessing
+from in_a_space import InASpace
 
 
-class Binding(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.mkdtemp(prefix="afteryou-test-", dir="/dev/shm")
-        self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
-        self.name = str(pathlib.Path(directory) / "space")
-        self.space = afteryou.Space(self.name)
-        self.addCleanup(self.space.close)
-
-    def in_child(self, work):
-        """Runs work(space) in a child that opens its own; the pid, once it says so."""
-        read, write = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                space = afteryou.Space(self.name)
-                work(space)
-                os.write(write, b".")
-                signal.pause()
-            finally:
-                os._exit(1)
-        os.close(write)
-        self.assertEqual(os.read(read, 1), b".")
-        os.close(read)
-        self.addCleanup(self.end, pid)
-        return pid
-
-    @staticmethod
-    def end(pid):
-        try:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
-
+class Binding(InASpace, unittest.TestCase):
     def test_with(self):
         region = self.space.region("x")
         with region as entered:
