@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,12 +34,14 @@ static void die(const char *what)
     exit(1);
 }
 
-/* The record is this client's, or never will be. */
+/* The record is this client's, or never will be. It may have hung up meanwhile: that is heard next,
+ * and must not end the server by SIGPIPE. */
 static void answer(struct client *client, int result)
 {
+    const char *word = result < 0 ? "no" : "yours";
     records_after_death += result == AY_AFTER_DEATH;
     failed += result < 0;
-    dprintf(client->socket, "%s", result < 0 ? "no" : "yours");
+    send(client->socket, word, strlen(word), MSG_NOSIGNAL);
 }
 
 static void ask(struct client *client, const char *name)
@@ -110,6 +113,7 @@ static pid_t hold_first_record(const char *name)
     const pid_t pid = fork();
     if (pid == 0) {
         ay_region *region;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (ay_open(name, NULL, &space) != 0 ||
             ay_region_open(space, &(ay_spec){.name = "record 0"}, &region) != 0 ||
             ay_enter(region) < 0 || write(ready[1], "!", 1) != 1)
