@@ -331,13 +331,15 @@ static void test_death_elsewhere_is_told_once(void **state)
     ay_leave(region);
 }
 
+/* As the agent's loop does. */
 static struct local_news next_news(struct local *local)
 {
-    struct pollfd fd = {.fd = local_fd(local), .events = POLLIN};
     struct local_news news;
-    do
+    while (!local_next(local, &news)) {
+        struct pollfd fd = {.fd = local_fd(local), .events = POLLIN};
         assert_int_equal(poll(&fd, 1, WAIT_MS), 1);
-    while (!local_next(local, &news));
+        local_dispatch(local);
+    }
     return news;
 }
 
@@ -363,8 +365,7 @@ static void test_too_weak_a_permission(void **state)
     char trouble[PATH_MAX + 256];
     pages_name(&pages, 0, "thing", 5);
     pages_grant(&pages, 0, PERMISSION_SHARED, 0, 7, 0);
-    static struct local *local; /* lasts as long as the process, as the agent's does */
-    local = local_open(&own, &pages, trouble, sizeof trouble);
+    struct local *local = local_open(&own, &pages, trouble, sizeof trouble);
     assert_non_null(local);
     const pthread_t agent = begin_to_answer(take_back_and_grant_more, local);
     assert_int_equal(ay_enter_for(region, WAIT_MS), 0);
@@ -378,6 +379,7 @@ static void test_too_weak_a_permission(void **state)
     assert_true(what.kind == LOCAL_TAKEN_BACK && what.withdrawn);
     /* there is nothing left to take */
     assert_false(local_try_take_back(local, 0, "thing", &what) && what.withdrawn);
+    local_close(local);
 }
 
 static void test_what_a_cluster_has_not(void **state)
@@ -432,7 +434,7 @@ static void test_removed_files(void **state)
     const struct pages_options options = {
         .cluster = "c", .protocol = "token", .lease = LEASE_MS * MS, .grace = 2 * LEASE_MS * MS};
     const uint64_t identity = pages.map->identity;
-    static struct local *local; /* lasts as long as the process, as the agent's does */
+    struct local *local;
     enter_by_grant(1);
     pages_close(&pages);
     /* a successor */
@@ -467,6 +469,7 @@ static void test_removed_files(void **state)
     assert_int_equal(ay_region_open(other, &(ay_spec){.name = "another"}, &there), 0);
     assert_int_equal(ay_enter(there), -ESTALE);
     ay_close(other);
+    local_close(local);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

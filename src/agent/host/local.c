@@ -1,44 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking permissions back: threads enter the regions of the space in their turn, so the agent's
- * loop never waits for anybody.
+/* Taking permissions back: the agent asks for the region of the space, and takes its turn there.
  *
- * The permission is withdrawn while the thread is inside, exclusively: then no local process is
- * inside under it, and whoever comes after will find it gone.
+ * The permission is withdrawn while the agent is inside, exclusively: then no local process is
+ * inside under it, and whoever comes after will find it gone. If the region is free, that is at
+ * once. Else the ask stands in the queue like any other process that waits, and the loop hears by
+ * the descriptor of the space that it is decided.
  *
- * A region is open for as long as its taking back takes, and no longer: places are few. Each is
- * tried first. Only where somebody is inside does a thread wait, and only WAITING_MOST at once;
- * those beyond are tried again and again, and so are those that could not be opened. So nothing
- * that is held for long stops what is free. If all places are taken, or the file system is full, a
- * place of the reserve makes room: with it a region can be tried, but not waited for.
+ * A region has the name for as long as its taking back takes, and no longer: places are few. So
+ * STANDING_MOST stand in queues at once, and the last spare region is for those that are free; what
+ * is beyond is tried again and again, and so is what could not be had. So nothing that is held for
+ * long stops what is free.
  */
 #include "agent/host/local.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "afteryou.h"
-#include "agent/host/reserve.h"
+#include "agent/host/spares.h"
 #include "common/clock.h"
-#include "common/descriptors.h"
 
-enum {
-    RUNNERS_KEPT = 2,
-    RUNNERS_MOST = 8,
-    WAITING_MOST = 1024,
-    STACK = 256 * 1024,
-    RETRY_NS = 50 * 1000 * 1000
-};
+#define MS INT64_C(1000000)
+enum { STANDING_MOST = 1024, PAUSE_LEAST_MS = 50, PAUSE_MOST_MS = 800 };
 
-struct work {
-    struct work *next;
-    int64_t due; /* not before */
+/* One taking back, from its beginning until it is done. */
+struct taking {
+    struct taking *next;
+    ay_region *region; /* asked for; NULL: it is to be tried again, */
+    int64_t due;       /* not before, by CLOCK_MONOTONIC, */
+    int64_t pause;     /* and so long after the last time */
     unsigned resource;
-    bool told_busy;   /* that somebody is inside */
+    bool told_busy;   /* that somebody is inside: set when the agent was told, never cleared */
     int told_trouble; /* the last error that the agent was told of */
     char name[PERMISSION_NAME_MOST + 1];
 };
@@ -51,270 +47,191 @@ struct news {
 struct local {
     struct pages *pages;
     ay_space *space;
-    struct reserve reserve; /* has a mutex of its own */
-    int event;
-    /* Under the mutex: */
-    pthread_mutex_t mutex;
-    pthread_cond_t more;
-    unsigned threads, idle; /* idle: of the threads, those that have nothing to do */
-    /* and those that wait for somebody inside. There is always one that does not: it does the rest
-     * of the work */
-    unsigned waiting;
-    bool begun;        /* the first thread is there */
-    struct work *work; /* by when they are due */
+    int file; /* of the space */
+    struct spares spares;
+    int64_t woken_ns; /* CLOCK_MONOTONIC: when it was last called to go on */
+    unsigned standing_count;
+    struct taking *standing; /* in queues of the space */
+    struct taking *later;    /* by when they are due */
     struct news *news, **news_end;
 };
 
+/* A permission that nobody gives back would stop the cluster: better to be buried. */
+static void *obtain(size_t size)
+{
+    void *memory = calloc(1, size);
+    if (!memory)
+        abort();
+    return memory;
+}
+
 static void tell(struct local *local, struct local_news what)
 {
-    struct news *news = malloc(sizeof *news);
-    if (!news)
-        /* a permission that nobody gives back would stop the cluster: better to be buried */
-        abort();
-    *news = (struct news){.what = what};
-    pthread_mutex_lock(&local->mutex);
+    struct news *news = obtain(sizeof *news);
+    news->what = what;
     *local->news_end = news;
     local->news_end = &news->next;
-    pthread_mutex_unlock(&local->mutex);
-    const uint64_t one = 1;
-    (void)!write(local->event, &one, sizeof one);
 }
 
-/* 0, or a negative errno. `spent`: by a place of the reserve. */
-static int open_region(struct local *local, const char *name, ay_region **region, bool *spent)
+static void tell_trouble(struct local *local, struct taking *taking, int error, const char *why)
 {
-    *spent = false;
-    for (;;) {
-        const int error = ay_region_open(local->space, &(ay_spec){.name = name}, region);
-        if ((error != -EUSERS && error != -ENOSPC) || !reserve_spend(&local->reserve))
-            return error;
-        *spent = true;
-    }
+    if (taking->told_trouble == error)
+        return;
+    taking->told_trouble = error;
+    struct local_news news = {.resource = taking->resource, .kind = LOCAL_TROUBLE};
+    snprintf(news.why, sizeof news.why, "%s", why);
+    tell(local, news);
 }
 
-static void close_region(struct local *local, ay_region *region)
+static void tell_busy(struct local *local, struct taking *taking)
 {
-    ay_region_close(region);
-    reserve_fill(&local->reserve);
+    if (!taking->told_busy)
+        tell(local, (struct local_news){.resource = taking->resource, .kind = LOCAL_BUSY});
+    taking->told_busy = true;
 }
 
-/* ---- taking back ---- */
-
-/* Inside, alone. */
+/* Inside, alone; and outside again. */
 static struct local_news withdraw(struct local *local, unsigned resource, ay_region *region,
                                   bool death)
 {
     struct local_news news = {.resource = resource, .kind = LOCAL_TAKEN_BACK, .death = death};
     news.number = ay_fence(region) / AY_PLACES_MOST;
-    news.withdrawn = pages_withdraw(local->pages, resource);
+    news.withdrawn = pages_withdraw_since(local->pages, resource, local->woken_ns);
     ay_leave(region);
     return news;
 }
 
-static int start_thread(struct local *local);
-
-/* Not if there would be no thread left for the others. */
-static bool may_wait(struct local *local)
+/* In order of when they are due. */
+static void try_later(struct local *local, struct taking *taking)
 {
-    pthread_mutex_lock(&local->mutex);
-    if (local->threads - local->waiting == 1)
-        start_thread(local);
-    const bool may = local->waiting < WAITING_MOST && local->threads - local->waiting > 1;
-    local->waiting += may;
-    pthread_mutex_unlock(&local->mutex);
-    return may;
+    const int64_t twice = 2 * taking->pause, most = PAUSE_MOST_MS * MS;
+    taking->pause = !twice ? PAUSE_LEAST_MS * MS : twice < most ? twice : most;
+    taking->due = clock_ns(CLOCK_MONOTONIC) + taking->pause;
+    struct taking **link = &local->later;
+    while (*link && (*link)->due <= taking->due)
+        link = &(*link)->next;
+    taking->next = *link;
+    *link = taking;
 }
 
-static int wait_inside(struct local *local, ay_region *region)
+/* It has been entered, or not: what ay_enter() would have returned. */
+static void decided(struct local *local, struct taking *taking, ay_region *region, int result)
 {
-    const int result = ay_enter(region);
-    pthread_mutex_lock(&local->mutex);
-    local->waiting--;
-    pthread_mutex_unlock(&local->mutex);
-    return result;
+    if (result >= 0)
+        tell(local, withdraw(local, taking->resource, region, result == AY_AFTER_DEATH));
+    else
+        tell_trouble(local, taking, result, ay_message());
+    spares_give_back(&local->spares, region);
+    if (result >= 0)
+        free(taking);
+    else
+        try_later(local, taking);
 }
 
-static void tell_trouble(struct local *local, struct work *work, int error)
+/* Somebody is inside, or before it. */
+static void stand(struct local *local, struct taking *taking, ay_region *region)
 {
-    if (work->told_trouble == error)
+    tell_busy(local, taking);
+    spares_fill(&local->spares);
+    if (local->standing_count == STANDING_MOST || local->spares.count == 0) {
+        ay_withdraw(region);
+        spares_give_back(&local->spares, region);
+        try_later(local, taking);
         return;
-    work->told_trouble = error;
-    struct local_news news = {.resource = work->resource, .kind = LOCAL_TROUBLE};
-    snprintf(news.why, sizeof news.why, "%s", ay_message());
-    tell(local, news);
+    }
+    local->standing_count++;
+    taking->region = region;
+    taking->next = local->standing;
+    local->standing = taking;
 }
 
-static void tell_busy(struct local *local, struct work *work)
-{
-    if (!work->told_busy)
-        tell(local, (struct local_news){.resource = work->resource, .kind = LOCAL_BUSY});
-    work->told_busy = true;
-}
-
-/* False: it must be tried again. */
-static bool take_back(struct local *local, struct work *work)
+static void begin(struct local *local, struct taking *taking)
 {
     ay_region *region;
-    bool spent;
-    int result = open_region(local, work->name, &region, &spent);
+    char why[SPARES_WHY];
+    int result = spares_take(&local->spares, taking->name, &region, why);
     if (result < 0) {
-        tell_trouble(local, work, result);
-        return false;
+        tell_trouble(local, taking, result, why);
+        try_later(local, taking);
+        return;
     }
-    result = ay_try(region);
-    if (result == -EBUSY) {
-        tell_busy(local, work);
-        if (!spent && may_wait(local))
-            result = wait_inside(local, region);
-    }
-    if (result >= 0)
-        tell(local, withdraw(local, work->resource, region, result == AY_AFTER_DEATH));
-    else if (result != -EBUSY)
-        tell_trouble(local, work, result);
-    close_region(local, region);
-    return result >= 0;
-}
-
-/* ---- threads ---- */
-
-/* Under the mutex. In order of when they are due; those due at once in order of arrival. */
-static void add_work(struct local *local, struct work *work)
-{
-    struct work **link = &local->work;
-    while (*link && (*link)->due <= work->due)
-        link = &(*link)->next;
-    work->next = *link;
-    *link = work;
-    pthread_cond_signal(&local->more);
-}
-
-/* Under the mutex. NULL: there is none, and threads enough. */
-static struct work *next_work(struct local *local)
-{
-    for (;;) {
-        struct work *work = local->work;
-        if (work && work->due <= clock_ns(CLOCK_MONOTONIC)) {
-            local->work = work->next;
-            return work;
-        }
-        if (local->threads - local->waiting > RUNNERS_KEPT)
-            return NULL;
-        local->idle++;
-        if (work) {
-            const struct timespec due = {.tv_sec = work->due / 1000000000,
-                                         .tv_nsec = work->due % 1000000000};
-            pthread_cond_timedwait(&local->more, &local->mutex, &due);
-        } else {
-            pthread_cond_wait(&local->more, &local->mutex);
-        }
-        local->idle--;
-    }
-}
-
-/* A thread needs a page of the space for itself, from its first region on: it is had while there is
- * room. Who gets none leaves the work to the others, if there are any. */
-static bool is_equipped(struct local *local)
-{
-    ay_region *region = NULL;
-    const bool equipped =
-        ay_region_open(local->space, &(ay_spec){.name = RESERVED_NAME}, &region) == 0;
-    ay_region_close(region);
-    reserve_fill(&local->reserve);
-    pthread_mutex_lock(&local->mutex);
-    const bool stays = equipped || local->threads - local->waiting == 1;
-    local->begun = true;
-    pthread_cond_broadcast(&local->more);
-    pthread_mutex_unlock(&local->mutex);
-    return stays;
-}
-
-static void *work_on(void *arg)
-{
-    struct local *local = arg;
-    const bool stays = is_equipped(local);
-    pthread_mutex_lock(&local->mutex);
-    for (struct work *work; stays && (work = next_work(local));) {
-        pthread_mutex_unlock(&local->mutex);
-        const bool done = take_back(local, work);
-        work->due = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
-        pthread_mutex_lock(&local->mutex);
-        if (done)
-            free(work);
-        else
-            add_work(local, work);
-    }
-    local->threads--;
-    pthread_mutex_unlock(&local->mutex);
-    return NULL;
-}
-
-/* Under the mutex. If there can be no more, those that there are will do the work, one after the
- * other. */
-static int start_thread(struct local *local)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    error = pthread_create(&thread, &attributes, work_on, local);
-    pthread_attr_destroy(&attributes);
-    local->threads += !error;
-    return error;
+    result = ay_ask(region);
+    if (result == -EINPROGRESS)
+        stand(local, taking, region);
+    else
+        decided(local, taking, region, result);
 }
 
 void local_take_back(struct local *local, unsigned resource, const char *name)
 {
-    struct work *work = calloc(1, sizeof *work);
-    if (!work)
-        abort();
-    work->resource = resource;
-    snprintf(work->name, sizeof work->name, "%s", name);
-    pthread_mutex_lock(&local->mutex);
-    add_work(local, work);
-    if (local->idle == 0 && local->threads - local->waiting < RUNNERS_MOST)
-        start_thread(local);
-    pthread_mutex_unlock(&local->mutex);
+    struct taking *taking = obtain(sizeof *taking);
+    local->woken_ns = clock_ns(CLOCK_MONOTONIC);
+    taking->resource = resource;
+    snprintf(taking->name, sizeof taking->name, "%s", name);
+    begin(local, taking);
+}
+
+static struct taking *take_out(struct local *local, const ay_region *region)
+{
+    struct taking **link = &local->standing;
+    while ((*link)->region != region)
+        link = &(*link)->next;
+    struct taking *taking = *link;
+    *link = taking->next;
+    taking->region = NULL;
+    local->standing_count--;
+    return taking;
+}
+
+void local_dispatch(struct local *local)
+{
+    int result;
+    local->woken_ns = clock_ns(CLOCK_MONOTONIC);
+    for (ay_region *region; (region = ay_decided(local->space, &result));)
+        decided(local, take_out(local, region), region, result);
+}
+
+int64_t local_tick(struct local *local)
+{
+    const int64_t now = local->woken_ns = clock_ns(CLOCK_MONOTONIC);
+    while (local->later && local->later->due <= now) {
+        struct taking *taking = local->later;
+        local->later = taking->next;
+        begin(local, taking);
+    }
+    return local->later ? local->later->due - now : INT64_MAX;
+}
+
+bool local_next(struct local *local, struct local_news *what)
+{
+    struct news *news = local->news;
+    if (!news)
+        return false;
+    local->news = news->next;
+    if (!local->news)
+        local->news_end = &local->news;
+    *what = news->what;
+    free(news);
+    return true;
+}
+
+int local_fd(const struct local *local)
+{
+    return ay_fd(local->space);
 }
 
 bool local_try_take_back(struct local *local, unsigned resource, const char *name,
                          struct local_news *news)
 {
     ay_region *region;
-    bool spent;
-    if (open_region(local, name, &region, &spent) < 0)
+    char why[SPARES_WHY];
+    if (spares_take(&local->spares, name, &region, why) < 0)
         return false;
     const int result = ay_try(region);
     if (result >= 0)
         *news = withdraw(local, resource, region, result == AY_AFTER_DEATH);
-    close_region(local, region);
+    spares_give_back(&local->spares, region);
     return result >= 0;
-}
-
-bool local_next(struct local *local, struct local_news *what)
-{
-    uint64_t count;
-    pthread_mutex_lock(&local->mutex);
-    struct news *news = local->news;
-    if (news) {
-        local->news = news->next;
-        if (!local->news)
-            local->news_end = &local->news;
-    } else {
-        (void)!read(local->event, &count, sizeof count);
-    }
-    pthread_mutex_unlock(&local->mutex);
-    if (news)
-        *what = news->what;
-    free(news);
-    return news != NULL;
-}
-
-int local_fd(const struct local *local)
-{
-    return local->event;
 }
 
 /* The space, which is this agent's: made, or a predecessor's. */
@@ -322,42 +239,23 @@ static bool open_space(struct local *local, const struct directory *directory, c
                        size_t room)
 {
     char path[PATH_MAX + 8];
+    struct stat status;
     snprintf(path, sizeof path, "%s/space", directory->path);
-    if (ay_open(path, &(ay_options){.mode = directory->mode}, &local->space) < 0) {
+    /* Of this protocol, for others cannot be asked. */
+    const ay_options options = {.protocol = "courtesy", .mode = directory->mode};
+    if (ay_open(path, &options, &local->space) < 0 || ay_fd(local->space) < 0) {
         snprintf(trouble, room, "%s", ay_message());
         return false;
     }
-    const int fd = directory_file(directory, "space", O_RDWR, directory->mode, trouble, room);
-    if (fd < 0)
+    local->file = directory_file(directory, "space", O_RDWR, directory->mode, trouble, room);
+    if (local->file < 0)
         return false;
-    struct stat status;
-    const bool known = fstat(fd, &status) == 0;
-    if (known)
-        pages_bind_space(local->pages, status.st_dev, status.st_ino);
-    else
+    if (fstat(local->file, &status) != 0) {
         snprintf(trouble, room, "cannot look at %s: %s", path, strerror(errno));
-    close(fd);
-    return known;
-}
-
-/* One thread that is always there. */
-static bool begin_threads(struct local *local, char *trouble, size_t room)
-{
-    pthread_condattr_t attributes;
-    pthread_mutex_init(&local->mutex, NULL);
-    reserve_begin(&local->reserve, local->space);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&local->more, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_lock(&local->mutex);
-    const int error = start_thread(local);
-    while (!error && !local->begun)
-        pthread_cond_wait(&local->more, &local->mutex);
-    pthread_mutex_unlock(&local->mutex);
-    if (error)
-        snprintf(trouble, room, "cannot start a thread: %s", strerror(error));
-    return error == 0;
+        return false;
+    }
+    pages_bind_space(local->pages, status.st_dev, status.st_ino);
+    return true;
 }
 
 struct local *local_open(const struct directory *directory, struct pages *pages, char *trouble,
@@ -369,15 +267,36 @@ struct local *local_open(const struct directory *directory, struct pages *pages,
         return NULL;
     }
     local->pages = pages;
+    local->file = -1;
     local->news_end = &local->news;
-    local->event = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (local->event < 0)
-        snprintf(trouble, room, "cannot make an eventfd: %s", strerror(errno));
-    else if (open_space(local, directory, trouble, room) && begin_threads(local, trouble, room))
-        return local;
-    if (local->event >= 0)
-        close(local->event);
-    ay_close(local->space);
+    if (!open_space(local, directory, trouble, room)) {
+        local_close(local);
+        return NULL;
+    }
+    spares_begin(&local->spares, local->space, local->file);
+    spares_fill(&local->spares);
+    return local;
+}
+
+static void free_list(struct taking *list)
+{
+    while (list) {
+        struct taking *next = list->next;
+        free(list);
+        list = next;
+    }
+}
+
+void local_close(struct local *local)
+{
+    if (!local)
+        return;
+    ay_close(local->space); /* with all its regions */
+    if (local->file >= 0)
+        close(local->file);
+    free_list(local->standing);
+    free_list(local->later);
+    for (struct local_news news; local_next(local, &news);)
+        continue;
     free(local);
-    return NULL;
 }

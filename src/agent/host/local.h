@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent as one more process of the machine's space: it enters a region in its turn, to take a
- * permission back. */
+ * permission back. Nothing here waits. */
 #ifndef AFTERYOU_AGENT_HOST_LOCAL_H
 #define AFTERYOU_AGENT_HOST_LOCAL_H
 
@@ -12,12 +12,12 @@
 
 struct local;
 
-/* What a thread has to tell the agent. */
+/* How a taking back goes on. */
 struct local_news {
     unsigned resource;
     enum {
         LOCAL_BUSY,      /* somebody is inside: it waits */
-        LOCAL_TROUBLE,   /* the region cannot be opened, or not entered: it tries again and again */
+        LOCAL_TROUBLE,   /* the region cannot be had, or not entered: it tries again and again */
         LOCAL_TAKEN_BACK /* done */
     } kind;
     /* of LOCAL_TAKEN_BACK: the permission was there; somebody had died inside */
@@ -29,11 +29,18 @@ struct local_news {
 /* NULL: `trouble` says why. */
 struct local *local_open(const struct directory *directory, struct pages *pages, char *trouble,
                          size_t room);
-/* Readable when there is news. */
-int local_fd(const struct local *local);
-bool local_next(struct local *local, struct local_news *news);
-/* Begins to take a permission back; news follows. */
+/* What was begun is given up. NULL is ignored. */
+void local_close(struct local *local);
+/* Begins to take a permission back; news follows, perhaps at once. */
 void local_take_back(struct local *local, unsigned resource, const char *name);
+/* The next news, if there is any. */
+bool local_next(struct local *local, struct local_news *news);
+/* Readable when local_dispatch() is to be called: there may be news then. */
+int local_fd(const struct local *local);
+void local_dispatch(struct local *local);
+/* Tries again what could not be done; the nanoseconds after which it wants to be called again, at
+ * the latest. */
+int64_t local_tick(struct local *local);
 /* Takes back at once if nobody is inside; else false. */
 bool local_try_take_back(struct local *local, unsigned resource, const char *name,
                          struct local_news *news);

@@ -194,6 +194,7 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
     atomic_store(&permission->slot, slot);
     atomic_store(&permission->base, base);
     atomic_store(&permission->number, number);
+    atomic_store(&permission->changed_ns, clock_ns(CLOCK_MONOTONIC));
     atomic_store(&permission->granted, permission_next(was, mode));
     wake(&permission->granted);
 }
@@ -207,8 +208,15 @@ bool pages_withdraw(struct pages *pages, unsigned index)
             return false;
     while (!atomic_compare_exchange_weak(&permission->granted, &granted,
                                          permission_next(granted, PERMISSION_NONE)));
+    atomic_store(&permission->changed_ns, clock_ns(CLOCK_MONOTONIC));
     wake(&permission->granted);
     return true;
+}
+
+bool pages_withdraw_since(struct pages *pages, unsigned index, int64_t woken_ns)
+{
+    atomic_store(&pages->map->permission[index].woken_ns, woken_ns);
+    return pages_withdraw(pages, index);
 }
 
 void pages_lose(struct pages *pages, unsigned index, int64_t owed)

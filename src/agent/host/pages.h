@@ -37,6 +37,8 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
                  uint64_t number);
 /* False: it was not granted. */
 bool pages_withdraw(struct pages *pages, unsigned index);
+/* The same, by an agent that woke up for it at that moment (CLOCK_MONOTONIC). */
+bool pages_withdraw_since(struct pages *pages, unsigned index, int64_t woken_ns);
 /* Those begun under it are told, and have until then to stop (CLOCK_BOOTTIME). */
 void pages_lose(struct pages *pages, unsigned index, int64_t owed);
 void pages_busy(struct pages *pages, unsigned index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent's loop: it waits for the transport, the local processes, its own threads and the clock,
- * and hands the agent what happens (steps.c). */
+/* The agent's loop: it waits for the transport, the local processes, regions that it takes back and
+ * the clock, and hands the agent what happens (steps.c). */
 #include "agent/host/steps.h"
 
 #include <errno.h>
@@ -153,6 +153,12 @@ static void take_news(struct service *service)
         }
 }
 
+static void take_decided(struct service *service)
+{
+    local_dispatch(service->local);
+    take_news(service);
+}
+
 static void take_signal(struct service *service)
 {
     struct signalfd_siginfo info;
@@ -178,7 +184,7 @@ static void wait_and_take(struct service *service, int64_t until)
         return;
     transport_dispatch(service->transport); /* first: it may say that all is lost */
     if (fds[1].revents)
-        take_news(service);
+        take_decided(service);
     if (fds[0].revents)
         take_demands(service);
     control_dispatch(service->control, fds + 3 + transports, controls);
@@ -189,10 +195,12 @@ static void wait_and_take(struct service *service, int64_t until)
 static void loop(struct service *service)
 {
     while (!service->ending) {
-        const int64_t again = transport_tick(service->transport);
+        const int64_t sends = transport_tick(service->transport);
         service_step(service, (struct agent_event){.kind = ON_TICK});
+        const int64_t tries = local_tick(service->local);
+        take_news(service); /* whatever happened may have begun to take something back */
         const int64_t latest = control_tick(service->control);
-        int64_t until = now() + again;
+        int64_t until = now() + (sends < tries ? sends : tries);
         until = service->due < until ? service->due : until;
         until = latest < until ? latest : until;
         wait_and_take(service, until);
@@ -204,6 +212,7 @@ static void loop(struct service *service)
 static void go(struct service *service)
 {
     service_step(service, (struct agent_event){.kind = ON_ENDING});
+    take_decided(service);
     for (unsigned at = 0; at < service->agent.resources; at++) {
         struct local_news news;
         const struct resource *resource = &service->agent.resource[at];
@@ -350,6 +359,7 @@ int service_run(const struct service_options *options)
     loop(&service);
     if (service.exit_code == EXIT_OK)
         go(&service);
+    local_close(service.local);
     transport_close(service.transport);
     return service.exit_code;
 }
