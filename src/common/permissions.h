@@ -65,8 +65,8 @@ struct permission {
     char name[PERMISSION_NAME_MOST + 1];
     /* CLOCK_BOOTTIME: it was lost, and until then those begun under it may be stopping */
     _Atomic int64_t owed;
-    /* CLOCK_MONOTONIC, for who looks on: when `granted` was last changed, and when the agent woke up
-     * for its last withdrawal */
+    /* CLOCK_MONOTONIC, for who looks on: when `granted` was last changed, and when the agent woke
+     * up for its last withdrawal */
     _Atomic int64_t changed_ns, woken_ns;
 };
 _Static_assert(sizeof(struct permission) % 64 == 0, "whole lines");

@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,7 @@ def why_not():
         return "built without Corosync's libraries"
     if os.geteuid() != 0:
         return "needs root, for network namespaces"
-    for program, package in (("corosync", "corosync"), ("ip", "iproute2"), ("unshare", "util-linux"), ("nsenter", "util-linux")):
+    for program, package in (("corosync", "corosync"), ("ip", "iproute2"), ("tc", "iproute2"), ("unshare", "util-linux"), ("nsenter", "util-linux")):
         if not shutil.which(program):
             return f"needs {program} (Debian: {package})"
     tried = subprocess.run(["unshare", "--net", "--mount", "--pid", "--uts", "--fork", "ip", "link", "add", "switch", "type", "bridge"],
@@ -67,6 +68,21 @@ def only_child_of(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
         found = children.read().split()
     return int(found[0]) if found else None
+
+
+def packets_to(address, share):
+    """A filter for tc-bpf(8): that share of the packets, by chance; with an address, only of those of TCP to it."""
+    load_random, load_protocol, load_address = (0x20, 0xfffff038), (0x30, 23), (0x20, 30)  # behind the Ethernet header
+    is_equal, is_greater, answer = 0x15, 0x25, 0x06
+    tests = [] if share >= 1 else [(load_random, is_greater, int(share * 2**32), False)]
+    if address:
+        tests += [(load_protocol, is_equal, socket.IPPROTO_TCP, True), (load_address, is_equal, int.from_bytes(socket.inet_aton(address), "big"), True)]
+    program = []
+    for at, ((load, where), compare, value, wanted) in enumerate(tests):
+        to_no = 2 * (len(tests) - at - 1) + 1
+        program += [(load, 0, 0, where), (compare, *((0, to_no) if wanted else (to_no, 0)), value)]
+    program += [(answer, 0, 0, 0xffffffff), (answer, 0, 0, 0)]
+    return f"{len(program)}," + ",".join(" ".join(map(str, line)) for line in program)
 
 
 class Process:
@@ -151,6 +167,34 @@ class Machine:
     def heal(self):
         self.cluster.do("heal", self.name)
 
+    @property
+    def address(self):
+        return f"10.99.0.{self.cluster.machines.index(self) + 1}"
+
+    def _tc(self, *words, may_fail=False):
+        done = self.run("tc", *words)
+        assert may_fail or done.returncode == 0, f"tc {' '.join(words)}: {done.stderr}"
+
+    def spoil(self, to, loss=0.0, rate=None):
+        """Of what this machine sends by TCP to that one, and so of their link in this direction, so much is lost (1: all); the rest goes at that rate ("8kbit").
+        `to` is None: of all that it sends, Corosync's datagrams too, but for what other calls are about. Without words: it is mended."""
+        self._tc("qdisc", "add", "dev", "eth0", "root", "handle", "1:", "htb", may_fail=True)  # or it is there
+        own = 2 * (self.cluster.machines.index(to) if to else len(self.cluster.machines))
+        for at, share, qdisc, words in ((own + 1, loss, "blackhole", ("rate", "10gbit")),
+                                        (own + 2, 1 if rate else 0, "pfifo", ("rate", rate, "burst", "200", "cburst", "200"))):
+            self._tc("filter", "delete", "dev", "eth0", "parent", "1:", "prio", str(at), may_fail=True)  # or there is none
+            self._tc("class", "delete", "dev", "eth0", "classid", f"1:{at:x}", may_fail=True)
+            if share:
+                self._tc("class", "add", "dev", "eth0", "parent", "1:", "classid", f"1:{at:x}", "htb", *words)
+                self._tc("qdisc", "add", "dev", "eth0", "parent", f"1:{at:x}", qdisc)
+                self._tc("filter", "add", "dev", "eth0", "parent", "1:", "prio", str(at), "protocol", "ip",
+                         "bpf", "bytecode", packets_to(to and to.address, share), "flowid", f"1:{at:x}")
+
+    def drop_connections(self, to):
+        """This machine forgets its TCP connections with that one, which is not told if what this one sends is lost."""
+        done = self.run("ss", "--kill", "--tcp", "dst", to.address)
+        assert done.returncode == 0, done.stderr
+
     def members(self):
         """The nodes that Corosync sees, and whether they are a majority; None if it does not answer."""
         try:
@@ -172,6 +216,19 @@ class Machine:
 
     def start_inside(self, region, *words, **keywords):
         return self.start(AFTERYOU, "run", region, "--cluster", self.cluster.name, *words, **keywords)
+
+
+def spoil_link(one, other, **how):
+    """The link of two machines, in both directions: see Machine.spoil()."""
+    one.spoil(other, **how)
+    other.spoil(one, **how)
+
+
+def make_half_open(one, other):
+    """`one` has no connection with `other` any more, and `other` thinks that it has."""
+    spoil_link(one, other, loss=1)
+    one.drop_connections(other)
+    spoil_link(one, other)
 
 
 class Cluster:

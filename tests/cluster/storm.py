@@ -2,7 +2,8 @@
 """Passages from three machines while everything is killed, stopped and cut at random. A book outside the lock tells whether two were ever inside at once,
 an increment was lost, or a fence did not grow.
 
-PASSAGES is how many with holders and agents killed (2000 unless told), FAULTS how many of all kinds after that (6 unless told); SEED replays the choices."""
+PASSAGES is how many with holders and agents killed (2000 unless told), FAULTS how many of all kinds after that (6 unless told), LINK_FAULTS how many of links
+between two machines (5 unless told); SEED replays the choices."""
 import mmap
 import os
 import random
@@ -11,12 +12,13 @@ import struct
 import time
 import unittest
 
-from machines import skip_unless_possible, wait_until
+from machines import make_half_open, skip_unless_possible, spoil_link, wait_until
 from support import ClusterTest
 
 WITNESS = os.environ["CLUSTER_WITNESS"]
 PASSAGES = int(os.environ.get("PASSAGES", "2000"))
 FAULTS = int(os.environ.get("FAULTS", "6"))
+LINK_FAULTS = int(os.environ.get("LINK_FAULTS", "5"))
 SEED = int(os.environ.get("SEED", str(random.randrange(10**6))))
 WITNESSES = 2  # a machine
 SLOTS = 4096
@@ -142,6 +144,41 @@ class Storm(ClusterTest):
         for _ in range(WITNESSES):
             self.start_witness(machine)
 
+    def two(self):
+        return self.chance.sample(self.cluster.machines, 2)
+
+    def cut_link(self, seconds):
+        one, other = self.two()
+        spoil_link(one, other, loss=1)
+        time.sleep(seconds)
+        spoil_link(one, other)
+
+    def cut_link_one_way(self, seconds):
+        one, other = self.two()
+        one.spoil(other, loss=1)
+        time.sleep(seconds)
+        one.spoil(other)
+
+    def slow_link(self, seconds):
+        one, other = self.two()
+        spoil_link(one, other, loss=0.05, rate="16kbit")
+        time.sleep(seconds)
+        spoil_link(one, other)
+
+    def flap_link(self, seconds):
+        one, other = self.two()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            spoil_link(one, other, loss=1)
+            one.drop_connections(other)
+            time.sleep(self.chance.uniform(0, 0.2))
+            spoil_link(one, other)
+            time.sleep(self.chance.uniform(0, 0.2))
+
+    def half_open_link(self, seconds):
+        make_half_open(*self.two())
+        time.sleep(seconds)
+
     def assert_moves(self):
         if self.book.counter != self.moved:
             self.moved, self.when = self.book.counter, time.monotonic()
@@ -187,12 +224,11 @@ class Default(Storm):
     def test_kills(self):
         self.rage(PASSAGES)
 
-    def test_faults(self):
-        """All kinds in turn, shorter and longer than the lease."""
-        kinds = [self.cut, self.stop_agent, self.kill_corosync, self.stop_corosync, self.kill_agent, self.power_off]
+    def suffer(self, kinds, count):
+        """All kinds in turn, shorter and longer than the lease; passages go on after each."""
         self.start_witnesses()
         self.when = time.monotonic()
-        for turn in range(FAULTS):
+        for turn in range(count):
             fault = kinds[turn % len(kinds)]
             seconds = self.chance.choice((0.3, 1, 4))
             print(f"{fault.__name__} {seconds} s, after {self.book.counter} passages", flush=True)
@@ -208,6 +244,13 @@ class Default(Storm):
             self.kill_holder()
         self.book.say_stop()
         self.judge()
+
+    def test_faults(self):
+        self.suffer([self.cut, self.stop_agent, self.kill_corosync, self.stop_corosync, self.kill_agent, self.power_off], FAULTS)
+
+    def test_faults_of_links(self):
+        """Of two machines, which the third and Corosync still reach: nobody is cut off by that."""
+        self.suffer([self.cut_link, self.half_open_link, self.cut_link_one_way, self.flap_link, self.slow_link], LINK_FAULTS)
 
 
 class Lamport(Storm):
