@@ -138,7 +138,10 @@ typedef struct ay_spec {
     /* 1: a thread that is inside may enter again, as often as it leaves, in a mode that the one it
      * has includes */
     uint64_t reentrant;
-    uint64_t reserved[7]; /* must be 0 */
+    /* 1: while it is inside, the descriptor of the space says that somebody wants it: see ay_fd()
+     */
+    uint64_t tell_wanted;
+    uint64_t reserved[6]; /* must be 0 */
 } ay_spec;
 
 typedef struct ay_space ay_space;
@@ -179,7 +182,8 @@ AY_API void ay_close(ay_space *space);
  *   -EUSERS   all places are taken; or 4096 threads more than there are places use the space
  *   -EMFILE   this thread uses 1000 spaces
  *   -ESTALE   the space was removed
- *   -EAGAIN   the space is being removed, or its file is locked
+ *   -EAGAIN   the space is being removed, or its file is locked; or the thread that watches for
+ *             `tell_wanted` cannot be started
  *   -EBADF    this program closed the space's descriptor, and it cannot be opened again
  *   -EPERM    the space was opened by another process (before a fork)
  *   -ENOMEM   no memory is left
@@ -313,11 +317,17 @@ AY_API int ay_ask(ay_region *region);
  *   -ETIMEDOUT  not entered in time */
 AY_API int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
-/* Returns the descriptor of a space (an eventfd), which is readable when an ask of this process may
- * have been decided, but for those of which ay_ask() itself has told. Call ay_decided() then, until
- * it returns NULL. It belongs to the space, is for poll(2) and its kin and not for reading.
+/* Returns the descriptor of a space (an eventfd). It is readable
+ * - when an ask of this process may have been decided, but for those of which ay_ask() itself has
+ *   told;
+ * - when somebody has begun to wait for what a region with `tell_wanted` holds, each time; or did
+ *   when that one entered, or became stronger (ay_convert). A call that does not wait tells nobody.
+ * Then call ay_decided() until it returns NULL, which makes it unreadable; and after that
+ * ay_wanted() of those regions with `tell_wanted` that are inside: the descriptor does not say
+ * which is meant, nor whether the one that waited still does. In this order nothing is missed. The
+ * descriptor belongs to the space, is for poll(2) and its kin and not for reading.
  *   -EPERM    the space was opened by another process (before a fork)
- *   -ENOTSUP  the space is a cluster's, or of another protocol than "courtesy"
+ *   -ENOTSUP  the space is of another protocol than "courtesy"
  *   -EMFILE   this process has no descriptor left
  *   -ENFILE   the machine has no descriptor left
  *   -ENOMEM   no memory is left */
@@ -332,7 +342,7 @@ AY_API int ay_fd(ay_space *space);
  *             another process (before a fork)
  *   -EAGAIN   a thread that watches cannot be started: the ask was given up
  *   -ENOMEM   no memory is left: the ask was given up
- *   -ENOTSUP  the space is a cluster's, or of another protocol than "courtesy"
+ *   -ENOTSUP  the space is of another protocol than "courtesy"
  *   -EDEADLK  a `when` calls this */
 AY_API ay_region *ay_decided(ay_space *space, int *result);
 
@@ -369,7 +379,7 @@ AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
 /* Returns how many wait now for what this region holds: those who have begun to enter, are not
  * inside yet, and conflict with it. 0 outside, and in a child after fork. In a cluster all other
  * machines together count as one. Makes no system call: a leader, a cache or a batch job may ask
- * now and then, and give way. */
+ * now and then, and give way; or be told by the descriptor of the space (`tell_wanted`, ay_fd). */
 AY_API unsigned ay_wanted(const ay_region *region);
 
 /* Ends the waits of process `pid`, of this PID namespace, for the resource `name`: its calls return

@@ -278,6 +278,10 @@ void ay__ask_close(ay_region *region);  /* before it is closed: withdraws */
 void ay__ask_leaves(ay_region *region); /* that was entered by an ask */
 void ay__asks_close(ay_space *space);   /* likewise: its helpers end */
 void ay__asks_forget(ay_space *space);  /* in a child after fork */
+/* ask/wanted.c */
+int ay__wanted_open(ay_space *space);    /* one more region that is to be told: it is watched for */
+void ay__wanted_close(ay_space *space);  /* one less */
+void ay__wanted_tell(ay_region *region); /* inside, since a moment: if it is wanted, says so */
 /* ask/helper.c */
 unsigned ay__helpers_count(void); /* threads of ours */
 void ay__helpers_forget(void);    /* in a child after fork */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenes of asks: one process asks, and sleeps until its descriptor is readable, while a helper of
- * its own watches; others pass, or are killed. */
+/* Scenes of asks: one process asks, or holds and is to be told that it is wanted, and sleeps until
+ * its descriptor is readable, while a helper of its own watches; others pass, or are killed. */
 #include <errno.h>
 
 #include "scenes.h"
@@ -88,6 +88,60 @@ static void one_withdraws(unsigned actor)
     ask();
 }
 
+/* ---- told that one is wanted ---- */
+
+/* All but the last are to be told, and stay until they are wanted; but if the last has been inside
+ * nobody comes any more. */
+static unsigned last_actor;
+
+static void prepare_told(unsigned actor)
+{
+    last_actor = 1;
+    atomic_store(flag, 0);
+    open_space((ay_options){.places = 4});
+    open_region((ay_spec){.name = "x", .tell_wanted = actor < last_actor});
+    if (actor < last_actor && ay_fd(space) < 0)
+        found("ay_fd: %s", ay_message());
+}
+
+static void prepare_told_readers(unsigned actor)
+{
+    last_actor = 2;
+    atomic_store(flag, 0);
+    room = 2;
+    open_space((ay_options){.places = 4});
+    open_region((ay_spec){.name = "x",
+                          .mode = actor < last_actor ? AY_SHARED : AY_EXCLUSIVE,
+                          .tell_wanted = actor < last_actor});
+    if (actor < last_actor && ay_fd(space) < 0)
+        found("ay_fd: %s", ay_message());
+}
+
+/* It asks who wants it only once the descriptor says so. */
+static void await_wanted(void)
+{
+    int result;
+    while (!atomic_load(flag)) {
+        await_readable(ay_fd(space));
+        if (ay_decided(space, &result) || result)
+            found("ay_decided: %d, %s", result, ay_message());
+        if (ay_wanted(region) > 0)
+            return;
+    }
+}
+
+static void give_way(unsigned actor)
+{
+    if (actor == last_actor)
+        room = 1;
+    heed(ay_enter(region));
+    if (actor == last_actor)
+        atomic_store(flag, 1);
+    else
+        await_wanted();
+    stay();
+}
+
 const struct scene scenes_asks[] = {
     {.name = "one asks",
      .actors = 2,
@@ -106,6 +160,20 @@ const struct scene scenes_asks[] = {
      .prepare = prepare_ask,
      .act = one_withdraws,
      .audit = audit_x,
+     .threads = true},
+    {.name = "a holder is told",
+     .actors = 2,
+     .prepare = prepare_told,
+     .act = give_way,
+     .audit = audit_x,
+     .immortal = true,
+     .threads = true},
+    {.name = "two readers are told",
+     .actors = 3,
+     .prepare = prepare_told_readers,
+     .act = give_way,
+     .audit = audit_x,
+     .immortal = true,
      .threads = true},
     {0},
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asking without waiting, for asyncio: by the descriptor of a space, without any thread."""
+"""Asking without waiting, and hearing that one is wanted, for asyncio: by the descriptor of a space, without any thread."""
 from __future__ import annotations
 
 import asyncio
@@ -33,13 +33,30 @@ class _Ask:
         self.condition = When(ask) if when else When(0)
 
 
+class _Wish:
+    """A task that wants to hear when a region is wanted."""
+
+    def __init__(self, handle: ctypes.c_void_p) -> None:
+        self.handle = handle
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[int] = self.loop.create_future()
+        self.closed = False  # its handle means nothing any more
+
+    def look(self) -> None:
+        """In its own loop: a region is for one thread at a time."""
+        count = 0 if self.closed or self.future.done() else int(library.ay_wanted(self.handle))
+        if count:
+            self.future.set_result(count)
+
+
 class Asks:
     """Those of one space. Any loop that waits for some goes on with all, for the library does not know loops."""
 
     def __init__(self, space: ctypes.c_void_p) -> None:
         self._space = space
         self._pending: dict[Optional[int], _Ask] = {}  # by the region's handle
-        # Of each loop, how many asks are pending, and the descriptor that it watches, or a negative number.
+        self._wishes: set[_Wish] = set()
+        # Of each loop, how many asks and wishes are pending, and the descriptor that it watches, or a negative number.
         self._loops: dict[asyncio.AbstractEventLoop, tuple[int, int]] = {}
 
     async def enter(self, region: Region, handle: ctypes.c_void_p, milliseconds: int,
@@ -48,7 +65,8 @@ class Asks:
         ask = _Ask(region, when)
         if handle.value in self._pending:
             return -errno.EALREADY
-        self._begin(handle, ask)  # before it is asked: another thread's loop may find it decided
+        self._watch(ask.loop)
+        self._pending[handle.value] = ask  # before it is asked: another thread's loop may find it decided
         try:
             result = int(library.ay_ask_when(handle, ask.condition, None, milliseconds))
             if result == -errno.EINPROGRESS:
@@ -60,25 +78,36 @@ class Asks:
             self._give_up(handle, ask)
             raise
         finally:
-            self._end(handle, ask)
+            if self._pending.get(handle.value) is ask:
+                del self._pending[handle.value]
+            self._watch_no_more(ask.loop)
 
-    def _begin(self, handle: ctypes.c_void_p, ask: _Ask) -> None:
-        count, descriptor = self._loops.get(ask.loop, (0, -1))
+    async def until_wanted(self, handle: ctypes.c_void_p) -> int:
+        """How many want it, as soon as anybody does."""
+        wish = _Wish(handle)
+        self._watch(wish.loop)
+        self._wishes.add(wish)  # before it looks: what comes later is told
+        try:
+            wish.look()
+            return await wish.future
+        finally:
+            self._wishes.discard(wish)
+            self._watch_no_more(wish.loop)
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        count, descriptor = self._loops.get(loop, (0, -1))
         if count == 0:
             descriptor = library.ay_fd(self._space)
             if descriptor >= 0:  # if not, ay_ask_when() says why
-                ask.loop.add_reader(descriptor, self._go_on)
-        self._loops[ask.loop] = count + 1, descriptor
-        self._pending[handle.value] = ask
+                loop.add_reader(descriptor, self._go_on)
+        self._loops[loop] = count + 1, descriptor
 
-    def _end(self, handle: ctypes.c_void_p, ask: _Ask) -> None:
-        if self._pending.get(handle.value) is ask:
-            del self._pending[handle.value]
-        count, descriptor = self._loops.pop(ask.loop, (0, -1))
+    def _watch_no_more(self, loop: asyncio.AbstractEventLoop) -> None:
+        count, descriptor = self._loops.pop(loop, (0, -1))
         if count > 1:
-            self._loops[ask.loop] = count - 1, descriptor
-        elif descriptor >= 0 and not ask.loop.is_closed():
-            ask.loop.remove_reader(descriptor)
+            self._loops[loop] = count - 1, descriptor
+        elif descriptor >= 0 and not loop.is_closed():
+            loop.remove_reader(descriptor)
 
     @staticmethod
     def _give_up(handle: ctypes.c_void_p, ask: _Ask) -> None:
@@ -93,7 +122,7 @@ class Asks:
         while True:
             handle = library.ay_decided(self._space, ctypes.byref(result))
             if handle is None:
-                return
+                break
             ask = self._pending.get(handle)
             if ask is None or ask.future.cancelled() or ask.loop.is_closed():
                 if result.value >= 0:
@@ -102,6 +131,11 @@ class Asks:
                 _tell(ask, result.value)
             else:
                 ask.loop.call_soon_threadsafe(_tell, ask, result.value)
+        for wish in list(self._wishes):  # after the descriptor was made unreadable: nothing is missed
+            if wish.loop is asyncio.get_running_loop():
+                wish.look()
+            elif not wish.loop.is_closed():
+                wish.loop.call_soon_threadsafe(wish.look)
 
     def close(self, handle: Optional[ctypes.c_void_p] = None) -> None:
         """The region, or the space, is about to be closed, which gives its asks up."""
@@ -109,7 +143,13 @@ class Asks:
             if handle is None or value == handle.value:
                 ask.closed = True
                 if not ask.loop.is_closed():
-                    ask.loop.call_soon_threadsafe(_fail, ask, ValueError("the region was closed while it was asked for"))
+                    ask.loop.call_soon_threadsafe(_fail, ask.future,
+                                                  ValueError("the region was closed while it was asked for"))
+        for wish in list(self._wishes):
+            if handle is None or wish.handle.value == handle.value:
+                wish.closed = True
+                if not wish.loop.is_closed():
+                    wish.loop.call_soon_threadsafe(_fail, wish.future, ValueError("the region was closed"))
         if handle is None:
             for loop, (_, descriptor) in self._loops.items():
                 if descriptor >= 0 and not loop.is_closed():
@@ -122,6 +162,6 @@ def _tell(ask: _Ask, result: int) -> None:
         ask.future.set_result(result)
 
 
-def _fail(ask: _Ask, error: Exception) -> None:
-    if not ask.future.done():
-        ask.future.set_exception(error)
+def _fail(future: asyncio.Future[int], error: Exception) -> None:
+    if not future.done():
+        future.set_exception(error)

@@ -18,7 +18,7 @@ class Options(ctypes.Structure):
 class Spec(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("also", ctypes.POINTER(ctypes.c_char_p)), ("mode", ctypes.c_int),
                 ("slots", ctypes.c_uint), ("take", ctypes.c_uint), ("of", ctypes.c_uint), ("priority", ctypes.c_int),
-                ("reentrant", ctypes.c_uint64), ("reserved", ctypes.c_uint64 * 7)]
+                ("reentrant", ctypes.c_uint64), ("tell_wanted", ctypes.c_uint64), ("reserved", ctypes.c_uint64 * 6)]
 
 
 class RawPlace(ctypes.Structure):

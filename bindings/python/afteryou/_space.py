@@ -115,10 +115,11 @@ class Region:
     (True, True)
     """
 
-    def __init__(self, handle: ctypes.c_void_p, space: Space, of: int) -> None:
+    def __init__(self, handle: ctypes.c_void_p, space: Space, of: int, tells: bool) -> None:
         self._handle: Optional[ctypes.c_void_p] = handle
         self._space = space  # outlives its regions
         self._of = of
+        self._tells = tells
         self._times = 0  # how often it was entered, and not left: more than once only if it is reentrant
         self.after_death = False  # of the present passage: somebody died inside before it
         self._close = weakref.finalize(self, _close_region, handle, space._handle)
@@ -300,6 +301,26 @@ class Region:
         """How many wait now for what it holds: a leader, a cache or a batch job may give way."""
         return int(library.ay_wanted(self._open_handle()))
 
+    async def until_wanted(self) -> int:
+        """Inside, and opened with tell_wanted: waits until somebody waits for what it holds, and says how many do. No
+        thread waits for that, and nothing is polled.
+
+        >>> async def lead():
+        ...     async with Space().region("office", tell_wanted=True) as mine:
+        ...         rival = asyncio.create_task(Space().region("office").ask())
+        ...         await asyncio.sleep(0)
+        ...         return await mine.until_wanted()
+        >>> import asyncio
+        >>> asyncio.run(lead())
+        1
+        """
+        handle = self._open_handle()
+        if not self._tells:
+            raise ValueError("the region was opened without tell_wanted=True")
+        if not self.inside:
+            raise ValueError("the region is not entered: nobody waits for it")
+        return await self._space._asks.until_wanted(handle)
+
     @property
     def valid(self) -> bool:
         """Whether the present passage still holds: a cluster's can be lost."""
@@ -375,8 +396,9 @@ class Space:
         return self._handle.value is None
 
     def region(self, name: str, *, also: Iterable[str] = (), mode: Mode = Mode.EXCLUSIVE, slots: int = 0, take: int = 0,
-               of: int = 0, priority: int = 0, reentrant: bool = False) -> Region:
-        """Claims a place for a region. Nothing is entered yet. A reentrant one counts how often its thread enters.
+               of: int = 0, priority: int = 0, reentrant: bool = False, tell_wanted: bool = False) -> Region:
+        """Claims a place for a region. Nothing is entered yet. A reentrant one counts how often its thread enters. One
+        with tell_wanted can wait until it is wanted: until_wanted().
 
         >>> with Space() as space:
         ...     with space.region("x", also=["y"], mode=Mode.SHARED) as region:
@@ -389,10 +411,10 @@ class Space:
         further = [name_in_bytes(other) for other in also]
         names = (ctypes.c_char_p * (len(further) + 1))(*further, None)
         spec = Spec(name=name_in_bytes(name), also=names if further else None, mode=int(mode), slots=slots, take=take,
-                    of=of, priority=priority, reentrant=int(reentrant))
+                    of=of, priority=priority, reentrant=int(reentrant), tell_wanted=int(tell_wanted))
         handle = ctypes.c_void_p()
         check(library.ay_region_open(self._handle.value, ctypes.byref(spec), ctypes.byref(handle)))
-        return Region(handle, self, of)
+        return Region(handle, self, of, tell_wanted)
 
     def repair(self) -> int:
         """Marks dead what says it is alive without an owner; how many."""

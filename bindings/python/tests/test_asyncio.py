@@ -123,6 +123,67 @@ class Coroutines(InASpace, unittest.IsolatedAsyncioTestCase):
             await region.ask(when=lambda: 1 // 0 > 0)
         self.assertFalse(region.inside)
 
+    async def test_wanted(self):
+        """By another process, by a task of this one; each time, and again once the one that waited has gone."""
+        mine = self.space.region("x", tell_wanted=True)
+        async with mine:
+            for _ in range(3):
+                task = asyncio.create_task(mine.until_wanted())
+                await asyncio.sleep(0.02)
+                self.assertFalse(task.done())
+                rival = asyncio.create_task(self.space.region("x").ask())
+                self.assertEqual(await asyncio.wait_for(task, PATIENCE), 1)
+                self.assertEqual(await mine.until_wanted(), 1)  # still
+                rival.cancel()
+                await asyncio.wait([rival])
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    afteryou.Space(self.name).region("x").enter()
+                finally:
+                    os._exit(0)
+            self.addCleanup(self.end, pid)
+            self.assertEqual(await asyncio.wait_for(mine.until_wanted(), PATIENCE), 1)
+
+    async def test_wanted_gives_way(self):
+        """Two that lead by turns: each gives way as soon as the other wants it."""
+        terms = []
+
+        async def lead(name, times):
+            region = self.space.region("office", tell_wanted=True)
+            for _ in range(times):
+                async with region:
+                    terms.append(name)
+                    await region.until_wanted()
+
+        last = asyncio.create_task(asyncio.sleep(PATIENCE))
+        tasks = [asyncio.create_task(lead(name, 20)) for name in "ab"]
+        await asyncio.wait([*tasks, last], return_when=asyncio.FIRST_COMPLETED)
+        last.cancel()
+        self.assertGreaterEqual(len(terms), 39)
+        self.assertTrue(all(before != after for before, after in zip(terms, terms[1:])))
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+
+    async def test_wanted_misuse(self):
+        plain, mine = self.space.region("x"), self.space.region("x", tell_wanted=True)
+        with self.assertRaises(ValueError):
+            await mine.until_wanted()  # not inside
+        async with plain:
+            with self.assertRaises(ValueError):
+                await plain.until_wanted()  # nobody tells it
+        await mine.ask()
+        task = asyncio.create_task(mine.until_wanted())
+        await asyncio.sleep(0)
+        mine.close()
+        with self.assertRaises(ValueError):
+            await asyncio.wait_for(task, PATIENCE)
+        bakery = afteryou.Space(self.name + "-bakery", protocol="bakery")
+        with self.assertRaises(afteryou.NotSupported):
+            bakery.region("x", tell_wanted=True)
+        bakery.close()
+
     async def test_misuse(self):
         self.holder()
         region = self.space.region("x")

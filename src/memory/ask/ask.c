@@ -20,6 +20,8 @@ static struct asks *make_asks(ay_space *space)
     if (!asks)
         return NULL;
     asks->space = space;
+    asks->bell =
+        &((const struct header *)(const void *)space->base)->wanted[space->mark % WANTED_BELLS];
     pthread_mutex_init(&asks->stepping, NULL);
     asks->last_stirred = &asks->first_stirred;
     asks->fd = -1;
@@ -27,12 +29,10 @@ static struct asks *make_asks(ay_space *space)
     return asks;
 }
 
-static int find_asks(ay_space *space, struct asks **out)
+int ay__asks_find(ay_space *space, struct asks **out)
 {
     if (space->mark != ay__process_mark())
         return ay__fail(-EPERM, "the space was opened by another process: a child opens its own");
-    if (space->cluster)
-        return ay__fail(-ENOTSUP, "asking is for the processes of one machine, not for a cluster");
     if (!space->protocol->resumable)
         return ay__fail(-ENOTSUP,
                         "the protocol '%s' of this space cannot be asked: only waited for",
@@ -272,7 +272,9 @@ int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_
     struct asks *asks;
     if (region_is_strange(region))
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
-    int error = find_asks(at->fixed.space, &asks);
+    if (at->near.cluster)
+        return ay__fail(-ENOTSUP, "asking is for the processes of one machine, not for a cluster");
+    int error = ay__asks_find(at->fixed.space, &asks);
     if (!error)
         error = find_ask(region, asks);
     if (!error)
@@ -305,7 +307,7 @@ ay_region *ay_decided(ay_space *space, int *result)
     AY__UNCANCELLED;
     struct asks *asks;
     ay_region *region = NULL;
-    *result = find_asks(space, &asks);
+    *result = ay__asks_find(space, &asks);
     if (!*result)
         *result = begin_stepping(asks);
     if (*result)
@@ -376,7 +378,7 @@ int ay_fd(ay_space *space)
 {
     AY__UNCANCELLED;
     struct asks *asks;
-    const int error = find_asks(space, &asks);
+    const int error = ay__asks_find(space, &asks);
     if (error)
         return error;
     pthread_mutex_lock(&ay__asks_mutex);

@@ -7,6 +7,7 @@
  *   rest.c    what an ask does where a thread would sleep, and when it goes on
  *   words.c   which words asks sleep on, and who is told when one has changed
  *   helper.c  the threads that sleep on these words
+ *   wanted.c  how a holder is told that somebody waits for it
  *
  * Who does what. The passage itself is made by the program's threads, in ay_ask() and ay_decided():
  * each goes as far as it can, and notes on which words it sleeps. Helpers only watch these words.
@@ -27,7 +28,8 @@
 
 #include "memory/passage/sleep.h"
 
-enum { ASK_BUCKETS = 4096, HELPER_WORDS = 127 };
+/* A helper sleeps on its own bell, too, and the first on the one that tells who is wanted. */
+enum { ASK_BUCKETS = 4096, HELPER_WORDS = 126 };
 
 /* A word that asks of a space sleep on, however many. */
 struct ask_word {
@@ -94,6 +96,9 @@ struct asks {
     bool ending;      /* helpers are to end. Set when the space is closed */
     int64_t earliest; /* no ask is due, or to be looked at, before */
     struct helper *helpers;
+    unsigned telling;             /* regions that are to be told: wanted.c */
+    const _Atomic uint32_t *bell; /* of this process, in the header */
+    uint32_t heard;               /* what it was when that was last told of; if telling */
     struct ask_word *buckets[ASK_BUCKETS];
     /* whether the thread `holder` was inside somewhere, when that was last asked (deadlock.c).
      * Under `stepping` */
@@ -127,12 +132,18 @@ void ay__ask_unlink(struct ask *ask);           /* from all; under ay__asks_mute
 void ay__ask_stir(struct ask *ask, bool woken); /* under ay__asks_mutex */
 void ay__ask_word_changed(struct asks *asks, const void *address); /* likewise */
 void ay__asks_tell_again(struct asks *asks);                       /* some are stirred still */
+void ay__asks_say(struct asks *asks); /* by the descriptor: look; under ay__asks_mutex */
 struct ask_word *ay__ask_word_find(struct asks *asks, const void *address); /* likewise */
 /* helper.c */
 int ay__helper_add(struct asks *asks, struct ask_word *watched); /* under ay__asks_mutex */
 void ay__helper_remove(struct ask_word *watched);                /* likewise */
 void ay__helper_hurry(struct asks *asks, int64_t when);          /* likewise: look at the time */
+int ay__helper_hear(struct asks *asks); /* likewise: the bell, from now on */
 void ay__helpers_end(struct asks *asks);
+/* wanted.c */
+void ay__wanted_hear(struct asks *asks); /* likewise */
+/* ask.c */
+int ay__asks_find(ay_space *space, struct asks **out);
 
 static inline bool ask_word_differs(const struct ask_word *watched)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Helpers: threads that sleep on the words that asks sleep on, each on as many as the kernel takes
- * at once, and stir those asks whose word has changed. The first also has the time.
+ * at once, and stir those asks whose word has changed. The first also has the time, and hears who
+ * is wanted.
  *
  * A word that is added rings a helper's bell: it wakes up, and sleeps on it too. The kernel
  * compares each word with what was seen before it lets the helper sleep, so it does not matter
@@ -108,6 +109,7 @@ static void look_at_time(struct asks *asks)
 
 static unsigned collect(const struct helper *helper, struct ay__waitv *words)
 {
+    const struct asks *asks = helper->asks;
     words[0] = (struct ay__waitv){.value = atomic_load(&helper->bell),
                                   .address = (uintptr_t)&helper->bell,
                                   .flags = WAITV_32_BITS | WAITV_PRIVATE};
@@ -115,7 +117,11 @@ static unsigned collect(const struct helper *helper, struct ay__waitv *words)
         words[1 + slot] = (struct ay__waitv){.value = helper->word[slot]->value,
                                              .address = (uintptr_t)helper->word[slot]->address,
                                              .flags = WAITV_32_BITS};
-    return 1 + helper->count;
+    unsigned count = 1 + helper->count;
+    if (!helper->next && asks->telling > 0)
+        words[count++] = (struct ay__waitv){
+            .value = asks->heard, .address = (uintptr_t)asks->bell, .flags = WAITV_32_BITS};
+    return count;
 }
 
 /* The word by which it was woken first: somebody waits for it. It may have been woken without a
@@ -124,7 +130,7 @@ static void *help(void *argument)
 {
     struct helper *helper = argument;
     struct asks *asks = helper->asks;
-    struct ay__waitv words[1 + HELPER_WORDS];
+    struct ay__waitv words[2 + HELPER_WORDS];
     struct deaths deaths;
     pthread_mutex_lock(&ay__asks_mutex);
     while (!asks->ending) {
@@ -141,8 +147,10 @@ static void *help(void *argument)
                 note_changed(helper, watched->slot, &deaths);
         }
         look_at_words(helper, &deaths);
-        if (!helper->next)
+        if (!helper->next) {
+            ay__wanted_hear(asks);
             look_at_time(asks);
+        }
         if (deaths.count == 0)
             continue;
         pthread_mutex_unlock(&ay__asks_mutex);
@@ -204,16 +212,29 @@ void ay__helper_remove(struct ask_word *watched)
     watched->helper = NULL;
 }
 
+static struct helper *first_of(const struct asks *asks)
+{
+    struct helper *helper = asks->helpers;
+    while (helper->next)
+        helper = helper->next;
+    return helper;
+}
+
 /* The first of all has the time. */
 void ay__helper_hurry(struct asks *asks, int64_t when)
 {
     if (when >= asks->earliest)
         return;
     asks->earliest = when;
-    struct helper *helper = asks->helpers;
-    while (helper->next)
-        helper = helper->next;
-    ring(helper);
+    ring(first_of(asks));
+}
+
+int ay__helper_hear(struct asks *asks)
+{
+    const int error = asks->helpers ? 0 : start(asks);
+    if (!error)
+        ring(first_of(asks));
+    return error;
 }
 
 void ay__helpers_end(struct asks *asks)

@@ -81,6 +81,14 @@ void ay__asks_tell_again(struct asks *asks)
     pthread_mutex_unlock(&ay__asks_mutex);
 }
 
+void ay__asks_say(struct asks *asks)
+{
+    if (asks->told)
+        return;
+    asks->told = true;
+    tell(asks);
+}
+
 void ay__ask_stir(struct ask *ask, bool woken)
 {
     ask->woken |= woken;
@@ -92,10 +100,7 @@ void ay__ask_stir(struct ask *ask, bool woken)
     *ask->asks->last_stirred = ask;
     ask->asks->last_stirred = &ask->next_stirred;
     ask->asks->stirred++;
-    if (!ask->asks->told) {
-        ask->asks->told = true;
-        tell(ask->asks);
-    }
+    ay__asks_say(ask->asks);
 }
 
 /* With its last link the word is gone. */

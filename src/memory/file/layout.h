@@ -9,8 +9,8 @@
  *
  *   0        header. Written once, by the creator, before the file has a name; but for
  *            `claims`, `used`, `hand` and the buckets, which only grow, by atomic steps of whoever
- *            claims a place; `threads`, by those of who takes a pulse; and `rouses`, by those of
- *            whoever leaves while somebody is aside
+ *            claims a place; `threads`, by those of who takes a pulse; `rouses`, by those of
+ *            whoever leaves while somebody is aside; and `wanted`, by those of who goes to sleep
  *   1        hot granules. Places 0 to 63 have one each, of which two cache lines are used, at
  *            (place mod 60)·64: lines a granule apart would otherwise fall into the same sets of
  *            the cache. From place 64 on, they lie side by side: see below
@@ -51,7 +51,7 @@
  *     +68      generation [claimer]: how often the place was claimed; 0: never
  *     +72      pulse [owner; who buries it, by compare-and-swap]: of the thread that enters, or
  *              entered last; 0: none did yet
- *     +80      name, mode, slots, units, priority [claimer]: its spec in short (spec.c)
+ *     +80      name, mode, slots, units, priority, bell [claimer]: its spec in short (spec.c)
  *   Cold granule [owner; before it is alive, its claimer]: spec, identity, units
  *     admission  [owner; who disagrees, by compare-and-swap] whether others agree (spec.c)
  *     told, inherited[].state  [claimer; who is told, by compare-and-swap] inherited.c, deaths.c
@@ -123,7 +123,7 @@
 #endif
 
 enum {
-    LAYOUT_VERSION = 9,
+    LAYOUT_VERSION = 10,
     GRANULE_LEAST = 4096, /* what anything that has a granule fits into */
     GRANULE_MOST = 64 * 1024,
     LINE = 64,
@@ -137,6 +137,7 @@ enum {
     BITS_MOST = 1024,
     PULSES_SPARE = 4096,
     BUCKETS = 128,
+    WANTED_BELLS = 64,
     TAG_SIZE = 2,
     /* of the mutex: from its lock to its kind */
     PULSE_SHARED = offsetof(pthread_mutex_t, __data.__list),
@@ -180,6 +181,8 @@ struct header {
     _Atomic uint32_t hand;    /* where the next claimer looks for the dead: claim.c */
     /* who cancelled a wait last: its place + 1, and in the high half how often: cancel.c */
     _Atomic uint64_t cancels;
+    /* how often somebody began to wait for what a process holds that is to be told: wanted.c */
+    _Atomic uint32_t wanted[WANTED_BELLS];
     struct bucket bucket[BUCKETS];
 };
 
@@ -200,6 +203,7 @@ struct hot {
     _Atomic uint32_t slots, of;
     _Atomic uint32_t mode;
     _Atomic int32_t priority;
+    _Atomic uint32_t bell;
 };
 
 struct name {
@@ -210,6 +214,7 @@ struct name {
 struct public_spec {
     uint32_t mode, slots, take, of;
     int32_t priority;
+    uint32_t bell; /* of the header's `wanted`, plus one: its owner is to be told; 0: it is not */
     uint32_t names;
     struct name name[NAMES_MOST];
 };

@@ -55,6 +55,8 @@ static int check_numbers(const ay_spec *from)
             return ay__fail(-EINVAL, "ay_spec.reserved must be zero");
     if (from->reentrant > 1)
         return ay__fail(-EINVAL, "ay_spec.reentrant is 0 or 1, not %" PRIu64, from->reentrant);
+    if (from->tell_wanted > 1)
+        return ay__fail(-EINVAL, "ay_spec.tell_wanted is 0 or 1, not %" PRIu64, from->tell_wanted);
     if ((unsigned)from->mode > AY_NULL)
         return ay__fail(-EINVAL, "there is no mode %d", (int)from->mode);
     if (from->slots > AY_SLOTS_MOST)
@@ -79,6 +81,11 @@ static int check_numbers(const ay_spec *from)
 
 static int check_features(const struct running_protocol *protocol, const struct public_spec *spec)
 {
+    if (spec->bell && !protocol->resumable)
+        return ay__fail(-ENOTSUP,
+                        "under the protocol '%s' of this space nobody is told that it is wanted: "
+                        "only \"courtesy\" has that",
+                        protocol->name);
     const struct {
         bool wanted;
         unsigned feature;
@@ -110,6 +117,7 @@ int ay__spec_read(const ay_space *space, const ay_spec *from, struct public_spec
     spec->take = from->take;
     spec->of = from->of;
     spec->priority = from->priority;
+    spec->bell = from->tell_wanted ? 1 + (uint32_t)(space->mark % WANTED_BELLS) : 0;
     if (spec->slots > 1 && space->precedence != AY_IN_ORDER)
         return ay__fail(
             -ENOTSUP,
@@ -173,6 +181,7 @@ void ay__spec_shorten(const struct public_spec *spec, struct hot *hot)
     atomic_store(&hot->slots, spec->slots);
     atomic_store(&hot->of, spec->of);
     atomic_store(&hot->priority, spec->priority);
+    atomic_store(&hot->bell, spec->bell);
 }
 
 bool ay__spec_meets_place(const ay_space *space, const struct public_spec *spec, uint64_t hash,

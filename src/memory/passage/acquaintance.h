@@ -18,6 +18,7 @@ struct acquaintance {
     bool beats : 1;         /* it may die by its pulse: that was not felt, or did beat */
     bool meets : 1;         /* a resource in common */
     bool rival : 1;         /* and modes that conflict */
+    bool told : 1;          /* and it is to be told that it is wanted: wanted.c */
     signed char precedence; /* < 0: its class goes before mine; > 0: after it */
 };
 

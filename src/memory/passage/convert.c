@@ -113,6 +113,8 @@ static int convert(ay_region *region, unsigned mode, int64_t deadline)
         if (error)
             return error;
         told = registers_has_news(at) ? ay__deaths_attend(region) : 0;
+        if (at->fixed.tells) /* those who conflict with the new mode alone have not said so */
+            ay__wanted_tell(region);
     }
     if (least != mode)
         downgrade(region, mode);

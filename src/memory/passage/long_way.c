@@ -91,6 +91,8 @@ static int entered(ay_region *region)
     int result = registers_has_news(at) ? ay__deaths_attend(region) : 0;
     if (__builtin_expect(at->near.cluster, 0) && ay__cluster_tells_death(region))
         result = AY_AFTER_DEATH;
+    if (__builtin_expect(at->fixed.tells, 0))
+        ay__wanted_tell(region);
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "enter");
     return result;

@@ -28,7 +28,7 @@ void ay__region_named(ay_region *region)
     at->rivals.gathered = at->rivals.counted = NEVER_GATHERED;
 }
 
-static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
+static void begin_registers(ay_region *region, ay_space *space, const ay_spec *spec)
 {
     assert_invariant(L6, region->claim.step == CLAIM_COUNTED); /* before its first step */
     struct registers *at = &region->at;
@@ -39,7 +39,7 @@ static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
         .own = region->claim.hot,
         .cluster = space->cluster != NULL,
         .plain = protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
-                 ay__trace_file < 0,
+                 !spec->tell_wanted && ay__trace_file < 0,
         .idle_shows = protocol->express,
         .every_place = protocol->features & FEATURE_EVERY_PLACE,
         .mode = (uint8_t)region->spec.mode,
@@ -59,7 +59,8 @@ static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
         .rouses = &header->rouses,
         .waits = protocol->waits_mask && region->spec.slots == 1 ? protocol->waits : 1,
         .waits_mask = region->spec.slots == 1 ? protocol->waits_mask : 0,
-        .reentrant = reentrant,
+        .reentrant = spec->reentrant,
+        .tells = spec->tell_wanted,
     };
     ay__region_named(region);
     at->rivals.news = atomic_load(&at->near.own->inherited) != 0;
@@ -69,7 +70,7 @@ static void begin_registers(ay_region *region, ay_space *space, bool reentrant)
                              .sleeps = atomic_load(&at->near.own->sleeps)};
 }
 
-static int try_claim(ay_region *region, ay_space *space, bool reentrant)
+static int try_claim(ay_region *region, ay_space *space, const ay_spec *spec)
 {
     pthread_mutex_lock(&ay__process.mutex);
     uint64_t pulse;
@@ -82,7 +83,7 @@ static int try_claim(ay_region *region, ay_space *space, bool reentrant)
             ay__release(space, &region->claim);
     }
     if (!error) {
-        begin_registers(region, space, reentrant);
+        begin_registers(region, space, spec);
         region->next = space->regions;
         if (region->next)
             region->next->before = region;
@@ -95,13 +96,13 @@ static int try_claim(ay_region *region, ay_space *space, bool reentrant)
 
 /* -EAGAIN: the space is being removed, which takes a moment; or else somebody who may write to it
  * keeps it locked, and is not waited for any longer. */
-static int claim(ay_region *region, ay_space *space, bool reentrant)
+static int claim(ay_region *region, ay_space *space, const ay_spec *spec)
 {
     enum { TRIES = 500, PAUSE_NS = 1000 * 1000 };
-    int error = try_claim(region, space, reentrant);
+    int error = try_claim(region, space, spec);
     for (int tries = 0; error == -EAGAIN && tries < TRIES; tries++) {
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-        error = try_claim(region, space, reentrant);
+        error = try_claim(region, space, spec);
     }
     return error;
 }
@@ -149,8 +150,13 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
         error = ay__cluster_region_open(region, space->cluster);
     if (!error)
         error = make_room(&region->at.rivals, space->places);
-    if (!error)
-        error = claim(region, space, spec->reentrant);
+    if (!error && spec->tell_wanted)
+        error = ay__wanted_open(space);
+    if (!error) {
+        error = claim(region, space, spec);
+        if (error && spec->tell_wanted)
+            ay__wanted_close(space);
+    }
     if (error) {
         free_region(region, space->places);
         return error;
@@ -190,5 +196,7 @@ void ay_region_close(ay_region *region)
     if (mine)
         ay__release(space, &region->claim);
     pthread_mutex_unlock(&ay__process.mutex);
+    if (mine && region->at.fixed.tells)
+        ay__wanted_close(space);
     free_region(region, space->places);
 }

@@ -49,6 +49,8 @@ int64_t ay__next_nap(struct registers *at); /* how long: longer each time */
 uint64_t ay__cancels(const ay_space *space); /* the header's `cancels` */
 /* after a sleep: true to give up, for somebody has cancelled this wait */
 bool ay__cancelled(struct registers *at);
+/* ask/wanted.c */
+void ay__wanted_announce(struct registers *at); /* it is about to sleep: to whom it may concern */
 /* wake.c */
 /* those who sleep on register 0 of mine, which has changed */
 void ay__wake(struct registers *at);

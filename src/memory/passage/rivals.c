@@ -37,6 +37,7 @@ static void acquaint(const struct registers *at, unsigned place, const struct ho
               its = class_of(precedence, mode, atomic_load(&hot->priority));
     other->meets = ay__spec_meets_place(at->fixed.space, spec, at->fixed.name, place);
     other->rival = other->meets && (mode >= MODES || modes_conflict(spec->mode, mode));
+    other->told = other->rival && atomic_load(&hot->bell) != 0;
     other->precedence = (signed char)(its > mine ? -1 : its < mine ? 1 : 0);
 }
 
@@ -70,6 +71,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
                                  life_generation(life) - life_generation(other->known) > 1;
             access_point();
             acquaint(at, place, hot, other);
+            at->rivals.told |= other->told;
             if (was_rival && !other->rival)
                 at->rivals.gathered = NEVER_GATHERED;
         }

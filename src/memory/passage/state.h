@@ -63,6 +63,7 @@ struct fixed {
     const _Atomic uint64_t *floor;
     word waits, waits_mask; /* of a word that only waits: see registers_waits() */
     bool reentrant;         /* a thread that is inside may enter again */
+    bool tells;             /* the space's descriptor says that it is wanted: wanted.c */
 };
 
 /* The thread that enters, or entered last. */
@@ -110,7 +111,9 @@ struct rivals {
     bool news;
     /* to here, two lines from the beginning of `near`; the short ways need no more */
     bool burdened; /* among the runs are places whose owners are gone. ay__gather() says which */
-    unsigned run;  /* that of the rival returned last */
+    /* one was met that is to be told that it is wanted. Set by ay__meet(); never cleared */
+    bool told;
+    unsigned run;                       /* that of the rival returned last */
     struct companion *company;          /* who may be inside together with me; likewise */
     struct acquaintance *acquaintances; /* of every place */
     uint64_t counted;                   /* what `claims` was when they were last gathered */
@@ -175,6 +178,8 @@ struct this_passage {
     /* it is asked for, and not decided (memory/ask/). Set by ay_ask(), cleared when it is decided
      * or withdrawn; meanwhile nobody else may enter it */
     bool asked;
+    /* those inside that are to be told know that it waits. Set by its first sleep: wanted.c */
+    bool announced;
     bool by_ask; /* it is inside by an ask. Set when that is decided, cleared by who leaves */
     unsigned spins;
     uint32_t heard;   /* aside: what the space's `rouses` was when it listened */

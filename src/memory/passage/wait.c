@@ -386,6 +386,11 @@ enum sleeping ay__sleep_begin(struct registers *at, struct watch *watch, bool as
     ay__say_asleep(at, watch->count ? watch->place[0] : at->fixed.self, 0,
                    watch->count ? low_half(watch->seen[0]) : 0,
                    (watch->count > 1 || asks) && !by_place);
+    if (!at->passage.announced) {
+        at->passage.announced = true;
+        if (__builtin_expect(at->rivals.told, 0))
+            ay__wanted_announce(at);
+    }
     if (aside && watch->overflow)
         watch_the_busy(at, watch);
     sleep->aside = aside;
