@@ -84,6 +84,17 @@ class Basics(ClusterTest):
             fence = inside.entered()[0]
             inside.leave()
 
+    def test_told_that_it_is_wanted(self):
+        """By another machine, whose agent's wait is one like any other's."""
+        a, b, _ = self.cluster.machines
+        holder = Holder(a, self.region, "tell")
+        holder.entered()
+        self.assertIsNone(holder.find("wanted"))
+        waiter = Holder(b, self.region)
+        self.assertEqual(holder.wait_for("wanted")[1], "1")
+        holder.leave()
+        waiter.entered()
+
     def test_holder_killed(self):
         holder, waiter = self.held_and_wanted()
         holder.kill()

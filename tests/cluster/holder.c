@@ -3,11 +3,12 @@
  * (CLOCK_MONOTONIC, which all machines of a test share):
  *
  *   entered FENCE NS [after-death]      lost NS invalid      left NS      failed ERRNO NS MESSAGE
+ *   wanted COUNT NS
  *
- *   holder SPACE REGION [shared] [ignore]
+ *   holder SPACE REGION [shared] [ignore] [tell]
  *
  * It leaves when stdin ends, and when the region is lost; with `ignore` it stays on after a loss,
- * as a program does that does not look. */
+ * as a program does that does not look. With `tell` it says when it is wanted. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -32,15 +33,27 @@ static bool has_word(int count, char **words, const char *word)
     return false;
 }
 
-static void stay(ay_region *region, bool ignore)
+static void tell_wanted(ay_space *space, const ay_region *region)
+{
+    int result;
+    while (ay_decided(space, &result))
+        ;
+    if (ay_wanted(region) > 0)
+        printf("wanted %u %lld\n", ay_wanted(region), now_ns());
+}
+
+static void stay(ay_space *space, ay_region *region, bool ignore, bool tells)
 {
     struct pollfd events[] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                              {.fd = ay_lost(region), .events = POLLIN}};
+                              {.fd = ay_lost(region), .events = POLLIN},
+                              {.fd = tells ? ay_fd(space) : -1, .events = POLLIN}};
     for (bool told = false;;) {
         char byte;
         events[1].fd = told ? -1 : events[1].fd;
-        if (poll(events, 2, -1) < 0)
+        if (poll(events, 3, -1) < 0)
             return;
+        if (events[2].revents)
+            tell_wanted(space, region);
         if (!told && events[1].revents) {
             told = true;
             printf("lost %lld %s\n", now_ns(), ay_valid(region) ? "valid" : "invalid");
@@ -60,7 +73,8 @@ int main(int count, char **words)
     if (count < 3)
         return 125;
     const ay_spec spec = {.name = words[2],
-                          .mode = has_word(count, words, "shared") ? AY_SHARED : AY_EXCLUSIVE};
+                          .mode = has_word(count, words, "shared") ? AY_SHARED : AY_EXCLUSIVE,
+                          .tell_wanted = has_word(count, words, "tell")};
     int result = ay_open(words[1], NULL, &space);
     if (result == 0)
         result = ay_region_open(space, &spec, &region);
@@ -72,7 +86,7 @@ int main(int count, char **words)
     }
     printf("entered %llu %lld%s\n", (unsigned long long)ay_fence(region), now_ns(),
            result == AY_AFTER_DEATH ? " after-death" : "");
-    stay(region, has_word(count, words, "ignore"));
+    stay(space, region, has_word(count, words, "ignore"), has_word(count, words, "tell"));
     ay_leave(region);
     printf("left %lld\n", now_ns());
     ay_close(space);
