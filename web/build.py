@@ -71,7 +71,7 @@ def read(*path):
 def body_of(lines, name):
     """The lines of the function's definition, or None if it is not in this text."""
     for number, line in enumerate(lines, 1):
-        if re.match(rf"static [\w ]*[ *]{name}\(", line):
+        if re.match(rf"(static )?\w[\w ]*[ *]{name}\(", line):
             last = number
             while not lines[last - 1].startswith("}"):
                 last += 1
@@ -96,6 +96,13 @@ def blocks_of(text):
     return blocks
 
 
+def functions_of(text):
+    """Of a text without events: the lines of each of its functions that others call, by its name."""
+    lines = text.split("\n")
+    names = [found.group(1) for found in (re.match(r"\w+ (\w+)\(", line) for line in lines) if found]
+    return {name: [body_of(lines, name)] for name in names}
+
+
 def rows_of(paper):
     """The rows of docs/papers.md on this paper: each claim, and its commands with what they find."""
     return [{"id": f"{paper.key}{number}", "where": claim.where, "claim": claim.words, "why": claim.paper or claim.ours,
@@ -111,6 +118,8 @@ def data():
         if name.endswith(".c"):
             files.update({protocol: name for protocol in re.findall(r'\.name = "([\w-]+)"', sources[name])})
             blocks[name] = blocks_of(sources[name])
+    files["link"] = "protocols/messages/link.c"
+    blocks[files["link"]] = functions_of(sources[files["link"]])
     texts = {name: json.loads(read(HERE, "texts", name + ".json")) for name in ("levels", "solutions", "guides", "papers")}
     rows = {paper.key: rows_of(paper) for paper in PAPERS}
     texts["papers"] = [paper | {"rows": rows.get(paper.get("rows"), [])} for paper in texts["papers"]]

@@ -23,6 +23,13 @@ static bool split(char *text, char **words, int *count)
     return true;
 }
 
+const char *asked_kind_word(enum asked_kind kind)
+{
+    static const char *const words[] = {
+        [ASKED_REGISTERS] = "registers", [ASKED_MESSAGES] = "messages", [ASKED_LINK] = "link"};
+    return words[kind];
+}
+
 bool asked_read(struct asked_system *asked, const char *words)
 {
     char *each[WORDS_MOST];
@@ -45,14 +52,19 @@ bool asked_read(struct asked_system *asked, const char *words)
         }
     if (check_words_parse(count, each, &asked->words))
         return false;
+    const char *wrong = NULL;
     if (asked->words.link.variant) {
-        say("check", "%s has no nodes to show: it is for the command line", asked->words.protocol);
-        return false;
+        asked->kind = ASKED_LINK;
+        asked->system = &asked->link_model.system;
+        link_model_open(&asked->link_model, &asked->words.link);
+    } else if (asked->words.messages.variant) {
+        asked->kind = ASKED_MESSAGES;
+        asked->system = &asked->message_model.system;
+        wrong = messages_model_open(&asked->message_model, &asked->words.messages);
+    } else {
+        asked->kind = ASKED_REGISTERS;
+        asked->system = &asked->words.model.system;
     }
-    asked->messages = asked->words.messages.variant != NULL;
-    asked->system = asked->messages ? &asked->message_model.system : &asked->words.model.system;
-    const char *wrong =
-        asked->messages ? messages_model_open(&asked->message_model, &asked->words.messages) : NULL;
     if (wrong)
         say("check", "%s", wrong);
     return !wrong;
@@ -60,12 +72,19 @@ bool asked_read(struct asked_system *asked, const char *words)
 
 unsigned asked_promises(const struct asked_system *asked)
 {
-    return asked->messages ? CHECK_MESSAGES_PROMISES : check_promises(&asked->words.model);
+    return asked->kind == ASKED_REGISTERS ? check_promises(&asked->words.model)
+                                          : CHECK_MESSAGES_PROMISES;
+}
+
+bool asked_may_suffer(const struct asked_system *asked, unsigned process)
+{
+    const unsigned victims = asked->kind == ASKED_REGISTERS ? check_victims(&asked->words) : 0;
+    return !victims || victims >> process & 1;
 }
 
 bool asked_needs_newcomers(const struct asked_system *asked)
 {
-    return !asked->messages && asked->words.model.problem == PROBLEM_ALLOCATION;
+    return asked->kind == ASKED_REGISTERS && asked->words.model.problem == PROBLEM_ALLOCATION;
 }
 
 void asked_describe(const struct asked_system *asked, char *text, size_t room)
@@ -73,7 +92,14 @@ void asked_describe(const struct asked_system *asked, char *text, size_t room)
     check_describe(&asked->words, text, room);
 }
 
+const char *asked_who(const struct asked_system *asked)
+{
+    static const char *const words[] = {
+        [ASKED_REGISTERS] = "P", [ASKED_MESSAGES] = "node ", [ASKED_LINK] = "end "};
+    return words[asked->kind];
+}
+
 unsigned asked_place(const struct asked_system *asked, unsigned process)
 {
-    return asked->messages ? process : asked->words.model.place_of[process];
+    return asked->kind == ASKED_REGISTERS ? asked->words.model.place_of[process] : process;
 }

@@ -66,34 +66,50 @@ bool playground_make(size_t index, const char *text)
     }
 }
 
-bool playground_shows(size_t index, const char *property)
+/* False after a complaint. */
+static bool read_property(const char *text, enum property *property)
 {
-    char why[160] = "";
-    if (!is_open(index))
-        return false;
     for (unsigned each = 0; each < PROPERTY_COUNT; each++)
-        if (strcmp(property_name(each), property) == 0) {
-            const bool shows = session_shows(&session, index, each, why, sizeof why);
-            struct json json = json_begin(stdout);
-            json_object(&json, NULL);
-            json_flag(&json, "shows", shows);
-            json_text(&json, "why", why);
-            json_close(&json);
-            json_end(&json);
+        if (strcmp(property_name(each), text) == 0) {
+            *property = (enum property)each;
             return true;
         }
-    say("check", "'%.40s' is no property", property);
+    say("check", "'%.40s' is no property", text);
     return false;
 }
 
-bool playground_hint(size_t index)
+bool playground_shows(size_t index, const char *text)
 {
-    struct check_run run = {0};
-    if (!is_open(index))
+    char why[160] = "";
+    enum property property;
+    if (!is_open(index) || !read_property(text, &property))
         return false;
+    const bool shows = session_shows(&session, index, property, why, sizeof why);
     struct json json = json_begin(stdout);
     json_object(&json, NULL);
-    if (session_hint(&session, index, &run)) {
+    json_flag(&json, "shows", shows);
+    json_text(&json, "why", why);
+    json_close(&json);
+    json_end(&json);
+    return true;
+}
+
+bool playground_hint(size_t index, const char *text)
+{
+    struct check_run run = {0};
+    enum property property;
+    if (!is_open(index) || !read_property(text, &property))
+        return false;
+    if (property != PROPERTY_SAFETY && property != PROPERTY_REACHED) {
+        say("check", "the shortest way is known of %s and %s alone", property_name(PROPERTY_SAFETY),
+            property_name(PROPERTY_REACHED));
+        return false;
+    }
+    const enum hint hint = session_hint(&session, index, property, &run);
+    struct json json = json_begin(stdout);
+    json_object(&json, NULL);
+    json_flag(&json, "too_far", hint == HINT_TOO_FAR);
+    if (hint == HINT_FOUND) {
         json_number(&json, "left", run.count);
         view_move(&json, "move", run.steps[0].move);
     } else {

@@ -20,7 +20,8 @@ bool playground_open(const char *words);
 bool playground_state(size_t index);
 bool playground_make(size_t index, const char *move);
 bool playground_shows(size_t index, const char *property);
-bool playground_hint(size_t index);
+/* Of exclusion, or of what must be reached. */
+bool playground_hint(size_t index, const char *property);
 bool playground_check(const char *words, size_t memory,
                       void (*progress)(const struct search *search));
 

@@ -6,7 +6,7 @@
 static void view_register_protocol(struct json *json, const struct register_protocol *protocol)
 {
     json_object(json, protocol->name);
-    json_flag(json, "messages", false);
+    json_text(json, "kind", asked_kind_word(ASKED_REGISTERS));
     json_text(json, "summary", protocol->summary);
     if (protocol->refutes)
         json_text(json, "refutes", protocol->refutes);
@@ -19,12 +19,24 @@ static void view_register_protocol(struct json *json, const struct register_prot
 static void view_variant(struct json *json, const struct variant *variant)
 {
     json_object(json, variant->name);
-    json_flag(json, "messages", true);
+    json_text(json, "kind", asked_kind_word(ASKED_MESSAGES));
     json_text(json, "base", variant->protocol->name);
     if (variant->left_out)
         json_text(json, "left_out", variant->left_out);
     json_number(json, "least", 2);
     json_number(json, "most", MODEL_NODES_MOST);
+    json_close(json);
+}
+
+static void view_link(struct json *json, const struct link_variant *variant)
+{
+    json_object(json, variant->name);
+    json_text(json, "kind", asked_kind_word(ASKED_LINK));
+    json_text(json, "base", link_variant_at(0)->name);
+    if (variant->left_out)
+        json_text(json, "left_out", variant->left_out);
+    json_number(json, "least", 2);
+    json_number(json, "most", 2);
     json_close(json);
 }
 
@@ -37,6 +49,8 @@ void view_catalogue(void)
         view_register_protocol(&json, register_protocols[at]);
     for (unsigned at = 0; variant_at(at); at++)
         view_variant(&json, variant_at(at));
+    for (unsigned at = 0; link_variant_at(at); at++)
+        view_link(&json, link_variant_at(at));
     json_close(&json);
     json_object(&json, "properties");
     for (unsigned property = 0; property < PROPERTY_COUNT; property++)

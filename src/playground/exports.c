@@ -77,7 +77,7 @@ bool export_shows(size_t index)
 
 bool export_hint(size_t index)
 {
-    return flushed(playground_hint(index));
+    return flushed(playground_hint(index, room));
 }
 
 static void show_progress(const struct search *search)

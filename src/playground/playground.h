@@ -15,11 +15,15 @@
 
 enum { WORDS_MOST = 64, WORDS_ROOM = 2048 };
 
+enum asked_kind { ASKED_REGISTERS, ASKED_MESSAGES, ASKED_LINK };
+
 /* The words of a protocol, and the system that they describe. */
 struct asked_system {
-    bool messages;
+    enum asked_kind kind;
     struct check_words words;
+    /* of the kind that is asked for; registers: words.model */
     struct messages_model message_model;
+    struct link_model link_model;
     const struct system *system;
     char text[WORDS_ROOM]; /* the words themselves, which the others point into */
 };
@@ -42,14 +46,18 @@ struct session {
 };
 
 /* asked.c */
+const char *asked_kind_word(enum asked_kind kind);
 /* Reads the words of `afteryou check`, without its name. False after a complaint on stderr. */
 bool asked_read(struct asked_system *asked, const char *words);
 unsigned asked_promises(const struct asked_system *asked);
+/* Whether it counts if this process waits for ever. */
+bool asked_may_suffer(const struct asked_system *asked, unsigned process);
 /* Whether progress may need somebody who comes anew: conditions may depend on it. */
 bool asked_needs_newcomers(const struct asked_system *asked);
 /* "n = 3, deaths after any step". */
 void asked_describe(const struct asked_system *asked, char *text, size_t room);
-/* What people call a process: its place. */
+/* What people call a process: "P", "node ", "end ", and its place. */
+const char *asked_who(const struct asked_system *asked);
 unsigned asked_place(const struct asked_system *asked, unsigned process);
 
 /* session.c */
@@ -67,13 +75,15 @@ enum made { MADE, MADE_NOT_POSSIBLE, MADE_OVERFLOW, MADE_NO_MEMORY };
 /* Cuts the run off after `index` moves, and makes one more. */
 enum made session_make(struct session *session, size_t index, struct move move);
 
-/* register_view.c, message_view.c: a state and a move of each kind of protocol. */
+/* register_view.c, message_view.c, link_view.c: a state and a move of each kind of protocol. */
 void register_view_process(struct json *json, const struct session *session, size_t index,
                            unsigned process);
 void register_view_access(struct json *json, const struct session *session, size_t index);
 void message_view_process(struct json *json, const struct session *session, size_t index,
                           unsigned process);
 void message_view_flying(struct json *json, const struct session *session, size_t index);
+void link_view_end(struct json *json, const struct session *session, size_t index, unsigned end);
+void link_view_flying(struct json *json, const struct session *session, size_t index);
 
 /* session_view.c: a line each. */
 void view_opened(const struct session *session);
@@ -87,9 +97,21 @@ bool move_read(const char **text, struct move *move);
 bool session_shows(struct session *session, size_t index, enum property property, char *why,
                    size_t room);
 
-/* hinting.c: the shortest way from there to a safety violation, as a run that its caller closes.
- * False if there is none, or none was found within some time. */
-bool session_hint(struct session *session, size_t index, struct check_run *run);
+/* A copy of the state with its numbers made small, if the protocol's numbers grow. */
+void session_reduce(const struct session *session, const unsigned char *state, unsigned char *copy);
+
+/* standing.c. Somebody waits, and by no steps of those who are there can anybody enter any more. */
+bool standing_stuck(const struct session *session, size_t index, char *why, size_t room);
+/* Somebody waits, all others are outside or inside, with these it may be inside together, and as
+ * long as they stay it cannot enter. */
+bool standing_refused(const struct session *session, const unsigned char *state, char *why,
+                      size_t room);
+
+/* hinting.c: the shortest way from there to where the property is seen to be broken, as a run that
+ * its caller closes. Of exclusion, and of what must be reached. */
+enum hint { HINT_FOUND, HINT_NONE, HINT_TOO_FAR };
+enum hint session_hint(struct session *session, size_t index, enum property property,
+                       struct check_run *run);
 
 /* catalogue_view.c, verdict_view.c: a line each. */
 void view_catalogue(void);

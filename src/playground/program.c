@@ -2,7 +2,7 @@
 /* The playground's commands on stdin, a line each: for the tests, and for whoever makes the levels.
  *
  *   catalogue | open WORDS | state INDEX | make INDEX MOVE | shows INDEX PROPERTY |
- *   hint INDEX | check WORDS
+ *   hint INDEX PROPERTY | check WORDS
  *
  * Every command is answered by a line of JSON, or by "null" after a line on stderr. */
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool obey(char *line)
     if (strcmp(command, "shows") == 0)
         return playground_shows(index, after);
     if (strcmp(command, "hint") == 0)
-        return playground_hint(index);
+        return playground_hint(index, after);
     fprintf(stderr, "playground: there is no command '%s'\n", command);
     return false;
 }

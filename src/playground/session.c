@@ -94,7 +94,7 @@ enum made session_make(struct session *session, size_t index, struct move move)
     session->moves[index] = (struct past_move){.move = out->move[at],
                                                .stays = out->stays[at],
                                                .broken = broken ? broken : out->complaint[at]};
-    if (!session->asked.messages) {
+    if (session->asked.kind == ASKED_REGISTERS) {
         memcpy(session->scratch, session_state(session, index), system->size);
         session->touches[index] =
             register_touch(&session->asked.words.model, session->scratch, out->move[at]);

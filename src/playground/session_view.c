@@ -84,6 +84,22 @@ static void view_moves(struct json *json, const struct session *session, size_t 
     json_close(json);
 }
 
+/* By enum asked_kind. */
+static const struct view {
+    void (*process)(struct json *json, const struct session *session, size_t index,
+                    unsigned process);
+    void (*flying)(struct json *json, const struct session *session, size_t index);
+} views[] = {
+    [ASKED_REGISTERS] = {register_view_process, NULL},
+    [ASKED_MESSAGES] = {message_view_process, message_view_flying},
+    [ASKED_LINK] = {link_view_end, link_view_flying},
+};
+
+static const struct view *view_kind(const struct session *session)
+{
+    return &views[session->asked.kind];
+}
+
 static void view_process(struct json *json, struct session *session, size_t index, unsigned process)
 {
     const struct system *system = session->asked.system;
@@ -91,8 +107,7 @@ static void view_process(struct json *json, struct session *session, size_t inde
     json_number(json, "place", asked_place(&session->asked, process));
     json_text(json, "status",
               status_word(system->status(system, session_state(session, index), process)));
-    (session->asked.messages ? message_view_process : register_view_process)(json, session, index,
-                                                                             process);
+    view_kind(session)->process(json, session, index, process);
     view_moves(json, session, index, process);
     json_close(json);
 }
@@ -107,8 +122,8 @@ void view_state(struct session *session, size_t index)
     for (unsigned process = 0; process < session->asked.system->processes; process++)
         view_process(&json, session, index, process);
     json_close(&json);
-    if (session->asked.messages)
-        message_view_flying(&json, session, index);
+    if (view_kind(session)->flying)
+        view_kind(session)->flying(&json, session, index);
     if (index && session->moves[index - 1].broken)
         json_text(&json, "broken", session->moves[index - 1].broken);
     json_close(&json);
@@ -129,7 +144,7 @@ void view_made(const struct session *session)
     view_if(&json, "stays", past->stays);
     if (past->broken)
         json_text(&json, "broken", past->broken);
-    if (!session->asked.messages)
+    if (session->asked.kind == ASKED_REGISTERS)
         register_view_access(&json, session, before);
     json_list(&json, "statuses");
     for (unsigned process = 0; process < system->processes; process++)
@@ -149,7 +164,7 @@ void view_opened(const struct session *session)
     asked_describe(asked, text, sizeof text);
     json_object(&json, NULL);
     json_text(&json, "protocol", asked->system->name);
-    json_flag(&json, "messages", asked->messages);
+    json_text(&json, "kind", asked_kind_word(asked->kind));
     json_number(&json, "processes", asked->system->processes);
     json_text(&json, "described", text);
     json_list(&json, "promises");

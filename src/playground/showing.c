@@ -3,7 +3,8 @@
  *
  * What the search's analyses find in the whole graph is looked for in one run here, by the same
  * definitions (check/search/analyses.h). A cycle is a stretch of the run that ends in the state in
- * which it began, numbers aside: it could be gone round for ever.
+ * which it began, numbers aside: it could be gone round for ever. What shows in one state, by all
+ * that can follow it, is in standing.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +28,11 @@ static bool stays_in(const struct session *session, size_t from, size_t to, unsi
     return true;
 }
 
-/* A copy of the state with its numbers made small, if the protocol's numbers grow. */
-static void reduce(const struct session *session, const unsigned char *state, unsigned char *copy)
+void session_reduce(const struct session *session, const unsigned char *state, unsigned char *copy)
 {
     const struct register_model *model = &session->asked.words.model;
     memmove(copy, state, session->asked.system->size);
-    if (!session->asked.messages && model->protocol->normalise)
+    if (session->asked.kind == ASKED_REGISTERS && model->protocol->normalise)
         model->protocol->normalise(model, copy);
 }
 
@@ -86,10 +86,11 @@ static bool starves(struct session *session, size_t from, size_t to, unsigned ki
     if (!kinds_within(session, from, to, kinds))
         return false;
     for (unsigned victim = 0; victim < session->asked.system->processes; victim++)
-        if (stays_in(session, from, to, victim, WAITING) &&
+        if (asked_may_suffer(&session->asked, victim) &&
+            stays_in(session, from, to, victim, WAITING) &&
             (!able || is_able(session, from, victim)) && is_fair(session, from, to)) {
-            snprintf(why, room, "P%u waits, and the moves from %zu on can go round for ever",
-                     asked_place(&session->asked, victim), from + 1);
+            snprintf(why, room, "%s%u waits, and the moves from %zu on can go round for ever",
+                     asked_who(&session->asked), asked_place(&session->asked, victim), from + 1);
             return true;
         }
     return false;
@@ -106,13 +107,32 @@ static bool overtakes(const struct session *session, size_t from, size_t to, cha
             const struct move move = session->moves[at].move;
             if (move.enters && move.process != victim &&
                 system->conflict(system, session_state(session, at + 1), victim, move.process)) {
-                snprintf(why, room, "P%u passes P%u, and from move %zu on it can do so for ever",
-                         asked_place(&session->asked, move.process),
-                         asked_place(&session->asked, victim), from + 1);
+                snprintf(why, room, "%s%u passes %s%u, and from move %zu on it can do so for ever",
+                         asked_who(&session->asked), asked_place(&session->asked, move.process),
+                         asked_who(&session->asked), asked_place(&session->asked, victim),
+                         from + 1);
                 return true;
             }
         }
     }
+    return false;
+}
+
+/* A cycle without an error on which exclusion is broken. */
+static bool relapses(struct session *session, size_t from, size_t to, char *why, size_t room)
+{
+    const struct system *system = session->asked.system;
+    if (!system->legitimate ||
+        !kinds_within(session, from, to, 1u << MOVE_STEP | 1u << MOVE_START | 1u << MOVE_SYSTEM))
+        return false;
+    for (size_t at = from; at < to; at++)
+        if (!system->legitimate(system, session_state(session, at)) && is_fair(session, from, to)) {
+            snprintf(why, room,
+                     "two are inside, without any further error, and the moves from %zu on can go "
+                     "round for ever",
+                     from + 1);
+            return true;
+        }
     return false;
 }
 
@@ -137,9 +157,9 @@ static bool runs_on(const struct session *session, size_t from, size_t to, bool 
         }
         if (fits && moves) {
             snprintf(why, room,
-                     alone ? "P%u spins from move %zu on while nobody else moves"
-                           : "P%u goes on from move %zu without a look at its deadline",
-                     asked_place(&session->asked, process), from + 1);
+                     alone ? "%s%u spins from move %zu on while nobody else moves"
+                           : "%s%u goes on from move %zu without a look at its deadline",
+                     asked_who(&session->asked), asked_place(&session->asked, process), from + 1);
             return true;
         }
     }
@@ -163,6 +183,8 @@ static bool shows_cycle(struct session *session, size_t from, size_t to, enum pr
         return runs_on(session, from, to, true, why, room);
     case PROPERTY_GIVING_UP:
         return runs_on(session, from, to, false, why, room);
+    case PROPERTY_RECOVERY:
+        return relapses(session, from, to, why, room);
     default:
         return false;
     }
@@ -174,9 +196,9 @@ static bool find_cycle(struct session *session, size_t index, enum property prop
     const size_t size = session->asked.system->size;
     unsigned char here[STATE_SIZE_MOST] __attribute__((aligned(8)));
     unsigned char there[STATE_SIZE_MOST] __attribute__((aligned(8)));
-    reduce(session, session_state(session, index), here);
+    session_reduce(session, session_state(session, index), here);
     for (size_t from = index; from-- > 0;) {
-        reduce(session, session_state(session, from), there);
+        session_reduce(session, session_state(session, from), there);
         if (memcmp(here, there, size) == 0 &&
             shows_cycle(session, from, index, property, why, room))
             return true;
@@ -220,9 +242,9 @@ static bool shows_inversion(const struct session *session, size_t index, bool by
             for (size_t since = at + 1;
                  since-- > 0 && status_at(session, since, first) == STATUS_QUEUED;)
                 if (is_fresh(session, since, move.process, by_class)) {
-                    snprintf(why, room, "P%u was in the queue before P%u %s",
-                             asked_place(&session->asked, first),
-                             asked_place(&session->asked, move.process),
+                    snprintf(why, room, "%s%u was in the queue before %s%u %s",
+                             asked_who(&session->asked), asked_place(&session->asked, first),
+                             asked_who(&session->asked), asked_place(&session->asked, move.process),
                              by_class ? "looked, and should precede it" : "began");
                     return true;
                 }
@@ -231,90 +253,17 @@ static bool shows_inversion(const struct session *session, size_t index, bool by
     return false;
 }
 
-/* The system from one state of the run on, as far as those alive can take it: an entry ends the
- * search. */
-struct rest {
-    struct system system;
-    const struct session *session;
-    size_t index;
-    unsigned kinds;
-    bool reduced;
-};
-
-static void rest_begin(const struct system *system, unsigned char *state)
+/* Somebody asked, nobody else is there, and it is as if it had not asked. */
+static bool shows_unheard(const struct session *session, size_t index, char *why, size_t room)
 {
-    const struct rest *rest = system->context;
-    const unsigned char *here = session_state(rest->session, rest->index);
-    memcpy(state, here, system->size);
-    if (rest->reduced)
-        reduce(rest->session, here, state);
-}
-
-static void rest_successors(const struct system *system, const unsigned char *state,
-                            struct successors *out)
-{
-    const struct rest *rest = system->context;
-    const struct system *whole = rest->session->asked.system;
-    whole->successors(whole, state, out);
-    unsigned kept = 0;
-    for (unsigned at = 0; at < out->count; at++) {
-        if (!(rest->kinds >> out->move[at].kind & 1))
-            continue;
-        out->move[kept] = out->move[at];
-        out->stays[kept] = out->stays[at];
-        out->complaint[kept] = out->move[at].enters ? "entry" : NULL;
-        memmove(out->states + kept * out->size, out->states + at * out->size, out->size);
-        if (rest->reduced)
-            reduce(rest->session, out->states + kept * out->size, out->states + kept * out->size);
-        kept++;
-    }
-    out->count = kept;
-}
-
-static const char *rest_judge(const struct system *system, const unsigned char *state)
-{
-    const struct rest *rest = system->context;
-    const struct system *whole = rest->session->asked.system;
-    for (unsigned process = 0; process < whole->processes; process++)
-        if (WAITING >> whole->status(whole, state, process) & 1)
-            return NULL;
-    return "nobody waits";
-}
-
-static enum search_end rest_search(const struct rest *rest)
-{
-    struct search search = {.system = &rest->system,
-                            .limits = {.memory = (size_t)1 << 27, .states = 1u << 18}};
-    const enum search_end end = search_run(&search) == 0 ? search.end : SEARCH_MEMORY;
-    search_close(&search);
-    return end;
-}
-
-/* Somebody waits, and by no steps of those who are there can anybody enter any more. */
-static bool shows_stuck(const struct session *session, size_t index, char *why, size_t room)
-{
-    struct rest rest = {
-        .system = *session->asked.system,
-        .session = session,
-        .index = index,
-        .kinds = 1u << MOVE_STEP | 1u << MOVE_SYSTEM |
-                 (asked_needs_newcomers(&session->asked) ? 1u << MOVE_START : 0),
-    };
-    rest.system.context = &rest;
-    rest.system.begin = rest_begin;
-    rest.system.successors = rest_successors;
-    rest.system.judge = rest_judge;
-    rest.system.goals = 0;
-    /* Numbers as they are, if that comes to an end; a newcomer may make them grow for ever. */
-    enum search_end end = rest_search(&rest);
-    if (end != SEARCH_EXHAUSTED && end != SEARCH_VIOLATED) {
-        rest.reduced = true;
-        end = rest_search(&rest);
-    }
-    const bool stuck = end == SEARCH_EXHAUSTED;
-    if (stuck)
-        snprintf(why, room, "somebody waits, and whatever is done now, nobody can enter");
-    return stuck;
+    if (index == 0 || session->moves[index - 1].move.kind != MOVE_START)
+        return false;
+    for (unsigned process = 0; process < session->asked.system->processes; process++)
+        if (status_at(session, index, process) != STATUS_IDLE)
+            return false;
+    snprintf(why, room, "%s%u asked, and nothing comes of it", asked_who(&session->asked),
+             asked_place(&session->asked, session->moves[index - 1].move.process));
+    return true;
 }
 
 bool session_shows(struct session *session, size_t index, enum property property, char *why,
@@ -329,12 +278,13 @@ bool session_shows(struct session *session, size_t index, enum property property
             }
         return false;
     case PROPERTY_PROGRESS:
-        return shows_stuck(session, index, why, room);
+        return standing_stuck(session, index, why, room);
     case PROPERTY_ORDER:
     case PROPERTY_PRECEDENCE:
         return shows_inversion(session, index, property == PROPERTY_PRECEDENCE, why, room);
     case PROPERTY_REACHED:
-        return false; /* no run shows what never happens */
+        return shows_unheard(session, index, why, room) ||
+               standing_refused(session, session_state(session, index), why, room);
     default:
         return find_cycle(session, index, property, why, room);
     }

@@ -77,10 +77,11 @@ bool view_verdict(const char *words, size_t memory, void (*progress)(const struc
         return false;
     }
     const unsigned properties = asked->words.properties;
-    struct verdict verdict = {.properties = properties ? properties : asked_promises(asked),
-                              .newcomers = asked_needs_newcomers(asked)};
-    struct search search = {
-        .system = asked->system, .limits = asked->words.limits, .progress = progress};
+    struct verdict verdict = {.properties = properties ? properties : asked_promises(asked)};
+    struct search search = {.system = asked->system, .limits = asked->words.limits};
+    if (asked->kind == ASKED_REGISTERS)
+        check_begin(&asked->words, &search, &verdict);
+    search.progress = progress;
     search.limits.memory = memory;
     const int error = verdict_reach(&search, &verdict);
     if (error)

@@ -4,6 +4,7 @@
 
 usage: page.py BUILD_DIRECTORY [NAME...]     axe-core is in BUILD_DIRECTORY/axe (./dev test fetches it by npm)
 """
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +19,13 @@ BUILD = os.path.abspath(sys.argv[1])
 AFTERYOU = os.path.join(BUILD, "afteryou")
 AXE = os.path.join(BUILD, "axe", "node_modules", "axe-core", "axe.min.js")
 PYTHON = os.path.join(os.path.dirname(os.path.dirname(HERE)), "bindings", "python")
+# The colour in the corner of the space-time diagram, once that is drawn.
+PAPER = """(() => {
+    const image = document.querySelector('#spacetime'), canvas = document.createElement('canvas');
+    if (!image.complete) return null;
+    canvas.getContext('2d').drawImage(image, 0, 0);
+    return [...canvas.getContext('2d').getImageData(2, 2, 1, 1).data].slice(0, 3);
+})()"""
 HOSTILE = "<script>document.title='broken in'</script><img src=x onerror=alert(1)>"
 
 
@@ -222,6 +230,10 @@ def test_a_recorded_run_is_a_page_of_its_own(browser):
         assert browser.count("main script") == 0 and HOSTILE in browser.text("main")
         assert browser.text("[data-region] h2").startswith("x in /"), "the space that all have in common is told apart"
         browser.wait("return document.querySelector('#spacetime').naturalWidth > 0", "the diagram is drawn")
+        for theme, paper in (("light", [255, 255, 255]), ("dark", [24, 33, 43]), ("light", [255, 255, 255])):
+            if browser.js("return document.documentElement.dataset.theme") != theme:
+                browser.click("#theme")
+            browser.wait(f"return JSON.stringify({PAPER}) === '{json.dumps(paper, separators=(',', ':'))}'", f"the diagram is {theme}, like its page")
         wide = browser.js("return document.querySelector('.bands').clientWidth")
         browser.js("const zoom = document.querySelector('#zoom'); zoom.value = 2; zoom.dispatchEvent(new Event('input'))")
         assert browser.js("return document.querySelector('.bands').clientWidth") == 4 * wide

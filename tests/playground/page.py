@@ -7,6 +7,7 @@ usage: page.py BUILD_DIRECTORY [NAME...]
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 import xml.dom.minidom
@@ -17,9 +18,13 @@ from browser import ROOT, run_tests  # noqa: E402
 PAIR_ENTERS = ["Ab", "As", "As", "As"]  # A, B, C, E: nobody else is there
 
 
-def words_of(level):
+def solutions():
     with open(os.path.join(ROOT, "web", "texts", "solutions.json"), encoding="utf-8") as file:
-        return json.load(file)[level]["moves"]
+        return json.load(file)
+
+
+def words_of(level):
+    return solutions()[level]["moves"]
 
 
 def marked_lines(browser):
@@ -122,6 +127,28 @@ def test_three_levels_by_their_known_solutions(browser):
         assert browser.text(".history"), "what was published"
     browser.open("#view=levels")
     assert browser.count(".level.solved") == 3
+
+
+def test_rounds_and_refusals_are_levels_that_can_be_won(browser):
+    """What no single move shows: one waits for nothing; errors after which exclusion never comes back; one waits for ever."""
+    for level, expected in (("bakery-without-sharing -n 2", "may be inside together"), ("ricart-agrawala-deaf -n 3", "nothing comes of it"),
+                            ("bakery-relapsing --errors waiting", "can go round for ever"), ("forks-ids-meek -n 3 --no-deaths", "waits, and the moves from")):
+        solution, words = words_of(level), level.replace(" ", "+")
+        browser.open(f"#view=play&level={words}&check={words}&moves={''.join(solution[:-1])}")
+        assert browser.text("#level-end") == "" and browser.text(".place").startswith(f"{len(solution) - 1} of"), f"{level} is not solved yet"
+        browser.moves(solution[-1:])
+        said = browser.text("#level-end")
+        assert expected in said and f"You broke it in {len(solution)} move" in said, said
+
+
+def test_a_hint_that_would_take_minutes_comes_from_the_known_way(browser):
+    level = "ricart-agrawala-no-inside-test -n 3 --requests 1 --crashes 2 --joins 2"
+    browser.open("#view=play&level=" + level.replace(" ", "+"))
+    browser.moves(words_of(level)[:1])
+    browser.click("#hint")
+    browser.click("#hint")
+    left = browser.wait("return /From here (\\d+) moves? will do/.exec(document.querySelector('.hint').textContent)?.[1]")
+    assert int(left) == len(words_of(level)) - 1
 
 
 def test_hints_lead_to_the_end(browser):
@@ -258,6 +285,33 @@ def test_every_broken_protocol_can_be_opened(browser):
             return document.querySelector('.wrong').textContent || choice.value !== name || !document.querySelector('.column');
         });""", names)
     assert refused == []
+
+
+def test_the_page_offers_what_the_command_knows(browser):
+    """By the list of the command itself: a protocol that is new there must not be forgotten here."""
+    listed = subprocess.run([os.path.join(sys.argv[1], "afteryou"), "check", "--list"], capture_output=True, text=True, check=True).stdout
+    for view in ("step", "check"):
+        browser.open(f"#view={view}")
+        offered = browser.js("return [...document.querySelectorAll('#protocol option')].map((each) => each.value)")
+        assert sorted(offered) == sorted(line.split()[0] for line in listed.splitlines()), view
+    browser.open("#view=levels")
+    played = browser.js("return [...document.querySelectorAll('.level')].map((each) => each.dataset.level.split(' ')[0])")
+    broken = {line.split()[0] for line in listed.splitlines() if "refuted: " in line}
+    assert broken == set(played) - {"courtesy"}, "each broken one is a level, and the last is not broken"
+
+
+def test_a_link_is_stepped_and_its_packets_are_delivered(browser):
+    browser.open("#view=step&check=link")
+    browser.moves(["Ab", "Af6", "Bf8", "Af12"])  # says, dials; accepts; sends
+    assert browser.statuses() == ["not all is taken", "all is taken"]
+    assert browser.text(".arrow text") == "message 1, 0 taken, connection 0"
+    assert "Connection 0 is open at both ends." in browser.text(".network")
+    browser.click("[data-deliver]")
+    assert any("bool link_receive(" in line for line in marked_lines(browser)), "what handled it"
+    browser.moves(["Bf12"])
+    browser.click("[data-deliver]")
+    assert browser.statuses() == ["all is taken", "all is taken"]
+    assert browser.count(".diagram .message") == 2, "an arrow for each packet"
 
 
 def test_each_paper_has_its_claims_and_they_open(browser):

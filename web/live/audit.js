@@ -101,7 +101,7 @@ class RecordedPage {
                     {class: 'head-tools'},
                     make('label', {class: 'small', for: 'zoom'}, 'Zoom'),
                     this.zoom,
-                    new Theme().button,
+                    new Theme((theme) => this.dress(theme)).button,
                 ),
             );
         const picture = document.getElementById('picture');
@@ -130,6 +130,15 @@ class RecordedPage {
         this.show();
         addEventListener('resize', () => beforePaint('charts', () => this.show()));
         document.documentElement.dataset.ready = 'yes';
+    }
+
+    // The diagram is a picture with its own style: dark where its root has that class.
+    dress(theme) {
+        const picture = document.getElementById('spacetime'),
+            bare = decodeURIComponent(picture.src).replace('<svg class="dark" ', '<svg '),
+            dressed = theme === 'dark' ? bare.replace('<svg ', '<svg class="dark" ') : bare,
+            kind = 'data:image/svg+xml,';
+        picture.src = kind + encodeURIComponent(dressed.slice(kind.length));
     }
 
     judgement() {

@@ -42,6 +42,14 @@ class Searcher {
     }
 }
 
+// A link is judged by the same analyses, of other things.
+const LINK_PROPERTIES = {
+    exclusion: ['delivery', 'each end takes the other’s messages in order, each once'],
+    progress: ['progress', 'whatever was said can still be taken, and its sender know it'],
+    lockout: ['lockout', 'whatever was said is taken in the end, and its sender knows it'],
+    reached: ['reached', 'all that may happen to a link was seen'],
+};
+
 const ANSWERS = {holds: '✓ holds', broken: '✗ BROKEN', unknown: '? not decided'};
 
 class CheckPage {
@@ -119,12 +127,14 @@ class CheckPage {
             `${plural(verdict.states, 'state')}, ${plural(verdict.moves, 'move')}, ` +
             `depth ${verdict.depth}, ${verdict.seconds.toFixed(2)} s: ${verdict.end}.`;
         const meanings = this.app.catalogue.properties;
+        const link = this.app.catalogue.protocols[words.split(' ')[0]]?.kind === 'link';
+        const named = (name) => (link && LINK_PROPERTIES[name]) || [name, meanings[name]];
         const rows = Object.entries(verdict.properties).map(([name, finding]) =>
             make(
                 'tr',
                 {class: finding.answer, 'data-property': name},
-                make('th', {scope: 'row'}, name),
-                make('td', {class: 'meaning'}, meanings[name]),
+                make('th', {scope: 'row'}, named(name)[0]),
+                make('td', {class: 'meaning'}, named(name)[1]),
                 make(
                     'td',
                     {class: 'answer'},

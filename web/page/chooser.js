@@ -18,6 +18,8 @@ const NOT_HERE = new Set([
     '--seed',
     '--property',
     '--no-reduction',
+    '--threads',
+    '--compact',
 ]);
 const SAMPLES = ['1', '2', '1:0']; // of a value that is no word of a list
 
@@ -125,18 +127,15 @@ class Chooser {
         const groups = {
             'Shared registers': [],
             Messages: [],
+            'What carries messages': [],
             'Broken: registers': [],
             'Broken: messages': [],
+            'Broken: what carries messages': [],
         };
+        const kinds = Object.keys(NAMES);
         for (const [name, about] of Object.entries(APP.catalogue.protocols)) {
-            const broken = about.refutes || about.left_out;
-            groups[
-                broken
-                    ? `Broken: ${about.messages ? 'messages' : 'registers'}`
-                    : about.messages
-                      ? 'Messages'
-                      : 'Shared registers'
-            ].push(name);
+            const broken = about.refutes || about.left_out ? kinds.length : 0;
+            Object.values(groups)[kinds.indexOf(about.kind) + broken].push(name);
         }
         return Object.entries(groups).map(([label, names]) =>
             make(
@@ -199,7 +198,9 @@ class Chooser {
             about.summary ||
             (about.left_out
                 ? `${about.base} without ${about.left_out}`
-                : 'a message protocol, as it ships');
+                : about.kind === 'messages'
+                  ? 'a message protocol'
+                  : 'two ends, connections that fail, and a ledger that does not');
         this.line.value = words;
         if (this.shownWords === words) return;
         this.shownWords = words;

@@ -37,7 +37,9 @@ class ColumnsView {
             ? 'dead'
             : process.asleep
               ? 'waiting, asleep'
-              : STATUS_WORDS[process.status];
+              : (this.session.info.kind === 'link' ? LINK_STATUS_WORDS : STATUS_WORDS)[
+                    process.status
+                ];
         const name = nameOf(this.session, index);
         const moved = this.session.at && this.session.steps[this.session.at - 1].process === index;
         return make(
@@ -115,8 +117,9 @@ class ColumnsView {
     }
 
     moves(process, index) {
+        const {kind} = this.session.info;
         if (!process.moves.length) {
-            const why = process.asleep
+            const why = kind === 'link' ? 'It has nothing to do.' : process.asleep
                 ? 'It sleeps until another wakes it.'
                 : process.status === 'halted'
                   ? 'It never moves again.'
@@ -127,8 +130,8 @@ class ColumnsView {
                       : 'It waits for a message.';
             return make('p', {class: 'nothing'}, why);
         }
-        const ordinary = process.moves.filter((about) => !'dgf'.includes(about.move[1]));
-        const rare = process.moves.filter((about) => 'dgf'.includes(about.move[1]));
+        const ordinary = process.moves.filter((about) => !isRare(about, kind));
+        const rare = process.moves.filter((about) => isRare(about, kind));
         return make(
             'div',
             {class: 'moves'},
@@ -142,8 +145,10 @@ class ColumnsView {
     }
 
     moveButton(about, index, rare) {
-        const word = moveWord(about.move, about, this.session.info.messages);
-        const text = about.text
+        const word = moveWord(about.move, about, this.session.info.kind);
+        const text = (
+            this.session.info.kind === 'link' ? about.text.replace(/^\w+,? ?/, '') : about.text
+        )
             .replace(/^(begins[^;]*|leaves|gives up|requests); ?/, '')
             .replace(/^(dies|begins|leaves|requests)$/, '');
         const kind = kindOf(about.move) === 'd' ? 'kill' : rare ? 'rarely' : 'go';

@@ -8,20 +8,47 @@ const LANE = 62,
     LEFT = 64,
     LETTER_WIDE = 5.8; // of a value
 
+const LINK_MARKS = {says: 'say', doubts: '?', dials: '+', accepts: '+', closes: '×', sends: '→'};
+
 // For each fetch the index of the move that stored what it read, which the engine tells; for each
 // receipt that of its send. −1: none.
 function origins(steps) {
     const sent = new Set();
     return steps.map((step, at) =>
-        step.access ? (step.access.from ?? -1) : receiptOrigin(steps, step, at, sent),
+        step.access
+            ? (step.access.from ?? -1)
+            : step.text.startsWith('receives')
+              ? receiptOrigin(steps, step, at, sent)
+              : -1,
     );
+}
+
+// Of a link, "receives NUMBER, the other having taken TAKEN, WAY": the earliest such send of the
+// other end that no earlier receipt has used; over a connection, since that was dialled.
+function linkOrigin(steps, step, at, sent) {
+    const [, packet, taken, way] = /^receives (\d+), the other having taken (\d+), ([\w ]+)/.exec(
+        step.text,
+    );
+    const says = `sends ${packet}, having taken ${taken}, ${way}`;
+    let first = -1;
+    for (let earlier = at - 1; earlier >= 0; earlier--) {
+        if (steps[earlier].text === `dials ${way.replace('over ', '')}`) break;
+        if (
+            steps[earlier].process !== step.process &&
+            steps[earlier].text.split('; ').includes(says) &&
+            !sent.has(`${earlier} ${way}`)
+        )
+            first = earlier;
+    }
+    sent.add(`${first} ${way}`);
+    return first;
 }
 
 // "receives KIND from N": the earliest such send of N to this node that no earlier receipt has
 // used.
 function receiptOrigin(steps, step, at, sent) {
     const found = /^receives (\w+) from (\d+)/.exec(step.text);
-    if (!found) return -1;
+    if (!found) return linkOrigin(steps, step, at, sent);
     const [, kind, from] = found;
     for (let earlier = 0; earlier < at; earlier++) {
         const key = `${earlier} ${kind} ${step.process}`;
@@ -182,7 +209,7 @@ class Diagram {
                 draw(
                     'text',
                     {class: 'lane-name', x: 26, y: this.y(process) + 5},
-                    nameOf(this.session, process).replace('Node ', 'N'),
+                    shortNameOf(this.session, process),
                 ),
             ]),
         );
@@ -230,9 +257,12 @@ class Diagram {
             y = this.y(step.process);
         const kind =
             step.move[1] === 'd' ? 'dies' : step.access?.kind === 'write' ? 'store' : 'fetch';
-        const label = this.session.info.messages
-            ? {b: 'req', s: 'rel', f: 'join'}[step.move[1]] || ''
-            : step.access?.label || {f: '!'}[step.move[1]] || '';
+        const label =
+            this.session.info.kind === 'link'
+                ? wordOf(step.text, LINK_MARKS, '')
+                : this.session.info.kind === 'messages'
+                  ? {b: 'req', s: 'rel', f: 'join'}[step.move[1]] || ''
+                  : step.access?.label || {f: '!'}[step.move[1]] || '';
         const shape =
             kind === 'dies'
                 ? draw('path', {d: `M${x - 7} ${y - 7} l14 14 m0 -14 l-14 14`})

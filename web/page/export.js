@@ -66,16 +66,15 @@ class DiagramView {
 
     // What the shapes mean: of registers, or of messages.
     showKey() {
-        const {messages} = this.session.info;
-        if (this.keyOf === messages) return;
-        this.keyOf = messages;
+        const {kind} = this.session.info;
+        if (this.keyOf === kind) return;
+        this.keyOf = kind;
         const sample = (kind, words) => [make('span', {class: `sample ${kind}`}), words];
         replace(
             this.key,
-            sample('waits', 'waits'),
-            sample('inside', 'inside'),
-            sample('dead', 'dead'),
-            messages
+            sample('waits', kind === 'link' ? 'not all that it said is taken' : 'waits'),
+            kind === 'link' ? [] : [sample('inside', 'inside'), sample('dead', 'dead')],
+            kind !== 'registers'
                 ? make('span', {}, 'an arrow: a message, from its sender to where it arrived')
                 : [
                       sample('square', 'store'),

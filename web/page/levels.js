@@ -12,6 +12,12 @@ const GOALS = {
     able: 'Let one wait for ever though its condition is true and nobody new comes.',
     precedence: 'Let one enter before another that should precede it and already waits.',
     'giving-up': 'Find a round on which one never looks at its deadline.',
+    recovery:
+        'Let errors strike, and then find a round without any further error on which two are ' +
+        'inside at once.',
+    reached:
+        'Let one wait though nothing stands in its way: nobody is there with whom it could not ' +
+        'be inside.',
 };
 
 // The aims of the levels that break something at one moment, by what they break.
@@ -25,6 +31,7 @@ const BREAKS = {
     turn: 'Let one in before its turn: another in the queue has a smaller number.',
     told: 'Let one enter after a death inside untold, or told of what was told before.',
     race: 'Let one in that need not see all that was done inside before it.',
+    delivery: 'Have a message taken twice, left out, or counted as taken before it was.',
 };
 
 // The aim of a level, in words.

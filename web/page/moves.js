@@ -26,8 +26,25 @@ const kindOf = (move) => move[1];
 const wordOf = (text, words, otherwise) =>
     Object.entries(words).find(([begins]) => text.startsWith(begins))?.[1] || otherwise;
 
+// What is done at the end of a link: its words begin with what it does.
+const LINK_WORDS = {
+    says: 'Say',
+    doubts: 'Doubt',
+    dials: 'Dial',
+    accepts: 'Accept',
+    closes: 'Close',
+    sends: 'Send',
+    receives: 'Receive',
+};
+
+// What goes wrong, and is done on purpose only: of a link all else that may fail is how it works.
+const isRare = (about, kind) =>
+    kind === 'link' ? about.text.startsWith('closes') : 'dgf'.includes(kindOf(about.move));
+
 // What the button says; the text of the move is beside it.
-function moveWord(move, about, messages) {
+function moveWord(move, about, kind) {
+    const messages = kind === 'messages';
+    if (kind === 'link') return wordOf(about.text, LINK_WORDS, 'Go on');
     switch (kindOf(move)) {
         case 'b':
             return messages
@@ -63,6 +80,7 @@ function moveWord(move, about, messages) {
     }
 }
 
+const LINK_STATUS_WORDS = {idle: 'all is taken', queued: 'not all is taken'};
 const STATUS_WORDS = {
     idle: 'outside',
     doorway: 'in the doorway',

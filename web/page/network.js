@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Messages on their way, as arrows from node to node; a click delivers one.
 
-const NETWORK_WIDTH = 720;
 
 class NetworkView {
     constructor(session) {
@@ -19,7 +18,10 @@ class NetworkView {
             arrows = [];
         state.flying.forEach((packet, number) =>
             packet.to.forEach((to) => {
-                const move = `${String.fromCharCode(65 + to)}y${number || ''}`;
+                const move =
+                    this.session.info.kind === 'link'
+                        ? packet.move
+                        : `${String.fromCharCode(65 + to)}y${number || ''}`;
                 const may = state.processes[to].moves.some((about) => about.move === move);
                 arrows.push({...packet, to, move: may ? move : null});
             }),
@@ -28,12 +30,14 @@ class NetworkView {
     }
 
     show() {
-        this.element.hidden = !this.session.info.messages;
+        this.element.hidden = this.session.info.kind === 'registers';
         if (this.element.hidden) return;
         const arrows = this.arrows(),
             nodes = this.session.state().processes;
-        const height = 74 + 34 * Math.max(1, arrows.length);
-        const x = (node) => (NETWORK_WIDTH * (node + 0.5)) / nodes.length;
+        this.narrow = matchMedia('(max-width: 640px)').matches; // letters stay as large as elsewhere
+        const width = this.narrow ? 340 : 720,
+            height = 74 + 34 * Math.max(1, arrows.length);
+        const x = (node) => (width * (node + 0.5)) / nodes.length;
         replace(
             this.element,
             make(
@@ -44,7 +48,7 @@ class NetworkView {
             draw(
                 'svg',
                 {
-                    viewBox: `0 0 ${NETWORK_WIDTH} ${height}`,
+                    viewBox: `0 0 ${width} ${height}`,
                     class: 'arrows',
                     role: 'group',
                     'aria-label': 'Messages',
@@ -68,14 +72,39 @@ class NetworkView {
                     this.arrow(arrow, x(arrow.from), x(arrow.to), 70 + 34 * at),
                 ),
             ),
+            this.connections(),
         );
+    }
+
+    // Of a link: where each connection is open.
+    connections() {
+        const words = ({made, accepted, open}) =>
+            !made
+                ? 'is not made'
+                : open.length === 2
+                  ? 'is open at both ends'
+                  : `is open at ${open.length ? `end ${open[0]} only` : 'no end'}` +
+                    (accepted ? '' : ', and not accepted yet');
+        return (this.session.state().connections || []).map((connection, at) =>
+            make('p', {class: 'connection'}, `Connection ${at} ${words(connection)}.`),
+        );
+    }
+
+    label(arrow) {
+        if (this.session.info.kind === 'link')
+            return [
+                ...(arrow.number ? [this.narrow ? arrow.number : `message ${arrow.number}`] : []),
+                `${arrow.taken} taken`,
+                this.narrow ? arrow.name.replace('connection', 'c.') : arrow.name,
+            ].join(', ');
+        const notice = arrow.name === 'died' || arrow.name === 'joined';
+        const what = notice ? ` ${arrow.from}` : arrow.number ? `(${arrow.number})` : '';
+        return `${arrow.name}${what}`;
     }
 
     arrow(arrow, from, to, y) {
         const self = from === to;
-        const notice = arrow.name === 'died' || arrow.name === 'joined';
-        const what = notice ? ` ${arrow.from}` : arrow.number ? `(${arrow.number})` : '';
-        const label = `${arrow.name}${what}`;
+        const label = this.label(arrow);
         const middle = (from + to) / 2,
             width = 12 + 8 * label.length;
         const path = self

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One level: the aim, hints, and what is said when the promise is broken.
 
+// Of these the engine finds the shortest way from wherever one is.
+const SEARCHED = ['exclusion', 'reached'];
+
 class PlayPage {
     constructor(app) {
         this.app = app;
@@ -123,18 +126,19 @@ class PlayPage {
         replace(this.hint, make('p', {}, 'The checker looks for the shortest way from here …'));
         const {session} = this.app,
             moves = session.moves().slice(0, session.at);
-        const found =
-            level.property === 'exclusion'
-                ? (await this.app.searcher.run({hint: level.words, moves}))?.answer
-                : this.fromSolution(moves);
+        const {property, words} = level;
+        const searched = SEARCHED.includes(property)
+            ? (await this.app.searcher.run({hint: words, moves, property}))?.answer
+            : {too_far: true};
         if (this.app.level !== level) return null;
+        const found = searched?.too_far ? this.fromSolution(moves) : searched;
         if (!found?.left)
             return replace(
                 this.hint,
                 make(
                     'p',
                     {},
-                    found
+                    found?.common !== undefined
                         ? 'The checker’s way goes with yours for ' +
                               `${plural(found.common, 'move')}: go back to there, and ask again.`
                         : 'From here the checker found no way: go back a few moves, or begin anew.',
@@ -155,7 +159,8 @@ class PlayPage {
         );
     }
 
-    // Where a round must be closed, the way that is kept is all that is known.
+    // Where a round must be closed, or the search from here would take minutes, the way that is kept
+    // is all that is known.
     fromSolution(moves) {
         const way = this.level.moves,
             apart = moves.findIndex((move, at) => way[at] !== move),

@@ -135,5 +135,9 @@ function brokenWords(broken) {
     return text[0].toUpperCase() + text.slice(1);
 }
 
+const NAMES = {registers: 'P', messages: 'Node ', link: 'End '};
 const nameOf = (session, process) =>
-    session.info.messages ? `Node ${process}` : `P${session.state().processes[process].place}`;
+    NAMES[session.info.kind] + session.state().processes[process].place;
+// "N1": where there is little room.
+const shortNameOf = (session, process) =>
+    nameOf(session, process).replace(/^([A-Z])\w* /, '$1');

@@ -31,6 +31,23 @@ function handledBlocks(step, blocks) {
     return blocks[event] || (kind ? blocks.EVENT_MESSAGE : []) || [];
 }
 
+// Likewise of a link: the functions that the move called.
+const LINK_FUNCTIONS = {
+    says: 'link_say',
+    doubts: 'link_doubt',
+    dials: 'link_up',
+    accepts: 'link_up',
+    closes: 'link_down',
+    sends: 'link_next',
+    receives: 'link_receive',
+};
+
+function linkBlocks(step, blocks) {
+    const called = [wordOf(step.text, LINK_FUNCTIONS, '')];
+    if (step.text.includes('; sends')) called.push('link_next');
+    return called.flatMap((name) => blocks[name] || []);
+}
+
 class SourceView {
     constructor(session, data) {
         this.session = session;
@@ -60,10 +77,12 @@ class SourceView {
                     {process, soft, first: line === first},
                 ]);
         };
-        if (this.session.info.messages) {
-            const file = this.data.files[APP.catalogue.protocols[this.session.info.protocol].base];
+        const {kind, protocol} = this.session.info;
+        if (kind !== 'registers') {
+            const file = this.data.files[APP.catalogue.protocols[protocol].base];
+            const handled = kind === 'link' ? linkBlocks : handledBlocks;
             if (last)
-                handledBlocks(last, this.data.blocks[file] || {}).forEach(([first, end], at) =>
+                handled(last, this.data.blocks[file] || {}).forEach(([first, end], at) =>
                     add(first, end, last.process, at > 0),
                 );
             return {file, marks};
@@ -133,7 +152,7 @@ class SourceView {
                     make(
                         'b',
                         {style: `--mark:${COLOURS[mark.process]}`},
-                        nameOf(this.session, mark.process).replace('Node ', 'N'),
+                        shortNameOf(this.session, mark.process),
                     ),
                 ),
         );

@@ -2,7 +2,9 @@
 // Light and dark: as the system has it, until one is chosen.
 
 class Theme {
-    constructor() {
+    // `changed` is told of each theme, the first one too.
+    constructor(changed) {
+        this.changed = changed;
         let kept = null;
         try {
             kept = localStorage.getItem('afteryou-theme');
@@ -26,6 +28,7 @@ class Theme {
     set(theme, keep) {
         document.documentElement.dataset.theme = theme;
         this.button.textContent = theme === 'dark' ? '☀ Light' : '☾ Dark';
+        this.changed?.(theme);
         try {
             if (keep) localStorage.setItem('afteryou-theme', theme);
         } catch {

@@ -87,8 +87,9 @@ class Transport {
     // One move by chance; deaths and the like one time in twelve. False where the walk must end.
     random() {
         const moves = this.session.state().processes.flatMap((process) => process.moves);
-        const rare = moves.filter((about) => 'dgf'.includes(about.move[1]));
-        const plain = moves.filter((about) => !'dgf'.includes(about.move[1]));
+        const {kind} = this.session.info;
+        const rare = moves.filter((about) => isRare(about, kind));
+        const plain = moves.filter((about) => !isRare(about, kind));
         const rarely =
             this.deaths.checked && rare.length && (Math.random() < 1 / 12 || !plain.length);
         const from = rarely ? rare : plain;

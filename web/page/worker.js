@@ -16,7 +16,7 @@ onmessage = async ({data}) => {
             return postMessage({verdict: engine.call('check', data.check, MEMORY)});
         engine.call('open', data.hint);
         data.moves.forEach((move, index) => engine.call('make', move, index));
-        postMessage({hint: engine.call('hint', '', data.moves.length)});
+        postMessage({hint: engine.call('hint', data.property, data.moves.length)});
     } catch (error) {
         postMessage({
             verdict: {error: `The search failed: ${error.message}`},

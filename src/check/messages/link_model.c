@@ -36,7 +36,7 @@ static enum move_kind kind_of(enum doing_kind kind)
     }
 }
 
-static struct move move_of(unsigned self, unsigned slot, enum doing_kind kind)
+struct move link_move(unsigned self, unsigned slot, enum doing_kind kind)
 {
     return (struct move){.process = (uint8_t)self,
                          .kind = (uint8_t)kind_of(kind),
@@ -59,7 +59,7 @@ static void try_doing(const struct link_model *model, const struct link_bytes *f
 {
     struct link_bytes state = *from;
     struct link_doing doing = {.model = model, .state = &state, .self = self, .slot = slot};
-    struct move move = move_of(self, slot, kind);
+    struct move move = link_move(self, slot, kind);
     link_make(&doing, kind);
     for (unsigned end = 0; end < ENDS; end++)
         move.enters |= !is_done(from, end) && is_done(&state, end);

@@ -144,8 +144,12 @@ static void receive(struct link_doing *doing, enum link_way way, struct link_pac
 {
     struct end_bytes *end = &doing->state->end[doing->self];
     struct link link = read_end(doing->model, end);
-    tell(doing, "receives %u, the other having taken %u", (unsigned)packet.number,
+    tell(doing, "receives %u, the other having taken %u, ", (unsigned)packet.number,
          (unsigned)packet.taken);
+    if (way == LINK_DIRECTLY)
+        tell(doing, "over connection %u", doing->slot);
+    else
+        tell(doing, "through the ledger");
     if (!link_makes_sense(&link, packet))
         doing->complaint = "delivery: more is acknowledged than was said";
     if (link_receive(&link, way, packet)) {

@@ -70,5 +70,7 @@ static inline bool is_done(const struct link_bytes *state, unsigned end)
 bool link_may_do(const struct link_model *model, const struct link_bytes *state, unsigned self,
                  unsigned slot, enum doing_kind kind);
 void link_make(struct link_doing *doing, enum doing_kind kind);
+/* The move that does it. */
+struct move link_move(unsigned self, unsigned slot, enum doing_kind kind);
 
 #endif

@@ -142,10 +142,10 @@ struct admission {
 int admission_measure(struct search *search, const struct statuses *statuses, unsigned events,
                       struct admission *admission);
 
-/* After the last error exclusion is broken finitely often. 0, -ENOMEM, or 1 with a state in which
- * it is broken again and again. The system says what is legitimate. */
+/* After the last error exclusion is broken finitely often. 0, -ENOMEM, or 1 with a cycle that
+ * begins where it is broken. The system says what is legitimate. */
 int recovery_find_relapse(struct search *search, const struct statuses *statuses,
-                          uint32_t *relapse);
+                          struct way *cycle);
 
 /* Strongly connected components of a walk, each handed over once all that it leads to have been.
  * `visit` returns non-zero to end the walk; 0, that value, or -ENOMEM is returned. */
@@ -163,6 +163,9 @@ int components_visit(struct search *search, const struct statuses *statuses,
 
 /* Whether there is a weakly fair cycle through all states of the component. */
 bool starvation_is_fair(const struct search *search, const struct component *component);
+/* A round trip from `home` through such a component that pays everything owed. 1, or -ENOMEM. */
+int starvation_draw(struct search *search, const struct component *component, uint32_t home,
+                    struct way *cycle);
 
 static inline bool walk_has_state(const struct walk *walk, const struct statuses *statuses,
                                   uint32_t state)

@@ -138,8 +138,8 @@ static int pay(struct search *search, const struct component *component, struct 
     return 0;
 }
 
-/* A round trip through the component that pays everything owed. */
-static int draw_cycle(struct search *search, const struct component *component, struct way *cycle)
+int starvation_draw(struct search *search, const struct component *component, uint32_t home,
+                    struct way *cycle)
 {
     struct route route = {.count = component->count};
     struct grown room = {0};
@@ -151,7 +151,6 @@ static int draw_cycle(struct search *search, const struct component *component, 
     route.queue = route.members + route.count;
     memcpy(route.members, component->members, route.count * sizeof *route.members);
     qsort(route.members, route.count, sizeof *route.members, by_number);
-    const uint32_t home = route.members[0];
     uint32_t here = home;
     unsigned owing = (1u << 2 * PROCESSES_MOST) - 1, settled = 0;
     int answer = 1;
@@ -182,7 +181,11 @@ static int judge_component(struct search *search, const struct component *compon
         return 0;
     struct way *cycle = context;
     cycle->victim = component->walk->process;
-    return draw_cycle(search, component, cycle);
+    uint32_t first = component->members[0];
+    for (uint32_t at = 1; at < component->count; at++)
+        if (component->members[at] < first)
+            first = component->members[at];
+    return starvation_draw(search, component, first, cycle);
 }
 
 static int find(struct search *search, const struct statuses *statuses, struct walk walk,

@@ -248,17 +248,13 @@ static int judge_admission(struct search *search, const struct statuses *statuse
 static int judge_recovery(struct search *search, const struct statuses *statuses,
                           struct finding *finding)
 {
-    uint32_t relapse = 0;
-    const int answer = recovery_find_relapse(search, statuses, &relapse);
-    if (answer < 0)
-        return answer;
-    finding->answer = answer ? ANSWER_BROKEN : ANSWER_HOLDS;
-    if (!answer)
-        return 0;
-    snprintf(finding->detail, sizeof finding->detail,
-             "exclusion breaks again and again from here on");
-    const int error = run_to(search, relapse, &finding->run);
-    return error ? error : run_tell(search->system, &finding->run);
+    struct way cycle = {0};
+    const int answer = recovery_find_relapse(search, statuses, &cycle);
+    const int error = conclude(search, finding, answer, &cycle, true);
+    if (answer == 1)
+        snprintf(finding->detail, sizeof finding->detail, "exclusion breaks again and again");
+    store_release(&search->store, &cycle.hops);
+    return error;
 }
 
 static int judge_graph(struct search *search, struct verdict *verdict)

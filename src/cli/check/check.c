@@ -52,8 +52,7 @@ unsigned check_promises(const struct register_model *model)
     return promised;
 }
 
-/* The process at the place whose lockout is judged. */
-static unsigned victims(const struct check_words *asked)
+unsigned check_victims(const struct check_words *asked)
 {
     if (!asked->victim && asked->model.protocol->endless)
         return 1u << asked->model.process_of[asked->model.places - 1];
@@ -85,21 +84,27 @@ static const char *unmet(const struct register_model *model)
     return NULL;
 }
 
+void check_begin(const struct check_words *asked, struct search *search, struct verdict *verdict)
+{
+    /* Whatever else is asked: it says nothing of a protocol in which nobody ever enters. */
+    *verdict = (struct verdict){.properties = asked->properties
+                                                  ? asked->properties | 1u << PROPERTY_REACHED
+                                                  : check_promises(&asked->model),
+                                .newcomers = asked->model.problem == PROBLEM_ALLOCATION,
+                                .overtaken = asked->overtaken,
+                                .interval = asked->interval};
+    *search = (struct search){
+        .system = &asked->model.system, .victims = check_victims(asked), .limits = asked->limits};
+}
+
 static int check_all(struct check_words *asked)
 {
     const unsigned promised = check_promises(&asked->model);
-    /* Whatever else is asked: it says nothing of a protocol in which nobody ever enters. */
-    const unsigned judged =
-        asked->properties ? asked->properties | 1u << PROPERTY_REACHED : promised;
-    struct verdict verdict = {.properties = judged,
-                              .newcomers = asked->model.problem == PROBLEM_ALLOCATION,
-                              .overtaken = asked->overtaken,
-                              .interval = asked->interval};
+    struct verdict verdict;
+    struct search search;
     const bool terminal = isatty(STDERR_FILENO) && !asked->json;
-    struct search search = {.system = &asked->model.system,
-                            .victims = victims(asked),
-                            .limits = asked->limits,
-                            .progress = terminal ? show_progress : NULL};
+    check_begin(asked, &search, &verdict);
+    search.progress = terminal ? show_progress : NULL;
     const int error = verdict_reach(&search, &verdict);
     if (terminal)
         fputs("\r\033[K", stderr);
@@ -118,7 +123,8 @@ static int check_all(struct check_words *asked)
                              asked->protocol, unmet(&asked->model));
     } else {
         for (unsigned property = 0; property < PROPERTY_COUNT; property++)
-            if (verdict.finding[property].answer == ANSWER_BROKEN && judged >> property & 1)
+            if (verdict.finding[property].answer == ANSWER_BROKEN &&
+                verdict.properties >> property & 1)
                 status = EXIT_VIOLATED;
         if (status == EXIT_HOLDS && search.end != SEARCH_EXHAUSTED)
             status = EXIT_LIMIT;

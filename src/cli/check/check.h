@@ -58,6 +58,12 @@ int check_settle_compact(const struct check_words *asked);
 /* The properties that this protocol promises in this configuration, a bit each. */
 unsigned check_promises(const struct register_model *model);
 
+/* check.c: of a protocol of registers. The processes whose lockout is judged, a bit each; 0:
+ * everybody's. */
+unsigned check_victims(const struct check_words *asked);
+/* The search, and what is judged in it. */
+void check_begin(const struct check_words *asked, struct search *search, struct verdict *verdict);
+
 /* What was asked, in one line: "n = 3, deaths after any step". */
 void check_describe(const struct check_words *asked, char *text, size_t room);
 enum { CHECK_DESCRIPTION = 320 };

@@ -2,7 +2,7 @@
 /* The few words of SVG that our drawings need, with all text escaped.
  *
  * Drawings carry their style inside, so that they look the same in a browser, in a document and on
- * paper.
+ * paper: on white. A page that is dark gives the root the class "dark".
  */
 #include "common/draw/svg.h"
 
@@ -23,7 +23,15 @@ static const char style[] =
     ".mark{stroke:#c00;stroke-width:2;fill:none}"
     ".c0{stroke:#0072b2;fill:#0072b2}.c1{stroke:#d55e00;fill:#d55e00}.c2{stroke:#009e73;fill:#009e73}"
     ".c3{stroke:#cc79a7;fill:#cc79a7}.c4{stroke:#56b4e9;fill:#56b4e9}.c5{stroke:#e69f00;fill:#e69f00}"
-    "polyline{fill:none!important;stroke-width:2}";
+    "polyline{fill:none!important;stroke-width:2}"
+    ".paper{fill:#fff}.head{fill:#0072b2}"
+    ".dark .paper,.dark .store,.dark .fetch,.dark .act,.dark .dead{fill:#18212b}"
+    ".dark text,.dark .step{fill:#e8edf2}.dark .small{fill:#a7b4c0}"
+    ".dark .wrong{fill:#ff9d94}.dark .value{stroke:#18212b}"
+    ".dark .axis,.dark .store,.dark .fetch{stroke:#e8edf2}.dark .grid{stroke:#33404d}"
+    ".dark .message{stroke:#56b4e9}.dark .head{fill:#56b4e9}"
+    ".dark .dead,.dark .lost,.dark .mark{stroke:#ff9d94}"
+    ".dark .clash{fill:#ff9d94;fill-opacity:.2}.dark .wait{fill-opacity:.5}";
 
 const char *svg_colour(unsigned i)
 {
@@ -65,8 +73,8 @@ void svg_begin(FILE *out, double width, double height, const char *title)
             "</title>\n<style>%s</style>\n"
             "<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
             "markerHeight=\"7\" "
-            "orient=\"auto\"><path d=\"M0 1 L8 4 L0 7 z\" fill=\"#0072b2\"/></marker></defs>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+            "orient=\"auto\"><path class=\"head\" d=\"M0 1 L8 4 L0 7 z\"/></marker></defs>\n"
+            "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n",
             style);
 }
 
