@@ -34,7 +34,8 @@ class NetworkView {
         if (this.element.hidden) return;
         const arrows = this.arrows(),
             nodes = this.session.state().processes;
-        this.narrow = matchMedia('(max-width: 640px)').matches; // letters stay as large as elsewhere
+        // letters stay as large as elsewhere
+        this.narrow = matchMedia('(max-width: 640px)').matches;
         const width = this.narrow ? 340 : 720,
             height = 74 + 34 * Math.max(1, arrows.length);
         const x = (node) => (width * (node + 0.5)) / nodes.length;

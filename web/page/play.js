@@ -159,8 +159,8 @@ class PlayPage {
         );
     }
 
-    // Where a round must be closed, or the search from here would take minutes, the way that is kept
-    // is all that is known.
+    // Where a round must be closed, or the search from here takes too long, the way that is kept is
+    // all that is known.
     fromSolution(moves) {
         const way = this.level.moves,
             apart = moves.findIndex((move, at) => way[at] !== move),
