@@ -13,7 +13,7 @@
 
 enum { REQUEST_ROOM = 1024, ANSWER_ROOM = 4096 };
 
-static const char name_base64[] = "YmVuY2g="; /* "bench" */
+static const char name_base64[] = "YmVuY2g="; /* LOCK_NAME */
 
 /* Whether the answer is whole: its head, and as many bytes as the head says. */
 static bool is_whole(const char *answer, size_t have)

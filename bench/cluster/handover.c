@@ -1,61 +1,102 @@
 /* SPDX-License-Identifier: MIT */
-/* One of two that hand a lock to each other: prints how long it took, from the other's release
- * until it was inside itself, in nanoseconds.
+/* One of two that hand a lock to each other. Prints for each time that it is inside after the other
+ * how long that took, from the other's release, in nanoseconds: and after it, if the agent's pages
+ * are given, what of it is the wake-up of the agent, its taking back, the way to the other agent,
+ * and the wake-up of the waiter.
  *
- *   bench-handover space|etcd WHERE BOARD COUNT
- *
- * BOARD is a file of a page that both have mapped: the moment of the last release, by whom, and how
- * often it changed hands. All machines of the bench share one clock. */
+ *   bench-handover space|etcd WHERE BOARD COUNT INSIDE_US [PAGES]
+ */
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "board.h"
+#include "common/permissions.h"
 #include "locks.h"
 
-/* So long inside, the other stands in the queue, and etcd, which looks after new watchers every 100
- * ms, has noticed that it waits. */
-enum { BOARD_BYTES = 4096, INSIDE_US = 120000 };
+/* So long after a release the agent is given to note when it gave the permission up. */
+enum { NOTE_US = 500, NOTES = 40 };
 
-struct board {
-    _Atomic int64_t released_ns, by, done;
-};
+static const struct permissions *pages; /* of this machine's agent; NULL: not asked for */
 
-static bool exchange(const struct lock_kind *kind, struct board *board, long count)
+static bool map_pages(const char *path)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    void *map = file < 0 ? MAP_FAILED
+                         : mmap(NULL, sizeof(struct permissions), PROT_READ, MAP_SHARED, file, 0);
+    if (file >= 0)
+        close(file);
+    pages = map == MAP_FAILED ? NULL : map;
+    return pages;
+}
+
+static const struct permission *permission(void)
+{
+    return permissions_find(pages, LOCK_NAME, strlen(LOCK_NAME));
+}
+
+/* Outside, and without a demand: what the pages tell is of the release. */
+static void note_release(struct board *board)
+{
+    const struct permission *mine = permission();
+    for (int note = 0; note < NOTES && mine; note++) {
+        usleep(NOTE_US);
+        if (mine->changed_ns < board->released_ns)
+            continue;
+        board->woken_ns = mine->woken_ns;
+        board->given_ns = mine->changed_ns;
+        return;
+    }
+}
+
+/* The other has noted its part by the end of my time inside. */
+static void print(const struct board *board)
+{
+    if (!pages)
+        printf("%lld\n", (long long)(board->inside_ns - board->released_ns));
+    else if (board->woken_ns >= board->released_ns)
+        board_print(board);
+}
+
+static bool exchange(const struct lock_kind *kind, struct board *board, long count,
+                     useconds_t inside_us)
 {
     const int64_t me = getpid() + (now_ns() << 22); /* pids of two machines may be the same */
     while (board->done < count) {
         if (!kind->enter())
             return false;
-        const int64_t inside = now_ns();
-        if (board->by && board->by != me) {
-            printf("%lld\n", (long long)(inside - board->released_ns));
+        board->inside_ns = now_ns();
+        const bool handed_over = board->by && board->by != me;
+        if (handed_over && pages && permission())
+            board->granted_ns = permission()->changed_ns;
+        usleep(inside_us);
+        if (handed_over) {
+            print(board);
             board->done++;
         }
-        usleep(INSIDE_US);
         board->by = me;
         board->released_ns = now_ns();
         if (!kind->leave())
             return false;
+        if (pages)
+            note_release(board);
     }
     return true;
 }
 
 int main(int count, char **words)
 {
-    const struct lock_kind *kind = count == 5 ? lock_kind(words[1]) : NULL;
-    const int file = kind ? open(words[3], O_RDWR) : -1;
-    struct board *board =
-        file < 0 ? MAP_FAILED
-                 : mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (board == MAP_FAILED) {
-        fprintf(stderr, "usage: bench-handover space|etcd WHERE BOARD COUNT\n");
+    const struct lock_kind *kind = count == 6 || count == 7 ? lock_kind(words[1]) : NULL;
+    struct board *board = kind ? board_open(words[3]) : NULL;
+    if (!board || (count == 7 && !map_pages(words[6]))) {
+        fprintf(stderr, "usage: bench-handover space|etcd WHERE BOARD COUNT INSIDE_US [PAGES]\n");
         return 125;
     }
-    if (kind->open(words[2]) && exchange(kind, board, strtol(words[4], NULL, 10)))
+    if (kind->open(words[2]) &&
+        exchange(kind, board, strtol(words[4], NULL, 10), (useconds_t)strtoul(words[5], NULL, 10)))
         return 0;
     fprintf(stderr, "bench-handover: %s: %s\n", words[1], kind->message());
     return 1;

@@ -18,7 +18,7 @@ static bool space_open(const char *name)
 {
     ay_space *space;
     return ay_open(name, NULL, &space) == 0 &&
-           ay_region_open(space, &(ay_spec){.name = "bench"}, &region) == 0;
+           ay_region_open(space, &(ay_spec){.name = LOCK_NAME}, &region) == 0;
 }
 
 static bool space_enter(void)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define LOCK_NAME "bench"
+
 struct lock_kind {
     const char *name;
     bool (*open)(const char *where); /* a space, the path of a socket, or a port */

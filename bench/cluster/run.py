@@ -1,165 +1,166 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A lock of three machines beside a lock of this machine, of a Redis and of a three-node etcd, in one run, alternating.
+"""Locks of several machines beside a bare relay of the same shape, a Redis and a three-node etcd, in one run, alternating.
 
-usage: run.py [passages | handover | kill]      all three if none is named
-       run.py --write                           all three, and puts the table into README.md
+usage: run.py [--write] [--machines 3,5,8] [--planes PLANE,...] [PART...]      all parts if none is named
+  passages   re-entry where the permission is, beside a region of one machine, Redis and etcd
+  handover   from the release here to inside there, beside etcd and the relay, and what it is made of
+  kill       from kill -9 of the holder to the next inside elsewhere; and the same with 0.5 % of all packets lost
+  many       hand-overs a second of 100 names that three machines want at once
+  sizes      hand-overs with as many machines as are named
+A plane is a way by which the agents' messages go; all there are if none is named: ring (Corosync's).
+--write: all parts; keeps what was measured in docs/results/cluster.csv, and makes docs/results/cluster.md and the README's table of it.
 
-The machines are those of tests/cluster/machines.py; Redis and etcd listen on a socket and on loopback ports of their own. Prints medians, the
-middle half, and ratios; asserts nothing. BUILD is the build directory, AFTERYOU the command.
+The machines are those of tests/cluster/machines.py. Prints medians, the 99th of a hundred, the worst, and ratios; asserts nothing. BUILD is the
+build directory, AFTERYOU the command. The relay (relay.c): a process writes to an eventfd, its agent sends 32 bytes over TCP, the other agent wakes
+a process by a futex; on the same machines, through the same cables.
 """
+import argparse
 import contextlib
 import os
 import pathlib
-import shutil
-import socket
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tests/cluster"))
-from machines import Cluster, die_with_parent, wait_until, why_not  # noqa: E402
+from machines import Cluster, die_with_parent, why_not  # noqa: E402
+from peers import Peers  # noqa: E402
+import report  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["BUILD"]).resolve()
-PASSAGES, HANDOVER, HOLDER = BUILD / "bench/cluster/bench-passages", BUILD / "bench/cluster/bench-handover", BUILD / "tests/cluster/cluster-holder"
-BEGIN, END = "<!-- the cluster, measured -->", "<!-- end of the cluster -->"
-ROUNDS, BATCHES, HANDOVERS, KILLS = 15, 5, 60, 30
+PASSAGES, HANDOVER, RELAY, KILL, MANY = (BUILD / f"bench/cluster/bench-{name}" for name in ("passages", "handover", "relay", "kill", "many"))
+ROUNDS, BATCHES = 9, 5
+# So long inside, etcd, which looks after new watchers every 100 ms, has noticed that the other waits.
+INSIDE_ETCD_US, INSIDE_US = 120000, 10000
+HANDOVERS_ETCD, HANDOVERS, TURNS, KILLS, NAMES, MANY_SECONDS = 40, 150, 4, 300, 100, 5
+RELAY_PORT = 4567
+PLANES = {"ring": ()}  # with these options of the agent; the first is the one that is called the cluster
+PARTS = ("agent", "taking", "link", "waiter")  # of a hand-over, as bench-handover prints them
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+class Bench:
+    def __init__(self, peers, rows):
+        self.peers, self.rows, self.boards = peers, rows, 0
+        self.name = "cluster"  # of the plane that is measured
+
+    def board(self):
+        """A file for programs on several machines to map."""
+        self.boards += 1
+        board = self.peers.directory / f"board{self.boards}"
+        board.write_bytes(bytes(4096))
+        return board
+
+    def keep(self, case, what, values):
+        self.rows.add(case, what, values)
 
 
-class Peers:
-    """A Redis and three etcds, in a directory of their own; ended by their pids."""
-
-    def __init__(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="afteryou-bench-"))
-        self.processes = []
-        self.redis = self.directory / "redis.sock"
-        self._start("redis-server", "--port", "0", "--unixsocket", str(self.redis), "--save", "", "--appendonly", "no")
-        ports = free_ports(6)
-        self.etcd, peers = ports[:3], ports[3:]
-        everyone = ",".join(f"n{at}=http://127.0.0.1:{port}" for at, port in enumerate(peers))
-        for at in range(3):
-            client, peer = f"http://127.0.0.1:{self.etcd[at]}", f"http://127.0.0.1:{peers[at]}"
-            self._start("etcd", "--name", f"n{at}", "--data-dir", str(self.directory / f"etcd{at}"),
-                        "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
-                        "--initial-advertise-peer-urls", peer, "--initial-cluster", everyone, "--initial-cluster-state", "new")
-        wait_until(self.redis.exists, "Redis")
-        for port in self.etcd:
-            wait_until(lambda p=port: self.answers(p), "etcd")
-
-    def answers(self, port):
-        return subprocess.run([PASSAGES, "etcd", str(port), "1", "1"], capture_output=True, check=False).returncode == 0
-
-    def _start(self, *words):
-        with open(self.directory / f"{words[0]}.log", "ab") as log:
-            self.processes.append(subprocess.Popen(words, cwd=self.directory, stdout=log, stderr=log, preexec_fn=die_with_parent))
-
-    def close(self):
-        for process in self.processes:
-            process.kill()
-            process.wait()
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def figures(words):
+def output_of(words):
     shown = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
     if shown.returncode != 0:
         sys.exit(f"bench: {' '.join(map(str, words))}: {shown.stderr.strip()}")
-    return [float(line) for line in shown.stdout.split()]
+    return shown.stdout
 
 
-def in_words(nanoseconds):
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
+def at_once(*commands):
+    """Started together: the lines that they print, each as a list of numbers."""
+    started = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent) for words in commands]
+    told = [process.communicate()[0] for process in started]
+    if any(process.returncode for process in started):
+        sys.exit(f"bench: {' '.join(map(str, commands[0]))} failed")
+    return [[float(word) for word in line.split()] for text in told for line in text.splitlines()]
 
 
-def tell(name, values):
-    low, middle, high = statistics.quantiles(values, n=4)
-    print(f"  {name:44} {in_words(middle):>10}   ({in_words(low)} to {in_words(high)}, {len(values)} figures)", flush=True)
-    return middle
+def space_of(cluster):
+    return f"cluster:{cluster.name}"
 
 
-def bench_passages(cluster, peers):
-    print("A passage whose way is free (the machine has the permission):")
-    local = f"{peers.directory}/local-space"
-    machine = cluster.machines[0]
-    found = {"a region of this machine": [], "a region of the cluster": [], "Redis, one server, Unix socket": [], "etcd, three nodes, loopback": []}
+def bench_passages(bench, cluster):
+    local, machine = f"{bench.peers.directory}/local-space", cluster.machines[0]
+    commands = {
+        "one machine": machine.inside(PASSAGES, "space", local, "200000", str(BATCHES)),
+        bench.name: machine.inside(PASSAGES, "space", space_of(cluster), "200000", str(BATCHES)),
+        "redis": [PASSAGES, "redis", bench.peers.redis, "2000", str(BATCHES)],
+        "etcd": [PASSAGES, "etcd", bench.peers.etcd[0], "20", str(BATCHES)],
+    }
+    found = {name: [] for name in commands}
     for _ in range(ROUNDS):
-        found["a region of this machine"] += figures(machine.inside(PASSAGES, "space", local, "200000", str(BATCHES)))
-        found["a region of the cluster"] += figures(machine.inside(PASSAGES, "space", f"cluster:{cluster.name}", "200000", str(BATCHES)))
-        found["Redis, one server, Unix socket"] += figures([PASSAGES, "redis", peers.redis, "2000", str(BATCHES)])
-        found["etcd, three nodes, loopback"] += figures([PASSAGES, "etcd", peers.etcd[0], "20", str(BATCHES)])
-    middles = [tell(name, values) for name, values in found.items()]
-    rounds = [[statistics.median(values[at:at + BATCHES]) for values in found.values()] for at in range(0, ROUNDS * BATCHES, BATCHES)]
-    for name, ratios in (("cluster / local", [ours / local for local, ours, _, _ in rounds]),
-                         ("Redis / cluster", [redis / ours for _, ours, redis, _ in rounds]),
-                         ("etcd / cluster", [etcd / ours for _, ours, _, etcd in rounds])):
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        digits = 2 if middle < 10 else 0
-        print(f"  {name:44} {middle:>10,.{digits}f}   ({low:,.{digits}f} to {high:,.{digits}f}, {len(ratios)} rounds)")
-    print()
-    return middles
+        for name, words in commands.items():
+            found[name] += [float(line) for line in output_of(words).split()]
+    for name, values in found.items():
+        bench.keep("passage", name, values)
 
 
-def exchange(first, second):
-    """Two that hand over to each other; all that they measured."""
-    both = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
-            for words in (first, second)]
-    told = [process.communicate()[0] for process in both]
-    return [float(line) for text in told for line in text.split()]
+def hand_over(bench, cluster, count, inside_us, parts=False):
+    """Lines of bench-handover, of two that hand the permission to each other."""
+    board = bench.board()
+    words = [HANDOVER, "space", space_of(cluster), board, str(count), str(inside_us)] + [f"/run/afteryou/{cluster.name}/agent"] * parts
+    return at_once(*(machine.inside(*words) for machine in cluster.machines[:2]))
 
 
-def bench_handover(cluster, peers):
-    print("Hand-over: from the release here until the next is inside there:")
+def relay(bench, cluster, count, inside_us):
     a, b = cluster.machines[:2]
-    ours, theirs = [], []
-    for turn in range(4):
-        board = peers.directory / f"board{turn}"
-        board.write_bytes(bytes(4096))
-        if turn % 2 == 0:
-            ours += exchange(*(m.inside(HANDOVER, "space", f"cluster:{cluster.name}", board, str(HANDOVERS)) for m in (a, b)))
-        else:
-            theirs += exchange(*([HANDOVER, "etcd", str(port), board, str(HANDOVERS)] for port in peers.etcd[:2]))
-    mine = tell("between machines of the cluster", ours)
-    etcd = tell("between clients of two etcd nodes", theirs)
-    print(f"  etcd / cluster {etcd / mine:.1f}\n")
-    return mine, etcd
+    words = [a.address, str(RELAY_PORT), bench.board(), str(count), str(inside_us)]
+    return at_once(a.inside(RELAY, "listen", *words), b.inside(RELAY, "dial", *words))
 
 
-def bench_kill(cluster, _peers):
-    print("kill -9 of the holder on one machine, until the next is inside on another:")
+def keep_parts(bench, case, what, lines):
+    bench.keep(case, what, [line[0] for line in lines])
+    for at, part in enumerate(PARTS):
+        bench.keep(f"{case}, {part}", what, [line[at + 1] for line in lines])
+
+
+def bench_handover(bench, cluster):
+    ours, bare, slow, theirs = [], [], [], []
+    for _ in range(TURNS):
+        bare += relay(bench, cluster, HANDOVERS, INSIDE_US)
+        ours += hand_over(bench, cluster, HANDOVERS, INSIDE_US, parts=True)
+    for _ in range(2):
+        slow += hand_over(bench, cluster, HANDOVERS_ETCD, INSIDE_ETCD_US)
+        board = bench.board()
+        theirs += at_once(*([HANDOVER, "etcd", str(port), board, str(HANDOVERS_ETCD), str(INSIDE_ETCD_US)] for port in bench.peers.etcd[:2]))
+    keep_parts(bench, "hand-over", "relay", bare)
+    keep_parts(bench, "hand-over", bench.name, ours)
+    bench.keep("hand-over after 120 ms", bench.name, [line[0] for line in slow])
+    bench.keep("hand-over after 120 ms", "etcd", [line[0] for line in theirs])
+
+
+def kill_holders(bench, cluster):
+    board = bench.board()
     a, b = cluster.machines[:2]
-    taken = []
-    for _ in range(KILLS):
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        holder = a.start(HOLDER, f"cluster:{cluster.name}", "kill", **pipes)
-        assert holder.process.stdout.readline().startswith("entered")
-        waiter = b.start(HOLDER, f"cluster:{cluster.name}", "kill", **pipes)
-        time.sleep(0.1)
-        killed = time.monotonic_ns()
-        holder.kill()
-        word, _, when, *_ = waiter.process.stdout.readline().split()
-        assert word == "entered"
-        taken.append(int(when) - killed)
-        holder.end()
-        waiter.end()
-    middle = tell("from the kill to the next inside", taken)
-    print(f"  slowest {in_words(max(taken))}\n")
-    return middle
+    return [line[0] for line in at_once(*(machine.inside(KILL, role, space_of(cluster), board, str(KILLS))
+                                          for machine, role in ((a, "holder"), (b, "waiter"))))]
+
+
+def bench_kill(bench, cluster):
+    bench.keep("kill -9", bench.name, kill_holders(bench, cluster))
+    for machine in cluster.machines:
+        machine.spoil(None, loss=0.005)
+    bench.keep("kill -9, 0.5 % lost", bench.name, kill_holders(bench, cluster))
+    for machine in cluster.machines:
+        machine.spoil(None)
+
+
+def bench_many(bench, cluster):
+    board = bench.board()
+    counts = at_once(*(machine.inside(MANY, space_of(cluster), board, str(NAMES), str(MANY_SECONDS), str(at + 1))
+                       for at, machine in enumerate(cluster.machines[:3])))
+    bench.keep("100 names, a second", bench.name, [sum(line[1] for line in counts) / MANY_SECONDS])
+
+
+def bench_size(bench, cluster):
+    """With another number of machines: the hand-over, and the relay between the same two."""
+    ours, bare = [], []
+    for _ in range(2):
+        bare += relay(bench, cluster, HANDOVERS, INSIDE_US)
+        ours += hand_over(bench, cluster, HANDOVERS, INSIDE_US, parts=True)
+    case = f"hand-over, {len(cluster.machines)} machines"
+    keep_parts(bench, case, "relay", bare)
+    keep_parts(bench, case, bench.name, ours)
+
+
+BENCHES = {"passages": bench_passages, "handover": bench_handover, "kill": bench_kill, "many": bench_many}
 
 
 def idle_share(seconds=3):
@@ -174,39 +175,59 @@ def idle_share(seconds=3):
     return (after[0] - before[0]) / max(1, after[1] - before[1])
 
 
-def write_table(readme, measured, quiet):
-    """The table between the two marks of the README."""
-    local, cluster, redis, etcd = (in_words(value) for value in measured["passages"])
-    here, there = (in_words(value) for value in measured["handover"])
-    doubt = "" if quiet else ", on a machine too busy to trust it"
-    table = (f"{BEGIN}\nMedians of one run (`./dev bench cluster --write`, three machines of namespaces and three etcds on {os.cpu_count()} "
-             f"processors{doubt}):\n\n"
-             "| | afteryou, three machines | Redis, one server | etcd, three nodes |\n| --- | --- | --- | --- |\n"
-             f"| enter and leave where the permission is | {cluster} (a region of one machine: {local}) | {redis} | {etcd} |\n"
-             f"| from the release here to the next inside there | {here} | | {there} |\n"
-             f"| from kill -9 of the holder to the next inside elsewhere | {in_words(measured['kill'])} | its expiry | its lease |\n{END}")
-    text = readme.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    readme.write_text(before + table + rest.split(END)[1], encoding="utf-8")
+def processor():
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        names = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
+    return f"{len(names)} × {names[0]}" if names else f"{os.cpu_count()} processors"
 
 
-BENCHES = {"passages": bench_passages, "handover": bench_handover, "kill": bench_kill}
+def run_plane(bench, plane, chosen, sizes):
+    bench.name = "cluster" if plane == next(iter(PLANES)) else plane
+    if set(chosen) & set(BENCHES):
+        with Cluster(agent_options=PLANES[plane]) as cluster:
+            cluster.start()
+            for name in chosen:
+                if name in BENCHES:
+                    BENCHES[name](bench, cluster)
+    for size in sizes if "sizes" in chosen else ():
+        with Cluster("abcdefghi"[:size], agent_options=PLANES[plane]) as cluster:
+            cluster.start()
+            bench_size(bench, cluster)
+
+
+def words_of_command():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--machines", default="3,5,8")
+    parser.add_argument("--planes", default=",".join(PLANES))
+    parser.add_argument("parts", nargs="*")
+    asked = parser.parse_args()
+    asked.sizes = [int(word) for word in asked.machines.split(",") if word.isdigit()]
+    asked.planes = asked.planes.split(",")
+    if not set(asked.parts) <= {*BENCHES, "sizes"}:
+        parser.error(f"there is no part '{' '.join(asked.parts)}'")
+    if asked.write and asked.parts:
+        parser.error("--write measures all parts")
+    if not set(asked.planes) <= set(PLANES):
+        parser.error(f"there are the planes {', '.join(PLANES)}")
+    if not asked.sizes or not all(2 <= size <= 9 for size in asked.sizes):
+        parser.error("--machines takes numbers from 2 to 9, with commas between them")
+    return asked
 
 
 def main():
+    asked = words_of_command()
     reason = why_not()
     if reason:
         sys.exit(f"bench: {reason}")
-    writes = sys.argv[1:] == ["--write"]
-    chosen = list(BENCHES) if writes else sys.argv[1:] or list(BENCHES)
-    quiet = idle_share() > 0.8
-    if not set(chosen) <= set(BENCHES):
-        sys.exit(__doc__)
-    with contextlib.closing(Peers()) as peers, Cluster() as cluster:
-        cluster.start()
-        measured = {name: BENCHES[name](cluster, peers) for name in chosen}
-    if writes:
-        write_table(HERE.parents[1] / "README.md", measured, quiet)
+    rows = report.Rows(f"{processor()}, Linux {os.uname().release}", idle_share() > 0.8)
+    with contextlib.closing(Peers(PASSAGES)) as peers:
+        bench = Bench(peers, rows)
+        for plane in asked.planes:
+            run_plane(bench, plane, asked.parts or [*BENCHES, "sizes"], asked.sizes)
+    rows.tell_ratios()
+    if asked.write:
+        report.write(rows)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* kill -9 of a holder on one machine, until the next is inside on another, in nanoseconds: one
+ * figure a line, printed by the waiter.
+ *
+ *   bench-kill holder|waiter WHERE BOARD COUNT
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "board.h"
+#include "locks.h"
+
+/* How often the board is looked at; and how long the waiter is given to stand in the queue. */
+enum { LOOK_US = 200, STAND_US = 20000 };
+
+static void await(const _Atomic int64_t *word, int64_t turn)
+{
+    while (*word < turn)
+        usleep(LOOK_US);
+}
+
+static void hold(const struct lock_kind *kind, const char *where, struct board *board, int64_t turn)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!kind->open(where) || !kind->enter()) {
+        fprintf(stderr, "bench-kill: %s\n", kind->message());
+        _exit(1);
+    }
+    board->holding = turn;
+    for (;;)
+        pause();
+}
+
+static bool be_holder(const struct lock_kind *kind, const char *where, struct board *board,
+                      long count)
+{
+    for (int64_t turn = 1; turn <= count; turn++) {
+        const pid_t child = fork();
+        if (child == 0)
+            hold(kind, where, board, turn);
+        if (child < 0)
+            return false;
+        await(&board->waiting, turn);
+        usleep(STAND_US);
+        board->killed_ns = now_ns();
+        if (kill(child, SIGKILL) != 0 || waitpid(child, NULL, 0) != child)
+            return false;
+        await(&board->entered, turn);
+    }
+    return true;
+}
+
+static bool be_waiter(const struct lock_kind *kind, const char *where, struct board *board,
+                      long count)
+{
+    if (!kind->open(where))
+        return false;
+    for (int64_t turn = 1; turn <= count; turn++) {
+        await(&board->holding, turn);
+        board->waiting = turn;
+        if (!kind->enter())
+            return false;
+        printf("%lld\n", (long long)(now_ns() - board->killed_ns));
+        if (!kind->leave())
+            return false;
+        board->entered = turn;
+    }
+    return true;
+}
+
+int main(int count, char **words)
+{
+    const struct lock_kind *kind = lock_kind("space");
+    struct board *board = count == 5 ? board_open(words[3]) : NULL;
+    if (!board) {
+        fprintf(stderr, "usage: bench-kill holder|waiter WHERE BOARD COUNT\n");
+        return 125;
+    }
+    const long times = strtol(words[4], NULL, 10);
+    if (strcmp(words[1], "holder") == 0 ? be_holder(kind, words[2], board, times)
+                                        : be_waiter(kind, words[2], board, times))
+        return 0;
+    fprintf(stderr, "bench-kill: %s\n", kind->message());
+    return 1;
+}
