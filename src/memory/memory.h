@@ -278,6 +278,9 @@ void ay__ask_close(ay_region *region);  /* before it is closed: withdraws */
 void ay__ask_leaves(ay_region *region); /* that was entered by an ask */
 void ay__asks_close(ay_space *space);   /* likewise: its helpers end */
 void ay__asks_forget(ay_space *space);  /* in a child after fork */
+/* ask/words.c: around a fork, under the mutex */
+void ay__asks_hold(void);
+void ay__asks_release(void);
 /* ask/wanted.c */
 int ay__wanted_open(ay_space *space);    /* one more region that is to be told: it is watched for */
 void ay__wanted_close(ay_space *space);  /* one less */

@@ -91,6 +91,45 @@ static void test_fork(void)
     ay_close(space);
 }
 
+static _Atomic bool forked;
+
+static void *ask_and_withdraw(void *space)
+{
+    ay_region *inside = open_region(space, (ay_spec){.name = "busy"}),
+              *asks = open_region(space, (ay_spec){.name = "busy"});
+    CHECK_EQUAL(ay_enter(inside), 0);
+    while (!atomic_load(&forked)) {
+        CHECK_EQUAL(ay_ask(asks), -EINPROGRESS);
+        CHECK_EQUAL(ay_withdraw(asks), 0);
+    }
+    return NULL;
+}
+
+/* Whatever another thread, or a helper, is about in the moment of the fork: the child can ask. */
+static void test_fork_any_time(void)
+{
+    ay_space *space = open_space(NULL);
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, ask_and_withdraw, space), 0);
+    for (int times = 0; times < 200; times++) {
+        const pid_t child = spawn();
+        if (child == 0) {
+            alarm(PATIENCE_MS / 1000);
+            ay_close(space);
+            ay_space *own = open_space(NULL);
+            ay_region *region = open_region(own, (ay_spec){.name = "fork"});
+            CHECK(ay_fd(own) >= 0);
+            CHECK_EQUAL(ay_ask(region), 0);
+            ay_close(own);
+            _exit(0);
+        }
+        expect_success(child);
+    }
+    atomic_store(&forked, true);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    ay_close(space);
+}
+
 static void test_other_protocols(void)
 {
     unlink(test_space);
@@ -210,6 +249,7 @@ int main(void)
     test_while_asked();
     test_in_when();
     test_fork();
+    test_fork_any_time();
     test_thread_ends();
     test_other_thread();
     test_deadlock();

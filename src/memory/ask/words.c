@@ -17,6 +17,16 @@
 
 pthread_mutex_t ay__asks_mutex = PTHREAD_MUTEX_INITIALIZER;
 
+void ay__asks_hold(void)
+{
+    pthread_mutex_lock(&ay__asks_mutex);
+}
+
+void ay__asks_release(void)
+{
+    pthread_mutex_unlock(&ay__asks_mutex);
+}
+
 static struct ask_word **word_bucket(struct asks *asks, const void *address)
 {
     const uint64_t mixed = (uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15);

@@ -31,13 +31,16 @@ _Alignas(MARK_ROOM) union mark ay__mark;
 
 static bool prepared; /* under the mutex */
 
+/* A child whose other threads are gone must find no mutex that one of them held. */
 static void before_fork(void)
 {
     pthread_mutex_lock(&ay__process.mutex);
+    ay__asks_hold();
 }
 
 static void after_fork_in_parent(void)
 {
+    ay__asks_release();
     pthread_mutex_unlock(&ay__process.mutex);
 }
 
@@ -55,6 +58,7 @@ static void after_fork_in_child(void)
     ay__keeper_forget();
     ay__helpers_forget();
     ay__pulse_forget();
+    ay__asks_release();
     pthread_mutex_unlock(&ay__process.mutex);
 }
 
