@@ -203,6 +203,40 @@ static void test_users(void)
     ay_close(space);
 }
 
+/* Asks, one behind the other, in a process that holds the region by an ask itself: they sleep on
+ * its own words alone. */
+static void test_asks(void)
+{
+    enum { ASKS = 3 };
+    const pid_t me = getpid();
+    ay_space *space = open_space(NULL);
+    ay_region *inside = open_region(space, (ay_spec){.name = "asks"}), *asks[ASKS];
+    CHECK_EQUAL(ay_ask(inside), 0);
+    for (int which = 0; which < ASKS; which++) {
+        asks[which] = open_region(space, (ay_spec){.name = "asks"});
+        CHECK_EQUAL(ay_ask(asks[which]), -EINPROGRESS);
+    }
+    const pid_t child = spawn();
+    if (child == 0) {
+        CHECK_EQUAL(ay_cancel(open_space(NULL), "asks", me), ASKS);
+        _exit(0);
+    }
+    for (int found = 0; found < ASKS;) {
+        int result;
+        struct pollfd readable = {.fd = ay_fd(space), .events = POLLIN};
+        CHECK(poll(&readable, 1, PATIENCE_MS) == 1);
+        for (ay_region *decided; (decided = ay_decided(space, &result)); found++) {
+            expect(result, -ECANCELED, "cancelled by pid");
+            CHECK(decided != inside);
+        }
+        CHECK_EQUAL(result, 0);
+    }
+    expect_success(child);
+    CHECK_EQUAL(ay_leave(inside), 0);
+    CHECK_EQUAL(ay_ask(asks[1]), 0);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("cancelled");
@@ -213,6 +247,7 @@ int main(void)
     test_way("region", PLAIN);
     test_refusals();
     test_one_of_many();
+    test_asks();
     test_users();
     return 0;
 }

@@ -62,7 +62,7 @@ MUTANTS = [
     Mutant("who goes to sleep tells one holder", "ask/wanted.c", "bells |= UINT64_C(1)", "bells = UINT64_C(1)", "two readers are told", STUCK),
     Mutant("who is to be told does not look when it enters", "passage/long_way.c", "        ay__wanted_tell(region);\n", "        ;\n",
            "a holder is told", STUCK),
-    Mutant("a bell is rung without a count", "ask/wanted.c", "    atomic_fetch_add(&bell->wanted[which], 1);\n", "", "a holder is told", STUCK),
+    Mutant("a bell is rung without a count", "ask/wanted.c", "    atomic_fetch_add(&header->bell[which], 1);\n", "", "a holder is told", STUCK),
     # deaths
     Mutant("a claimer forgets a death inside", "file/inherited.c", "        keep(cold, generation);\n        atomic_store(&hot->inherited, 1);\n", "",
            "a place changes its owner", "were told", preemptions=1, kills=1),

@@ -20,8 +20,8 @@ static struct asks *make_asks(ay_space *space)
     if (!asks)
         return NULL;
     asks->space = space;
-    asks->bell =
-        &((const struct header *)(const void *)space->base)->wanted[space->mark % WANTED_BELLS];
+    asks->bell = &((const struct header *)(const void *)space->base)->bell[space->mark % BELLS];
+    asks->heard = atomic_load(asks->bell);
     pthread_mutex_init(&asks->stepping, NULL);
     asks->last_stirred = &asks->first_stirred;
     asks->fd = -1;
@@ -56,6 +56,7 @@ static int find_ask(ay_region *region, struct asks *asks)
     ask->asks = asks;
     region->ask = ask;
     atomic_store(&asks->own[region->at.fixed.self], true);
+    atomic_store(&region->at.fixed.own_cold->bell, 1 + (uint32_t)(asks->space->mark % BELLS));
     return 0;
 }
 

@@ -28,7 +28,7 @@
 
 #include "memory/passage/sleep.h"
 
-/* A helper sleeps on its own bell, too, and the first on the one that tells who is wanted. */
+/* A helper sleeps on its own bell, too, and the first on that of the process. */
 enum { ASK_BUCKETS = 4096, HELPER_WORDS = 126 };
 
 /* A word that asks of a space sleep on, however many. */
@@ -98,7 +98,8 @@ struct asks {
     struct helper *helpers;
     unsigned telling;             /* regions that are to be told: wanted.c */
     const _Atomic uint32_t *bell; /* of this process, in the header */
-    uint32_t heard;               /* what it was when that was last told of; if telling */
+    uint32_t heard;               /* what it was when the helper last saw to it */
+    uint64_t cancels;             /* the header's, when a ring was last for a cancelled ask */
     struct ask_word *buckets[ASK_BUCKETS];
     /* whether the thread `holder` was inside somewhere, when that was last asked (deadlock.c).
      * Under `stepping` */
@@ -138,10 +139,10 @@ struct ask_word *ay__ask_word_find(struct asks *asks, const void *address); /* l
 int ay__helper_add(struct asks *asks, struct ask_word *watched); /* under ay__asks_mutex */
 void ay__helper_remove(struct ask_word *watched);                /* likewise */
 void ay__helper_hurry(struct asks *asks, int64_t when);          /* likewise: look at the time */
-int ay__helper_hear(struct asks *asks); /* likewise: the bell, from now on */
+int ay__helper_need(struct asks *asks); /* likewise: at least one, which hears the bell */
 void ay__helpers_end(struct asks *asks);
 /* wanted.c */
-void ay__wanted_hear(struct asks *asks); /* likewise */
+void ay__bell_hear(struct asks *asks); /* likewise */
 /* ask.c */
 int ay__asks_find(ay_space *space, struct asks **out);
 

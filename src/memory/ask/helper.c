@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Helpers: threads that sleep on the words that asks sleep on, each on as many as the kernel takes
- * at once, and stir those asks whose word has changed. The first also has the time, and hears who
- * is wanted.
+ * at once, and stir those asks whose word has changed. The first also has the time, and hears the
+ * bell of the process.
  *
  * A word that is added rings a helper's bell: it wakes up, and sleeps on it too. The kernel
  * compares each word with what was seen before it lets the helper sleep, so it does not matter
@@ -118,7 +118,7 @@ static unsigned collect(const struct helper *helper, struct ay__waitv *words)
                                              .address = (uintptr_t)helper->word[slot]->address,
                                              .flags = WAITV_32_BITS};
     unsigned count = 1 + helper->count;
-    if (!helper->next && asks->telling > 0)
+    if (!helper->next)
         words[count++] = (struct ay__waitv){
             .value = asks->heard, .address = (uintptr_t)asks->bell, .flags = WAITV_32_BITS};
     return count;
@@ -148,7 +148,7 @@ static void *help(void *argument)
         }
         look_at_words(helper, &deaths);
         if (!helper->next) {
-            ay__wanted_hear(asks);
+            ay__bell_hear(asks);
             look_at_time(asks);
         }
         if (deaths.count == 0)
@@ -212,29 +212,21 @@ void ay__helper_remove(struct ask_word *watched)
     watched->helper = NULL;
 }
 
-static struct helper *first_of(const struct asks *asks)
-{
-    struct helper *helper = asks->helpers;
-    while (helper->next)
-        helper = helper->next;
-    return helper;
-}
-
 /* The first of all has the time. */
 void ay__helper_hurry(struct asks *asks, int64_t when)
 {
     if (when >= asks->earliest)
         return;
     asks->earliest = when;
-    ring(first_of(asks));
+    struct helper *helper = asks->helpers;
+    while (helper->next)
+        helper = helper->next;
+    ring(helper);
 }
 
-int ay__helper_hear(struct asks *asks)
+int ay__helper_need(struct asks *asks)
 {
-    const int error = asks->helpers ? 0 : start(asks);
-    if (!error)
-        ring(first_of(asks));
-    return error;
+    return asks->helpers ? 0 : start(asks);
 }
 
 void ay__helpers_end(struct asks *asks)

@@ -6,13 +6,13 @@
  * with more than 64 processes some share one. Whoever goes to sleep for the first time in its
  * passage looks at those rivals that are to be told: of each that is inside, and conflicts, it
  * rings the bell. The first helper of that process sleeps on it. Who is told, and whose bell was
- * meant for another, asks ay_wanted().
+ * meant for another, asks ay_wanted(). Whoever cancels an ask (passage/cancel.c) rings it too.
  *
  *   W1  Who is inside, and is to be told, looks who waits: after it is publicly inside, and after
  *       it has become stronger. Who waits has said so before it looks who is inside. So one of the
  *       two sees the other.
  *   W2  A ring is not missed: it changes the count, and the helper sleeps on the count that it has
- *       told of last.
+ *       seen to last.
  *   W3  Whom a waiter has not gathered when it goes to sleep came later (L6), and sees it waiting
  *       when it enters.
  * So nobody waits, asleep, for a holder that was not told since. Whoever does not sleep yet will,
@@ -22,7 +22,7 @@
 
 static uint64_t bell_of(const struct hot *hot)
 {
-    return (atomic_load(&hot->bell) - 1) % WANTED_BELLS; /* another's page is believed in limits */
+    return (atomic_load(&hot->bell) - 1) % BELLS; /* another's page is believed in limits */
 }
 
 static bool is_in_my_way(const struct registers *at, const struct hot *hot)
@@ -35,15 +35,15 @@ static bool is_in_my_way(const struct registers *at, const struct hot *hot)
     return registers_excludes(at, mode(atomic_load(&hot->word)), mode(at->mine.word));
 }
 
-/* Without memory for a mapping a holder may not hear of it. */
-static void ring(ay_space *space, unsigned which)
+/* Without memory for a mapping nobody hears of it. */
+void ay__bell_ring(ay_space *space, unsigned which)
 {
-    struct header *bell = ay__space_bell(space);
-    if (!bell)
+    struct header *header = ay__space_bell(space);
+    if (!header)
         return;
     access_point();
-    atomic_fetch_add(&bell->wanted[which], 1);
-    ay__futex_wake(&bell->wanted[which]);
+    atomic_fetch_add(&header->bell[which], 1);
+    ay__futex_wake(&header->bell[which]);
 }
 
 /* It has said that it sleeps, with a fence (W1). Rivals are not gathered anew: W3; and one that is
@@ -57,9 +57,9 @@ void ay__wanted_announce(struct registers *at)
             if (at->rivals.acquaintances[place].told && is_in_my_way(at, registers_hot(at, place)))
                 bells |= UINT64_C(1) << bell_of(registers_hot(at, place));
     }
-    for (unsigned which = 0; which < WANTED_BELLS; which++)
+    for (unsigned which = 0; which < BELLS; which++)
         if (bells >> which & 1)
-            ring(at->fixed.space, which);
+            ay__bell_ring(at->fixed.space, which);
 }
 
 void ay__wanted_tell(ay_region *region)
@@ -74,14 +74,34 @@ void ay__wanted_tell(ay_region *region)
     pthread_mutex_unlock(&ay__asks_mutex);
 }
 
+/* An ask behind another of its process sleeps on no word that a canceller could wake it by. One
+ * that is not linked just now is found the next time: the canceller rings until it is heard. */
+static void stir_cancelled(struct asks *asks)
+{
+    const ay_space *space = asks->space;
+    const uint64_t cancels = ay__cancels(space);
+    const unsigned by = (uint32_t)cancels - 1;
+    if (cancels == asks->cancels || by >= space->places)
+        return;
+    asks->cancels = cancels;
+    const unsigned meant = (uint32_t)atomic_load(&ay__cold(space, by)->cancels) - 1;
+    for (struct ask *ask = asks->all; ask; ask = ask->next)
+        if (ask->linked && ask->region->at.fixed.self == meant) {
+            ay__ask_stir(ask, true); /* it looks whether its passage is named */
+            return;
+        }
+}
+
 /* The helper, under ay__asks_mutex. */
-void ay__wanted_hear(struct asks *asks)
+void ay__bell_hear(struct asks *asks)
 {
     const uint32_t rung = atomic_load(asks->bell);
-    if (asks->telling == 0 || rung == asks->heard)
+    if (rung == asks->heard)
         return;
     asks->heard = rung;
-    ay__asks_say(asks);
+    stir_cancelled(asks);
+    if (asks->telling > 0)
+        ay__asks_say(asks);
 }
 
 int ay__wanted_open(ay_space *space)
@@ -91,10 +111,7 @@ int ay__wanted_open(ay_space *space)
     if (error)
         return error;
     pthread_mutex_lock(&ay__asks_mutex);
-    if (asks->telling == 0) {
-        asks->heard = atomic_load(asks->bell);
-        error = ay__helper_hear(asks);
-    }
+    error = ay__helper_need(asks);
     if (!error)
         asks->telling++;
     pthread_mutex_unlock(&ay__asks_mutex);

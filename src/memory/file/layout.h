@@ -10,7 +10,7 @@
  *   0        header. Written once, by the creator, before the file has a name; but for
  *            `claims`, `used`, `hand` and the buckets, which only grow, by atomic steps of whoever
  *            claims a place; `threads`, by those of who takes a pulse; `rouses`, by those of
- *            whoever leaves while somebody is aside; and `wanted`, by those of who goes to sleep
+ *            whoever leaves while somebody is aside; and the bells, by those of who rings
  *   1        hot granules. Places 0 to 63 have one each, of which two cache lines are used, at
  *            (place mod 60)·64: lines a granule apart would otherwise fall into the same sets of
  *            the cache. From place 64 on, they lie side by side: see below
@@ -137,7 +137,7 @@ enum {
     BITS_MOST = 1024,
     PULSES_SPARE = 4096,
     BUCKETS = 128,
-    WANTED_BELLS = 64,
+    BELLS = 64,
     TAG_SIZE = 2,
     /* of the mutex: from its lock to its kind */
     PULSE_SHARED = offsetof(pthread_mutex_t, __data.__list),
@@ -181,8 +181,9 @@ struct header {
     _Atomic uint32_t hand;    /* where the next claimer looks for the dead: claim.c */
     /* who cancelled a wait last: its place + 1, and in the high half how often: cancel.c */
     _Atomic uint64_t cancels;
-    /* how often somebody began to wait for what a process holds that is to be told: wanted.c */
-    _Atomic uint32_t wanted[WANTED_BELLS];
+    /* counts by which a helper of a process is called: to see who is wanted (wanted.c), or which
+     * ask is cancelled (cancel.c) */
+    _Atomic uint32_t bell[BELLS];
     struct bucket bucket[BUCKETS];
 };
 
@@ -214,7 +215,7 @@ struct name {
 struct public_spec {
     uint32_t mode, slots, take, of;
     int32_t priority;
-    uint32_t bell; /* of the header's `wanted`, plus one: its owner is to be told; 0: it is not */
+    uint32_t bell; /* of the header, plus one: by which its owner is told; 0: it is not to be */
     uint32_t names;
     struct name name[NAMES_MOST];
 };
@@ -251,6 +252,9 @@ struct cold {
     /* its last wait that was cancelled: the passage + 1, by whom and when; 0: none was */
     _Atomic uint64_t cancelled;
     _Atomic uint32_t cancelled_by;
+    /* that of its process, plus one: a helper there sleeps on it, and finds the ask that is
+     * cancelled; 0: nobody has asked here. A claimer leaves it: one ring too many does no harm */
+    _Atomic uint32_t bell;
     _Atomic int64_t cancelled_ns;
     /* its `when` is being asked, since since_ns: not inside yet, but nobody else may enter */
     _Atomic uint32_t asks;

@@ -117,7 +117,7 @@ int ay__spec_read(const ay_space *space, const ay_spec *from, struct public_spec
     spec->take = from->take;
     spec->of = from->of;
     spec->priority = from->priority;
-    spec->bell = from->tell_wanted ? 1 + (uint32_t)(space->mark % WANTED_BELLS) : 0;
+    spec->bell = from->tell_wanted ? 1 + (uint32_t)(space->mark % BELLS) : 0;
     if (spec->slots > 1 && space->precedence != AY_IN_ORDER)
         return ay__fail(
             -ENOTSUP,

@@ -90,15 +90,18 @@ static bool is_waiting(const ay_space *space, unsigned place)
     return atomic_load(&ay__cold(space, place)->waiting) != 0;
 }
 
-/* Ends the sleep of `place`, whatever it sleeps on. */
+/* Ends the sleep of `place`, whatever it sleeps on; an ask may sleep on nothing that others see. */
 static void wake(const struct registers *at, unsigned place, uint64_t asleep)
 {
+    const uint32_t bell = atomic_load(&ay__cold(at->fixed.space, place)->bell);
     const unsigned on = (unsigned)(asleep & ASLEEP_PLACE_MASK) - 1,
                    index = (unsigned)(asleep >> ASLEEP_INDEX_SHIFT) & ASLEEP_INDEX_MASK;
     ay__futex_wake(&registers_hot(at, place)->sleeps);
     if (on < at->fixed.places && index <= WORDS_MOST &&
         (index == 0 || at->fixed.space->granules > 2))
         ay__futex_wake(registers_word(at, on, index));
+    if (bell)
+        ay__bell_ring(at->fixed.space, (bell - 1) % BELLS);
 }
 
 static void say(ay_region *region, unsigned place, uint32_t generation, uint32_t passage)

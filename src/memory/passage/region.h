@@ -51,6 +51,7 @@ uint64_t ay__cancels(const ay_space *space); /* the header's `cancels` */
 bool ay__cancelled(struct registers *at);
 /* ask/wanted.c */
 void ay__wanted_announce(struct registers *at); /* it is about to sleep: to whom it may concern */
+void ay__bell_ring(ay_space *space, unsigned which); /* of a process, for its helper */
 /* wake.c */
 /* those who sleep on register 0 of mine, which has changed */
 void ay__wake(struct registers *at);
