@@ -31,7 +31,7 @@ NOT_THERE = {"src/check/search/pages.c", "src/check/search/helpers.c", "src/play
 SOURCES = ["src/protocols/registers/*.h", "src/protocols/registers/courtesy/*.h", "src/check/papers/*.h",
            "src/protocols/messages/*.c", "src/protocols/messages/papers/*.c"]
 # In this order: each file may use what those before it define.
-SCRIPTS = ["dom", "colours", "engine", "moves", "session", "source", "columns", "network", "diagram", "export", "transport", "chooser",
+SCRIPTS = ["dom", "colours", "engine", "moves", "session", "source", "columns", "network", "picture", "diagram", "export", "transport", "chooser",
            "step", "check", "levels", "play", "guide", "about", "home", "share", "theme", "keys", "main"]
 STYLES = ["base", "frame", "layout", "step", "chooser", "diagram", "pages"]
 

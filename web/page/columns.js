@@ -5,6 +5,7 @@ class ColumnsView {
     constructor(session) {
         this.session = session;
         this.element = make('div', {class: 'columns'});
+        this.drawn = []; // of each process: what its column shows, as text
     }
 
     show() {
@@ -12,18 +13,29 @@ class ColumnsView {
         const before = this.session.at ? this.previous : null;
         const broken = this.session.broken();
         const inside = state.processes.filter((process) => process.status === 'inside').length;
-        this.element.style.setProperty('--columns', state.processes.length);
-        replace(
+        const clash = broken === 'exclusion' || (broken && inside > 1);
+        const last = this.session.at ? this.session.steps[this.session.at - 1] : null;
+        const shown = state.processes.map((process, index) =>
+            JSON.stringify([
+                process,
+                before?.processes[index]?.registers,
+                before?.processes[index]?.bits,
+                last?.process === index && last.text,
+                clash,
+                this.session.info.kind,
+                Boolean(APP.level),
+            ]),
+        );
+        // A column that shows what it showed stays in place.
+        const old = [...this.element.children],
+            stays = (index) => shown[index] === this.drawn[index] && old[index];
+        replaceSome(
             this.element,
             state.processes.map((process, index) =>
-                this.column(
-                    process,
-                    index,
-                    before,
-                    broken === 'exclusion' || (broken && inside > 1),
-                ),
+                stays(index) ? old[index] : this.column(process, index, before, clash),
             ),
         );
+        this.drawn = shown;
         this.previous = state;
     }
 

@@ -11,16 +11,22 @@ const LANE = 62,
 const LINK_MARKS = {says: 'say', doubts: '?', dials: '+', accepts: '+', closes: '×', sends: '→'};
 
 // For each fetch the index of the move that stored what it read, which the engine tells; for each
-// receipt that of its send. −1: none.
+// receipt that of its send. −1: none. A step's origin depends on what came before it alone, so it
+// is kept there, with the send that it used.
 function origins(steps) {
-    const sent = new Set();
-    return steps.map((step, at) =>
-        step.access
+    let first = steps.length;
+    while (first && steps[first - 1].origin === undefined) first--;
+    const sent = new Set(steps.slice(0, first).map((step) => step.used));
+    for (let at = first; at < steps.length; at++) {
+        const step = steps[at];
+        step.origin = step.access
             ? (step.access.from ?? -1)
             : step.text.startsWith('receives')
               ? receiptOrigin(steps, step, at, sent)
-              : -1,
-    );
+              : -1;
+        sent.add(step.used);
+    }
+    return steps.map((step) => step.origin);
 }
 
 // Of a link, "receives NUMBER, the other having taken TAKEN, WAY": the earliest such send of the
@@ -40,7 +46,7 @@ function linkOrigin(steps, step, at, sent) {
         )
             first = earlier;
     }
-    sent.add(`${first} ${way}`);
+    step.used = `${first} ${way}`;
     return first;
 }
 
@@ -61,7 +67,7 @@ function receiptOrigin(steps, step, at, sent) {
                         part.startsWith(` sends ${kind}`) && part.includes(`→${step.process}`),
                 );
         if (says && !sent.has(key)) {
-            sent.add(key);
+            step.used = key;
             return earlier;
         }
     }
@@ -112,8 +118,9 @@ class Diagram {
         return gaps;
     }
 
-    // As much of a value as there is room for.
+    // Of a store, as much of its value as there is room for.
     valueAt(at) {
+        if (!this.gaps.has(at) || this.width <= 30) return '';
         const value = this.session.steps[at].access.value.replace(/\w+=/g, ''),
             letters = Math.floor((Math.min(3, this.gaps.get(at)) * this.width - 4) / LETTER_WIDE);
         return value.length > letters ? `${value.slice(0, letters - 1)}…` : value;
@@ -129,60 +136,58 @@ class Diagram {
     }
 
     svg(choose) {
-        const {session} = this,
-            processes = session.info.processes;
-        const wide = this.x(session.steps.length) + 40,
-            high = TOP + processes * LANE + 30;
-        const from = origins(session.steps);
-        return draw(
-            'svg',
-            {
-                class: 'diagram',
-                viewBox: `0 0 ${wide} ${high}`,
-                width: wide,
-                height: high,
-                role: 'img',
-                'aria-label': `Space-time diagram of ${plural(session.steps.length, 'move')}`,
-            },
-            draw(
-                'defs',
-                {},
-                ...COLOURS.map((colour, at) =>
-                    draw(
-                        'pattern',
-                        {
-                            id: `waits-${at}`,
-                            width: 8,
-                            height: 8,
-                            patternUnits: 'userSpaceOnUse',
-                            patternTransform: 'rotate(45)',
-                        },
-                        draw('rect', {width: 8, height: 8, fill: colour, opacity: 0.16}),
-                        draw('rect', {width: 3, height: 8, fill: colour, opacity: 0.4}),
-                    ),
-                ),
-            ),
-            Array.from({length: processes}, (_, process) => this.lane(process, wide)),
-            this.violations(high),
-            session.loop !== null ? this.loop(high) : null,
-            this.steps((at) => (from[at] >= 0 ? this.arrow(from[at], at) : null)),
-            this.steps((at) => this.mark(at, choose)),
-            draw('line', {
-                class: 'now',
-                x1: this.x(session.at - 0.5),
-                x2: this.x(session.at - 0.5),
-                y1: TOP - 14,
-                y2: high - 22,
-            }),
-            draw('text', {class: 'now-text', x: this.x(session.at - 0.5), y: TOP - 20}, 'now'),
-            this.names(high),
-        );
+        const picture = new Picture();
+        this.drawInto(picture, choose);
+        return picture.svg;
     }
 
-    steps(each) {
-        const all = [];
-        for (let at = this.first; at < this.last; at++) all.push(each(at));
-        return all;
+    // The picture shows this from here on; `choose` is called with the move that was clicked.
+    drawInto(picture, choose) {
+        const {session} = this,
+            {steps} = session,
+            processes = session.info.processes;
+        const wide = this.x(steps.length) + 40,
+            high = TOP + processes * LANE + 30;
+        const from = origins(steps);
+        picture.size(wide, high, `Space-time diagram of ${plural(steps.length, 'move')}`);
+        picture.put(
+            'lanes',
+            Array.from({length: processes}, (_, process) => this.lane(process, wide)),
+        );
+        picture.put(
+            'below',
+            this.violations(high),
+            session.loop !== null ? this.loop(high) : null,
+        );
+        const here = `${this.width} ${session.words}`,
+            later = (at) => (at >= session.at ? 'later' : '');
+        const each = (key, make) => {
+            const all = [];
+            for (let at = this.first; at < this.last; at++)
+                all.push({at, step: steps[at], key: key(at), make: () => make(at)});
+            return all;
+        };
+        picture.keep(
+            'arrows',
+            each(
+                (at) => `${here} ${later(at)}`,
+                (at) => (from[at] >= 0 ? this.arrow(from[at], at) : null),
+            ),
+        );
+        picture.keep(
+            'marks',
+            each(
+                (at) => `${here} ${later(at)} ${this.valueAt(at)}`,
+                (at) => this.mark(at, choose),
+            ),
+        );
+        const x = this.x(session.at - 0.5);
+        picture.put(
+            'above',
+            draw('line', {class: 'now', x1: x, x2: x, y1: TOP - 14, y2: high - 22}),
+            draw('text', {class: 'now-text', x, y: TOP - 20}, 'now'),
+            this.names(high),
+        );
     }
 
     lane(process, wide) {
@@ -269,7 +274,7 @@ class Diagram {
                 : kind === 'store'
                   ? draw('rect', {x: x - 10, y: y - 10, width: 20, height: 20, rx: 3})
                   : draw('circle', {cx: x, cy: y, r: 10});
-        const value = kind === 'store' && this.width > 30 ? this.valueAt(at) : '';
+        const value = kind === 'store' ? this.valueAt(at) : '';
         return draw(
             'g',
             {

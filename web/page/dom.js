@@ -23,25 +23,45 @@ const make = (tag, attributes, ...children) =>
 const draw = (tag, attributes, ...children) =>
     fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
 
-// Puts the new children in the place of the old; who had the focus keeps it, found again by its
+// Does what changes the element's children. Who had the focus keeps it, found again by its
 // data-key.
+function keepingFocus(element, change) {
+    const had = element.contains(document.activeElement) ? document.activeElement : null,
+        key = had?.dataset?.key;
+    change();
+    if (key && document.activeElement !== had)
+        element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
+}
+
+// Puts the new children in the place of the old.
 function replace(element, ...children) {
-    const key = element.contains(document.activeElement)
-        ? document.activeElement.dataset?.key
-        : null;
-    element.replaceChildren(...children.flat(Infinity).filter(Boolean));
-    if (key) element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
+    keepingFocus(element, () =>
+        element.replaceChildren(...children.flat(Infinity).filter(Boolean)),
+    );
+}
+
+// Likewise, where most of them are those that are there: these are not touched.
+function replaceSome(element, children) {
+    const old = [...element.children];
+    if (old.length !== children.length) return replace(element, children);
+    return keepingFocus(element, () =>
+        children.forEach((child, at) => {
+            if (child !== old[at]) old[at].replaceWith(child);
+        }),
+    );
 }
 
 // What must measure the page is done once a frame, after all that changes it: measuring in between
-// would lay it out again each time. Of several actions of one name the last counts.
+// would lay it out again each time. So an action that measures returns what is to be changed by it,
+// a function, which is called when all have measured. Of several actions of one name the last
+// counts.
 const waiting = new Map();
 function beforePaint(name, action) {
     if (!waiting.size)
         requestAnimationFrame(() => {
             const actions = [...waiting.values()];
             waiting.clear();
-            actions.forEach((each) => each());
+            actions.map((each) => each()).forEach((change) => change?.());
         });
     waiting.set(name, action);
 }

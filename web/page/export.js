@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
 // The diagram's panel: zoom, and the picture as a file.
 
+const BESIDE_MOVES = 12; // that are drawn beside those in sight
+
 class DiagramView {
     constructor(session) {
         this.session = session;
         this.zoom = 46;
         // Where the scroller was when it was last measured, and when it was last drawn.
         this.seen = this.drawn = {left: 0, width: 900};
-        this.scroller = make('div', {
-            class: 'scroller',
-            tabindex: '0',
-            role: 'region',
-            'aria-label': 'Space-time diagram',
-        });
+        this.picture = new Picture();
+        this.scroller = make(
+            'div',
+            {
+                class: 'scroller',
+                tabindex: '0',
+                role: 'region',
+                'aria-label': 'Space-time diagram',
+            },
+            this.picture.svg,
+        );
         const tools = make(
             'div',
             {class: 'tools'},
@@ -29,7 +36,9 @@ class DiagramView {
             this.scroller,
             this.key,
         );
-        this.scroller.addEventListener('scroll', () => this.look());
+        this.scroller.addEventListener('scroll', () =>
+            this.look({left: this.scroller.scrollLeft, width: this.scroller.clientWidth}),
+        );
         this.scroller.addEventListener(
             'wheel',
             (event) => {
@@ -86,44 +95,47 @@ class DiagramView {
     // The present move comes into sight.
     follow() {
         const {scroller, session} = this,
-            x = LEFT + (session.at + 0.75) * this.zoom;
-        this.seen = {left: scroller.scrollLeft, width: scroller.clientWidth};
-        if (x > this.seen.left + this.seen.width - 60 || x < this.seen.left + LEFT)
-            scroller.scrollLeft = x - this.seen.width * 0.7;
-        this.look();
+            x = LEFT + (session.at + 0.75) * this.zoom,
+            {scrollLeft, clientWidth, scrollWidth} = scroller;
+        let left = scrollLeft;
+        if (x > left + clientWidth - 60 || x < left + LEFT)
+            left = Math.max(0, Math.min(scrollWidth - clientWidth, x - clientWidth * 0.7));
+        return () => {
+            if (left !== scrollLeft) scroller.scrollLeft = left;
+            this.look({left, width: clientWidth});
+        };
     }
 
     // Draws again if what is in sight has moved far from what was drawn.
-    look() {
-        this.seen = {left: this.scroller.scrollLeft, width: this.scroller.clientWidth};
+    look(seen) {
+        this.seen = seen;
         this.keepNames();
         if (
-            Math.abs(this.seen.left - this.drawn.left) > 8 * this.zoom ||
-            this.seen.width > this.drawn.width
+            Math.abs(seen.left - this.drawn.left) > (BESIDE_MOVES - 4) * this.zoom ||
+            seen.width > this.drawn.width
         )
             this.draw();
     }
 
     // The moves in sight, and some beside them.
     draw() {
-        const {left, width} = (this.drawn = this.seen),
-            beside = 12;
-        const first = Math.floor((left - LEFT) / this.zoom) - beside;
-        const last = Math.ceil((left + width) / this.zoom) + beside;
-        this.scroller.replaceChildren(
-            new Diagram(this.session, this.zoom, first, last).svg((at) => this.session.goto(at)),
+        const {left, width} = (this.drawn = this.seen);
+        const first = Math.floor((left - LEFT) / this.zoom) - BESIDE_MOVES;
+        const last = Math.ceil((left + width) / this.zoom) + BESIDE_MOVES;
+        new Diagram(this.session, this.zoom, first, last).drawInto(this.picture, (at) =>
+            this.session.goto(at),
         );
         this.keepNames();
     }
 
     keepNames() {
-        this.scroller
-            .querySelector('.lane-names')
-            .setAttribute('transform', `translate(${this.seen.left} 0)`);
+        const names = this.scroller.querySelector('.lane-names'),
+            place = `translate(${this.seen.left} 0)`;
+        if (names.getAttribute('transform') !== place) names.setAttribute('transform', place);
     }
 
     // The picture stands alone: the styles that it needs go with it, as they are in this theme.
-    picture() {
+    alone() {
         const svg = new Diagram(this.session, this.zoom).svg(null);
         const styles = getComputedStyle(document.documentElement);
         const used = ['--ink', '--soft', '--line', '--paper', '--bad', '--panel'];
@@ -139,7 +151,7 @@ class DiagramView {
 
     save() {
         const link = make('a', {
-            href: URL.createObjectURL(new Blob([this.picture()], {type: 'image/svg+xml'})),
+            href: URL.createObjectURL(new Blob([this.alone()], {type: 'image/svg+xml'})),
             download: `${this.session.info.protocol}-${this.session.steps.length}.svg`,
         });
         link.click();

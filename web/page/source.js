@@ -52,9 +52,7 @@ class SourceView {
     constructor(session, data) {
         this.session = session;
         this.data = data;
-        this.texts = new Map(); // file → {lines, element}: its lines, and what holds them
-        this.lines = [];
-        this.marked = [];
+        this.texts = new Map(); // file → {lines, element, marked}: what holds it, and its marks
         this.title = make('h2', {id: 'source-title'}, 'The text');
         this.code = make('div', {
             class: 'code',
@@ -102,69 +100,74 @@ class SourceView {
     show() {
         const {file, marks} = this.marks();
         if (file !== this.file) this.turnTo(file);
-        for (const line of new Set([...this.marked, ...marks.keys()]))
-            if (this.lines[line - 1]) this.mark(this.lines[line - 1], marks.get(line));
-        this.marked = [...marks.keys()];
-        beforePaint('source', () => this.scroll(marks));
+        const {lines, marked} = this.texts.get(file);
+        const shown = [...marks].sort(([one], [other]) => one - other);
+        marked.replaceChildren(
+            ...shown.map(([line, each]) => this.line(line, lines[line - 1] ?? '', each)),
+        );
+        beforePaint('source', () => this.scroll(marked, shown));
     }
 
-    // Each text is made into elements once.
+    // Each text is laid out once, as a whole; a marked line lies above it.
     turnTo(file) {
-        for (const line of this.marked)
-            if (this.lines[line - 1]) this.mark(this.lines[line - 1], null);
         this.file = file;
-        this.marked = [];
         this.title.textContent = this.data.sources[file] ? `src/${file}` : 'The text';
         if (!this.texts.has(file)) this.texts.set(file, this.make(file));
-        this.lines = this.texts.get(file).lines;
         // The others stay laid out, out of sight: a step from one text to another is a step, too.
         for (const [name, {element}] of this.texts) element.classList.toggle('away', name !== file);
     }
 
     make(file) {
-        const lines = (this.data.sources[file] || '')
-            .split('\n')
-            .map((line, at) =>
-                make(
-                    'div',
-                    {class: 'line'},
-                    make('span', {class: 'number', 'aria-hidden': 'true'}, String(at + 1)),
-                    make('span', {class: 'who'}),
-                    make('span', {class: 'text'}, line || ' '),
-                ),
-            );
-        const element = make('div', {class: 'file'}, lines);
+        const lines = (this.data.sources[file] || '').split('\n'),
+            numbers = lines.map((_, at) => at + 1).join('\n'),
+            marked = make('div', {});
+        const element = make(
+            'div',
+            {class: 'file'},
+            marked,
+            make('pre', {class: 'numbers', 'aria-hidden': 'true'}, numbers),
+            make('pre', {}, lines.join('\n')),
+        );
         this.code.append(element);
-        return {lines, element};
+        return {lines, element, marked};
     }
 
-    mark(element, marks) {
-        const on = marks?.find((mark) => !mark.soft) || marks?.[0];
-        element.className = on ? `line marked${on.soft ? ' soft' : ''}` : 'line';
-        element.style.setProperty('--mark', on ? COLOURS[on.process] : 'transparent');
-        const who = element.children[1],
-            done = marks?.find((mark) => mark.soft && mark.first);
-        who.replaceChildren(
-            ...(done && on.soft ? [make('i', {}, '✓')] : []),
-            ...(marks || [])
-                .filter((mark) => mark.first && !mark.soft)
-                .map((mark) =>
-                    make(
-                        'b',
-                        {style: `--mark:${COLOURS[mark.process]}`},
-                        shortNameOf(this.session, mark.process),
+    line(number, text, marks) {
+        const on = marks.find((mark) => !mark.soft) || marks[0],
+            done = on.soft && marks.some((mark) => mark.soft && mark.first);
+        return make(
+            'div',
+            {
+                class: `line marked${on.soft ? ' soft' : ''}`,
+                style: `--line:${number - 1};--mark:${COLOURS[on.process]}`,
+            },
+            make('span', {class: 'number', 'aria-hidden': 'true'}, String(number)),
+            make(
+                'span',
+                {class: 'who'},
+                done ? make('i', {}, '✓') : null,
+                marks
+                    .filter((mark) => mark.first && !mark.soft)
+                    .map((mark) =>
+                        make(
+                            'b',
+                            {style: `--mark:${COLOURS[mark.process]}`},
+                            shortNameOf(this.session, mark.process),
+                        ),
                     ),
-                ),
+            ),
+            make('span', {class: 'text'}, text || ' '),
         );
     }
 
     // The line of who moved last, else the first marked one, comes into sight.
-    scroll(marks) {
+    scroll(marked, shown) {
         const last = this.session.at ? this.session.steps[this.session.at - 1].process : 0;
-        const lines = [...marks.entries()].filter(([, each]) => each.some((mark) => !mark.soft));
-        const wanted =
-            lines.find(([, each]) => each.some((mark) => mark.process === last)) || lines[0];
-        const element = wanted ? this.lines[wanted[0] - 1] : this.lines?.[0];
-        if (element) this.code.scrollTop = element.offsetTop - this.code.clientHeight / 3;
+        const stand = ([, each]) => each.some((mark) => !mark.soft),
+            its = (line) => stand(line) && line[1].some((mark) => mark.process === last);
+        const found = shown.findIndex(its),
+            at = found < 0 ? shown.findIndex(stand) : found;
+        const top = at < 0 ? 0 : marked.children[at].offsetTop - this.code.clientHeight / 3;
+        return () => (this.code.scrollTop = top);
     }
 }

@@ -138,7 +138,8 @@ class MoveList {
         this.none.hidden = steps.length > 0;
         const here = drawn[at - 1]?.item;
         beforePaint('list', () => {
-            this.list.scrollTop = here ? here.offsetTop - this.list.clientHeight / 2 : 0;
+            const top = here ? here.offsetTop - this.list.clientHeight / 2 : 0;
+            return () => (this.list.scrollTop = top);
         });
     }
 
