@@ -11,9 +11,10 @@ import statistics
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROWS, DOCUMENT, README = ROOT / "docs/results/cluster.csv", ROOT / "docs/results/cluster.md", ROOT / "README.md"
 BEGIN, END = "<!-- the cluster, measured -->", "<!-- end of the cluster -->"
+PEERS = ("one machine", "redis", "etcd", "relay")
 COLUMNS = ("case", "what", "count", "p25", "p50", "p75", "p99", "worst")
 PARTS = {"agent": "wake-up of the agent", "taking": "taking back", "link": "from agent to agent", "waiter": "wake-up of the waiter"}
-# (case, what) / (case, what)
+# (case, what) / (case, what); and of each case, the cluster beside other ways of its messages
 RATIOS = (
     (("passage", "cluster"), ("passage", "one machine")),
     (("passage", "redis"), ("passage", "cluster")),
@@ -60,11 +61,16 @@ class Rows:
         above, below = self.figure(*above), self.figure(*below)
         return above / below if above and below else None
 
+    def ratios(self):
+        """Pairs of words and a ratio, of what was measured."""
+        planes = [((case, what), (case, "cluster")) for case, what in self.rows if what not in ("cluster", *PEERS) and case.split(", ")[-1] not in PARTS]
+        planes = [pair[::-1] if pair[0][0].endswith("a second") else pair for pair in planes]
+        return [(f"{above[0]}: {above[1]} / {'' if above[0] == below[0] else below[0] + ': '}{below[1]}", self.ratio(above, below))
+                for above, below in (*RATIOS, *planes) if self.ratio(above, below)]
+
     def tell_ratios(self):
-        for above, below in RATIOS:
-            ratio = self.ratio(above, below)
-            if ratio:
-                print(f"  {above[0]}: {above[1]} / {'' if above[0] == below[0] else below[0] + ': '}{below[1]}: {ratio:,.2f}")
+        for words, ratio in self.ratios():
+            print(f"  {words}: {ratio:,.2f}")
 
     def sizes(self):
         return sorted(int(case.split()[1]) for case, what in self.rows if case.endswith(" machines") and what == "cluster")
@@ -124,9 +130,7 @@ def kills_table(rows):
 
 
 def ratios_table(rows):
-    lines = [[f"{above[0]}: {above[1]} / {'' if above[0] == below[0] else below[0] + ': '}{below[1]}", f"{rows.ratio(above, below):,.2f}"]
-             for above, below in RATIOS if rows.ratio(above, below)]
-    return table(["", "of the medians"], lines)
+    return table(["", "of the medians"], [[words, f"{ratio:,.2f}"] for words, ratio in rows.ratios()])
 
 
 def document(rows):
@@ -179,7 +183,7 @@ def make_documents(rows):
 
 def write(rows):
     rows.save()
-    make_documents(rows)
+    make_documents(Rows.load())  # as report.py will make them again
 
 
 if __name__ == "__main__":

@@ -45,6 +45,11 @@ class Bench:
         self.peers, self.rows, self.boards = peers, rows, 0
         self.name = "cluster"  # of the plane that is measured
 
+    @property
+    def with_peers(self):
+        """What is set beside the cluster is measured with the first plane."""
+        return self.name == "cluster"
+
     def board(self):
         """A file for programs on several machines to map."""
         self.boards += 1
@@ -84,10 +89,10 @@ def bench_passages(bench, cluster):
         "redis": [PASSAGES, "redis", bench.peers.redis, "2000", str(BATCHES)],
         "etcd": [PASSAGES, "etcd", bench.peers.etcd[0], "20", str(BATCHES)],
     }
-    found = {name: [] for name in commands}
+    found = {name: [] for name in commands if bench.with_peers or name == bench.name}
     for _ in range(ROUNDS):
-        for name, words in commands.items():
-            found[name] += [float(line) for line in output_of(words).split()]
+        for name in found:
+            found[name] += [float(line) for line in output_of(commands[name]).split()]
     for name, values in found.items():
         bench.keep("passage", name, values)
 
@@ -111,19 +116,31 @@ def keep_parts(bench, case, what, lines):
         bench.keep(f"{case}, {part}", what, [line[at + 1] for line in lines])
 
 
-def bench_handover(bench, cluster):
-    ours, bare, slow, theirs = [], [], [], []
-    for _ in range(TURNS):
-        bare += relay(bench, cluster, HANDOVERS, INSIDE_US)
+def exchange(bench, cluster, case, turns):
+    """Hand-overs, and the relay between the same two."""
+    ours, bare = [], []
+    for _ in range(turns):
+        bare += relay(bench, cluster, HANDOVERS, INSIDE_US) if bench.with_peers else []
         ours += hand_over(bench, cluster, HANDOVERS, INSIDE_US, parts=True)
+    if bare:
+        keep_parts(bench, case, "relay", bare)
+    keep_parts(bench, case, bench.name, ours)
+
+
+def hand_over_etcd(bench):
+    board = bench.board()
+    return at_once(*([HANDOVER, "etcd", str(port), board, str(HANDOVERS_ETCD), str(INSIDE_ETCD_US)] for port in bench.peers.etcd[:2]))
+
+
+def bench_handover(bench, cluster):
+    ours, theirs = [], []
+    exchange(bench, cluster, "hand-over", TURNS)
     for _ in range(2):
-        slow += hand_over(bench, cluster, HANDOVERS_ETCD, INSIDE_ETCD_US)
-        board = bench.board()
-        theirs += at_once(*([HANDOVER, "etcd", str(port), board, str(HANDOVERS_ETCD), str(INSIDE_ETCD_US)] for port in bench.peers.etcd[:2]))
-    keep_parts(bench, "hand-over", "relay", bare)
-    keep_parts(bench, "hand-over", bench.name, ours)
-    bench.keep("hand-over after 120 ms", bench.name, [line[0] for line in slow])
-    bench.keep("hand-over after 120 ms", "etcd", [line[0] for line in theirs])
+        ours += hand_over(bench, cluster, HANDOVERS_ETCD, INSIDE_ETCD_US)
+        theirs += hand_over_etcd(bench) if bench.with_peers else []
+    bench.keep("hand-over after 120 ms", bench.name, [line[0] for line in ours])
+    if theirs:
+        bench.keep("hand-over after 120 ms", "etcd", [line[0] for line in theirs])
 
 
 def kill_holders(bench, cluster):
@@ -150,14 +167,7 @@ def bench_many(bench, cluster):
 
 
 def bench_size(bench, cluster):
-    """With another number of machines: the hand-over, and the relay between the same two."""
-    ours, bare = [], []
-    for _ in range(2):
-        bare += relay(bench, cluster, HANDOVERS, INSIDE_US)
-        ours += hand_over(bench, cluster, HANDOVERS, INSIDE_US, parts=True)
-    case = f"hand-over, {len(cluster.machines)} machines"
-    keep_parts(bench, case, "relay", bare)
-    keep_parts(bench, case, bench.name, ours)
+    exchange(bench, cluster, f"hand-over, {len(cluster.machines)} machines", 2)
 
 
 BENCHES = {"passages": bench_passages, "handover": bench_handover, "kill": bench_kill, "many": bench_many}

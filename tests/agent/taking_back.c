@@ -205,13 +205,35 @@ static void test_an_agent_ends(void **state)
     assert_true(news.kind == LOCAL_TAKEN_BACK && news.withdrawn && !news.death);
 }
 
+/* Somebody cancels the agent's wait: it says so, and tries again. */
+static void test_a_cancelled_ask(void **state)
+{
+    (void)state;
+    int status;
+    open_all();
+    const struct passer holder = start_passer();
+    number_of(&holder);
+    begin_to_take_back(0);
+    until(0, LOCAL_BUSY);
+    const pid_t agent = getpid(), canceller = fork();
+    if (canceller == 0) {
+        ay_space *space;
+        char name[32];
+        name_of(0, name);
+        _exit(ay_open(space_path, NULL, &space) < 0 || ay_cancel(space, name, agent) != 1);
+    }
+    assert_non_null(strstr(until(0, LOCAL_TROUBLE).why, "cancel"));
+    assert_int_equal(waitpid(canceller, &status, 0), canceller);
+    assert_int_equal(status, 0);
+    let_leave(&holder);
+    assert_true(until(0, LOCAL_TAKEN_BACK).withdrawn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_no_threads),
-        TEST(test_in_its_turn),
-        TEST(test_a_locked_file),
-        TEST(test_an_agent_ends),
+        TEST(test_no_threads),    TEST(test_in_its_turn),     TEST(test_a_locked_file),
+        TEST(test_an_agent_ends), TEST(test_a_cancelled_ask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
