@@ -51,39 +51,42 @@ void audit_find(struct judge *judge, enum audit_property property, size_t record
     va_end(arguments);
 }
 
-static void judge_message(struct judge *judge, const struct record *record, size_t index)
+static void judge_send(struct judge *judge, const struct record *record, size_t index)
 {
-    struct letter *letter = clocks_letter(&judge->clocks, record->message);
-    if (record->kind == RECORD_SEND) {
-        if (letter)
-            audit_find(judge, PROPERTY_RUN, index, letter->send,
-                       "line %u: message %" PRIu64 " is sent again; line %u sent it first",
-                       record->line, record->message, line_of(judge, letter->send));
-        else
-            judge->failed |= !clocks_send(&judge->clocks, record, index);
-        return;
-    }
+    const struct letter *letter = past_letter(&judge->past, record->message);
     if (!letter)
+        judge->failed |= !past_send(&judge->past, record, index);
+    else
+        audit_find(judge, PROPERTY_RUN, index, letter->send - 1,
+                   "line %u: message %" PRIu64 " is sent again; line %u sent it first",
+                   record->line, record->message, line_of(judge, letter->send - 1));
+}
+
+static void judge_receive(struct judge *judge, const struct record *record, size_t index)
+{
+    struct letter *letter = past_letter(&judge->past, record->message);
+    if (!letter) {
         audit_find(judge, PROPERTY_RUN, index, index,
                    "line %u: %s receives message %" PRIu64 " before it is sent", record->line,
                    name_of(judge, index), record->message);
-    else if (letter->to != TRACE_NONE && letter->to != record->process)
-        audit_find(judge, PROPERTY_RUN, index, letter->send,
+        return;
+    }
+    const size_t send = letter->send - 1;
+    const uint32_t to = judge->trace->records[send].to;
+    if (to != TRACE_NONE && to != record->process)
+        audit_find(judge, PROPERTY_RUN, index, send,
                    "line %u: %s receives message %" PRIu64 ", which line %u sent to somebody else",
-                   record->line, name_of(judge, index), record->message,
-                   line_of(judge, letter->send));
+                   record->line, name_of(judge, index), record->message, line_of(judge, send));
     else if (!letter->to_come)
-        audit_find(judge, PROPERTY_RUN, index, letter->send,
+        audit_find(judge, PROPERTY_RUN, index, send,
                    "line %u: %s receives message %" PRIu64 " once more than line %u sent it",
-                   record->line, name_of(judge, index), record->message,
-                   line_of(judge, letter->send));
+                   record->line, name_of(judge, index), record->message, line_of(judge, send));
     else
-        clocks_receive(&judge->clocks, record->process, letter);
+        past_receive(&judge->past, record->process, letter);
 }
 
 static void judge_record(struct judge *judge, const struct record *record, size_t index)
 {
-    clocks_tick(&judge->clocks, record->process);
     const enum life life = judge->lives[record->process];
     if (life != LIFE_UP && record->kind != RECORD_JOINED && record->kind != RECORD_DIED) {
         audit_find(judge, PROPERTY_RUN, index, index, "line %u: %s does something after %s",
@@ -103,8 +106,10 @@ static void judge_record(struct judge *judge, const struct record *record, size_
         audit_leave(judge, record, index);
         break;
     case RECORD_SEND:
+        judge_send(judge, record, index);
+        break;
     case RECORD_RECEIVE:
-        judge_message(judge, record, index);
+        judge_receive(judge, record, index);
         break;
     case RECORD_DIED:
     case RECORD_LOST:
@@ -120,7 +125,7 @@ static void judge_end(struct judge *judge)
 {
     for (uint32_t i = 0; i < judge->trace->regions.count; i++)
         for (uint32_t seat = 0; seat < judge->regions[i].busy_count; seat++) {
-            const struct passage *passage = passage_of(judge, judge->regions[i].busy[seat], i);
+            const struct passage *passage = &judge->passages[judge->regions[i].busy[seat]];
             const bool inside = passage->status == STATUS_INSIDE;
             const size_t record = inside ? passage->enter : passage->request;
             judge->audit->open_requests += !inside;
@@ -131,45 +136,6 @@ static void judge_end(struct judge *judge)
         }
 }
 
-static bool judge_open(struct judge *judge)
-{
-    const uint32_t processes = judge->trace->processes.count, regions = judge->trace->regions.count;
-    judge->passages = calloc((size_t)processes * regions + 1, sizeof *judge->passages);
-    judge->regions = calloc((size_t)regions + 1, sizeof *judge->regions);
-    judge->lives = calloc(processes, sizeof *judge->lives);
-    if (!clocks_open(&judge->clocks, judge->trace) || !judge->passages || !judge->regions ||
-        !judge->lives)
-        return false;
-    for (uint32_t i = 0; i < regions; i++) {
-        judge->regions[i].busy = calloc(processes, sizeof *judge->regions[i].busy);
-        if (!judge->regions[i].busy)
-            return false;
-    }
-    return true;
-}
-
-static void judge_close(struct judge *judge)
-{
-    const uint32_t processes = judge->trace->processes.count, regions = judge->trace->regions.count;
-    for (uint32_t i = 0; judge->regions && i < regions; i++) {
-        free(judge->regions[i].busy);
-        for (unsigned mode = 0; mode < TRACE_MODES; mode++) {
-            free(judge->regions[i].left[mode].list);
-            free(judge->regions[i].handed[mode]);
-        }
-    }
-    for (size_t i = 0; judge->passages && i < (size_t)processes * regions; i++) {
-        for (unsigned mode = 0; judge->passages[i].covered && mode < TRACE_MODES; mode++)
-            free(judge->passages[i].covered[mode].list);
-        free(judge->passages[i].covered);
-        free(judge->passages[i].request_clock);
-    }
-    free(judge->passages);
-    free(judge->regions);
-    free(judge->lives);
-    clocks_close(&judge->clocks);
-}
-
 int audit_judge(const struct trace *trace, bool fair, struct audit *audit)
 {
     *audit = (struct audit){.fairness_judged = fair || trace->fair, .liveness_judged = trace->rest};
@@ -177,6 +143,7 @@ int audit_judge(const struct trace *trace, bool fair, struct audit *audit)
     judge.failed = !judge_open(&judge);
     for (size_t i = 0; i < trace->count && !judge.failed; i++)
         judge_record(&judge, &trace->records[i], i);
+    judge.failed |= judge.past.sets.failed;
     if (!judge.failed)
         judge_end(&judge);
     judge_close(&judge);

@@ -2,6 +2,7 @@
 /* Draws the part of a trace around its first violation as a space-time diagram. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "audit/audit.h"
 #include "common/draw/spacetime.h"
@@ -67,15 +68,29 @@ static void follow(struct line *line, const struct record *record)
     }
 }
 
+/* The message's kind, cut short between two characters. */
+static void name_message(const struct trace *trace, const struct record *send, char *name,
+                         size_t room)
+{
+    const char *kind = send->name == TRACE_NONE ? "" : trace->kinds.text[send->name];
+    size_t length = strnlen(kind, room);
+    while (length == room || (length > 0 && ((unsigned char)kind[length] & 0xc0) == 0x80))
+        length--;
+    memcpy(name, kind, length);
+    name[length] = '\0';
+}
+
 /* The arrow of a receive starts at its send, if that is shown. */
 static void draw_arrow(struct drawing *drawing, const struct record *record, size_t index)
 {
     for (size_t i = index; i-- > drawing->first;) {
         const struct record *send = &drawing->trace->records[i];
         if (send->kind == RECORD_SEND && send->message == record->message) {
+            char name[13];
+            name_message(drawing->trace, send, name, sizeof name);
             spacetime_message(drawing->diagram, (unsigned)drawing->lines[send->process].number,
                               column(drawing, i), (unsigned)drawing->lines[record->process].number,
-                              column(drawing, index), send->name);
+                              column(drawing, index), name);
             return;
         }
     }

@@ -201,7 +201,16 @@ static char *read_value(char *at, struct json_pair *pair, unsigned depth)
     return read_number(at, pair);
 }
 
-const char *json_read(char *text, struct json_line *line)
+static void keep(struct json_line *line, const struct json_pair *pair)
+{
+    unsigned at = 0;
+    while (at < line->count && strcmp(line->pairs[at].key, pair->key) != 0)
+        at++;
+    line->count += at == line->count;
+    line->pairs[at] = *pair;
+}
+
+const char *json_read(char *text, bool (*wanted)(const char *key), struct json_line *line)
 {
     line->count = 0;
     char *at = skip_space(text);
@@ -211,22 +220,20 @@ const char *json_read(char *text, struct json_line *line)
     if (*at == '}')
         return *skip_space(at + 1) ? "there is more after its '}'" : NULL;
     for (;;) {
-        if (line->count == JSON_PAIRS_MOST)
-            return "it has too many members";
-        struct json_pair *pair = &line->pairs[line->count++];
-        *pair = (struct json_pair){.text = ""};
         if (*at != '"')
             return "a member has no name";
-        pair->key = at + 1;
+        struct json_pair pair = {.key = at + 1, .text = ""};
         at = read_string(at + 1);
         if (!at)
             return "a member's name is no string of JSON: it does not end, or is no UTF-8";
         at = skip_space(at);
         if (*at != ':')
             return "a member's name has no ':' after it";
-        at = read_value(skip_space(at + 1), pair, 0);
+        at = read_value(skip_space(at + 1), &pair, 0);
         if (!at)
             return "a value is none of JSON's: it does not end, or is no UTF-8, or no number";
+        if (wanted(pair.key))
+            keep(line, &pair);
         at = skip_space(at);
         const char separator = *at++;
         if (separator == '}')
@@ -239,7 +246,7 @@ const char *json_read(char *text, struct json_line *line)
 
 const struct json_pair *json_find(const struct json_line *line, const char *key)
 {
-    for (unsigned i = line->count; i-- > 0;)
+    for (unsigned i = 0; i < line->count; i++)
         if (strcmp(line->pairs[i].key, key) == 0)
             return &line->pairs[i];
     return NULL;

@@ -25,9 +25,10 @@ struct json_line {
     unsigned count;
 };
 
-/* NULL, or what is wrong. Changes `text`, and points into it. The last of two members of one name
- * counts. */
-const char *json_read(char *text, struct json_line *line);
+/* NULL, or what is wrong. Changes `text`, and points into it. Members that are not wanted, of any
+ * number, are read through and passed over; at most JSON_PAIRS_MOST names are wanted. The last of
+ * two members of one name counts. */
+const char *json_read(char *text, bool (*wanted)(const char *key), struct json_line *line);
 /* The member of that name, or NULL. */
 const struct json_pair *json_find(const struct json_line *line, const char *key);
 

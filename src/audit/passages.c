@@ -5,53 +5,51 @@
 #include <string.h>
 
 #include "audit/judge.h"
-#include "common/grow.h"
 
-static void sit(struct judge *judge, uint32_t process, uint32_t region)
+static void sit(struct judge *judge, struct passage *passage)
 {
-    struct region *there = &judge->regions[region];
-    passage_of(judge, process, region)->seat = there->busy_count;
-    there->busy[there->busy_count++] = process;
+    struct region *there = &judge->regions[passage->region];
+    passage->seat = there->busy_count;
+    there->busy[there->busy_count++] = (uint32_t)(passage - judge->passages);
 }
 
-static void rise(struct judge *judge, uint32_t process, uint32_t region)
+/* Its request is asked about no more: it entered, gave up, or is gone. */
+static void settle_request(struct judge *judge, struct passage *passage)
 {
-    struct region *there = &judge->regions[region];
-    struct passage *passage = passage_of(judge, process, region);
+    past_settle(&judge->past, passage->asked);
+    sets_drop(&judge->past.sets, passage->heard);
+    passage->asked = TRACE_NONE;
+    passage->heard = 0;
+}
+
+static void rise(struct judge *judge, struct passage *passage)
+{
+    struct region *there = &judge->regions[passage->region];
     const uint32_t last = there->busy[--there->busy_count];
     there->busy[passage->seat] = last;
-    passage_of(judge, last, region)->seat = passage->seat;
+    judge->passages[last].seat = passage->seat;
     passage->status = STATUS_OUTSIDE;
+    settle_request(judge, passage);
 }
 
 void audit_request(struct judge *judge, const struct record *record, size_t index)
 {
-    struct passage *passage = passage_of(judge, record->process, record->region);
-    const uint32_t words = judge->clocks.columns;
+    struct passage *passage = passage_of(judge, record);
     if (passage->status != STATUS_OUTSIDE) {
-        audit_find(
-            judge, PROPERTY_RUN, index,
-            passage->status == STATUS_INSIDE ? passage->enter : passage->request,
-            "line %u: %s requests, and never left since line %u", record->line,
-            name_of(judge, index),
-            line_of(judge, passage->status == STATUS_INSIDE ? passage->enter : passage->request));
-        rise(judge, record->process, record->region);
+        const size_t since = passage->status == STATUS_INSIDE ? passage->enter : passage->request;
+        audit_find(judge, PROPERTY_RUN, index, since,
+                   "line %u: %s requests, and never left since line %u", record->line,
+                   name_of(judge, index), line_of(judge, since));
+        rise(judge, passage);
     }
-    if (!passage->request_clock)
-        passage->request_clock = malloc(words * sizeof *passage->request_clock);
-    if (!passage->request_clock) {
-        judge->failed = true;
-        return;
-    }
-    memcpy(passage->request_clock, clocks_of(&judge->clocks, record->process),
-           words * sizeof(uint32_t));
-    passage->asked = clocks_count(&judge->clocks, passage->request_clock, record->process);
+    passage->asked = past_act(&judge->past, record->process, index);
+    passage->heard = sets_keep(&judge->past.sets, judge->past.heard[record->process]);
     passage->status = STATUS_WAITING;
-    passage->mode = record->mode == TRACE_MODE_NOT_GIVEN ? 0 : record->mode;
+    passage->mode = trace_asked_mode(record);
     passage->slots = record->slots;
     passage->units = TRACE_NONE;
     passage->request = index;
-    sit(judge, record->process, record->region);
+    sit(judge, passage);
 }
 
 /* The least unit that stands in both lists; -1: none. */
@@ -96,81 +94,82 @@ static void judge_fairness(struct judge *judge, size_t index, const struct passa
             line_of(judge, theirs->request), line_of(judge, mine->request));
 }
 
-/* Safety, as it happened: fewer than `slots` others that conflict are inside, and no unit is held
- * twice. Fairness: nobody waits whose request happened before this one's. */
-static void judge_against_busy(struct judge *judge, const struct record *record, size_t index)
+static bool exclude(const struct passage *mine, const struct passage *theirs)
 {
-    const struct passage *mine = passage_of(judge, record->process, record->region), *last = NULL;
-    const struct region *region = &judge->regions[record->region];
+    return mine != theirs && trace_conflict(mine->mode, theirs->mode) &&
+           (mine->units == TRACE_NONE || theirs->units == TRACE_NONE);
+}
+
+/* Both exclude the same others, and have the same slots. */
+static bool count_alike(const struct passage *mine, const struct passage *theirs)
+{
+    return mine->mode == theirs->mode && mine->slots == theirs->slots &&
+           mine->units == theirs->units;
+}
+
+/* How many are inside that exclude this one; and which of them came last. */
+static uint32_t count_excluded(const struct judge *judge, const struct passage *mine,
+                               const struct passage **last)
+{
+    const struct region *region = &judge->regions[mine->region];
     uint32_t inside = 0;
+    *last = NULL;
     for (uint32_t i = 0; i < region->busy_count; i++) {
-        const uint32_t other = region->busy[i];
-        const struct passage *theirs = passage_of(judge, other, record->region);
-        if (other == record->process || !trace_conflict(mine->mode, theirs->mode))
+        const struct passage *theirs = &judge->passages[region->busy[i]];
+        if (theirs->status != STATUS_INSIDE || !exclude(mine, theirs))
             continue;
-        if (theirs->status != STATUS_INSIDE) {
-            if (clocks_count(&judge->clocks, mine->request_clock, other) >= theirs->asked)
-                judge_fairness(judge, index, mine, theirs);
-        } else if (theirs->units == TRACE_NONE) {
-            inside++;
-            last = !last || theirs->enter > last->enter ? theirs : last;
-        } else if (mine->units != TRACE_NONE) {
-            judge_units(judge, index, mine, theirs);
-        }
+        inside++;
+        *last = !*last || theirs->enter > (*last)->enter ? theirs : *last;
     }
-    if (inside >= mine->slots && mine->units == TRACE_NONE && mine->slots == 1)
+    return inside;
+}
+
+/* Safety, as it happened: of those that exclude each other, no more are inside than there are
+ * slots, as `mine` counts them: the one that enters, or one that is inside. */
+static void judge_slots(struct judge *judge, size_t index, const struct passage *entering,
+                        const struct passage *mine)
+{
+    const struct passage *last;
+    const uint32_t inside = count_excluded(judge, mine, &last) + (mine != entering);
+    if (inside < mine->slots)
+        return;
+    if (mine != entering)
+        last = mine;
+    if (mine->slots == 1)
         audit_find(judge, PROPERTY_SAFETY, index, last->enter,
-                   "line %u: %s enters while %s is inside, since line %u", record->line,
+                   "line %u: %s enters while %s is inside, since line %u", line_of(judge, index),
                    name_of(judge, index), name_of(judge, last->enter), line_of(judge, last->enter));
-    else if (inside >= mine->slots && mine->units == TRACE_NONE)
+    else
         audit_find(
             judge, PROPERTY_SAFETY, index, last->enter,
             "line %u: %s enters while %u others are inside, of which %s came last, in line %u, "
             "and there are %u slots",
-            record->line, name_of(judge, index), inside, name_of(judge, last->enter),
+            line_of(judge, index), name_of(judge, index), inside, name_of(judge, last->enter),
             line_of(judge, last->enter), mine->slots);
 }
 
-static bool leavings_add(struct leavings *to, struct leaving leaving)
+/* Safety, as it happened: slots are not exceeded, and no unit is held twice. Fairness: nobody waits
+ * whose request happened before this one's. */
+static void judge_against_busy(struct judge *judge, const struct record *record, size_t index)
 {
-    if (!grow(&to->list, to->count, &to->room, sizeof *to->list, 4))
-        return false;
-    to->list[to->count++] = leaving;
-    return true;
-}
-
-static void leavings_forget(struct leavings *left, uint32_t process)
-{
-    for (uint32_t at = 0; at < left->count; at++)
-        if (left->list[at].process == process)
-            left->list[at--] = left->list[--left->count];
-}
-
-static bool leavings_move(struct leavings *to, struct leavings *from)
-{
-    for (uint32_t i = 0; i < from->count; i++)
-        if (!leavings_add(to, from->list[i]))
-            return false;
-    from->count = 0;
-    return true;
-}
-
-/* Every leaving in a mode that is no stronger than `mode` is settled by an entry in it: what
- * conflicts with it later conflicts with this one too. */
-static bool covers(unsigned mode, unsigned weaker)
-{
-    for (unsigned other = 0; other < TRACE_MODES; other++)
-        if (trace_conflict(weaker, other) && !trace_conflict(mode, other))
-            return false;
-    return true;
-}
-
-/* They are settled by this passage's own leaving; should it die instead, they are judged on. */
-static bool cover(struct passage *passage, struct region *region, unsigned mode)
-{
-    if (!passage->covered)
-        passage->covered = calloc(TRACE_MODES, sizeof *passage->covered);
-    return passage->covered && leavings_move(&passage->covered[mode], &region->left[mode]);
+    const struct passage *mine = passage_of(judge, record);
+    const struct region *region = &judge->regions[record->region];
+    judge_slots(judge, index, mine, mine);
+    for (uint32_t i = 0; i < region->busy_count; i++) {
+        const struct passage *theirs = &judge->passages[region->busy[i]];
+        if (theirs == mine)
+            continue;
+        if (theirs->status == STATUS_WAITING) {
+            if (trace_conflict(mine->mode, theirs->mode) &&
+                sets_has(&judge->past.sets, mine->heard, theirs->asked))
+                judge_fairness(judge, index, mine, theirs);
+            continue;
+        }
+        if (mine->units != TRACE_NONE && theirs->units != TRACE_NONE)
+            judge_units(judge, index, mine, theirs);
+        else if (exclude(mine, theirs) && !count_alike(mine, theirs))
+            judge_slots(judge, index, mine, theirs);
+    }
 }
 
 /* Several may be inside at once for want of neither mode: their entries have no order that fences
@@ -180,37 +179,46 @@ static bool has_company(const struct passage *passage)
     return passage->slots > 1 || passage->units != TRACE_NONE;
 }
 
-/* Safety, by causality: every conflicting leaving happened before this entry. */
+/* The last of the leavings in that mode which the process has not heard of. */
+static size_t last_unheard(const struct judge *judge, uint32_t process, uint32_t left)
+{
+    const struct past *past = &judge->past;
+    size_t last = 0;
+    for (uint32_t act = 0; act < past->acts_room; act++)
+        if (sets_has(&past->sets, left, act) && !past_heard(past, process, act) &&
+            past->acts[act].record >= last)
+            last = past->acts[act].record;
+    return last;
+}
+
+/* Safety, by causality: the last leaving of each process in each conflicting mode happened before
+ * this entry, and so did its earlier ones. */
 static void judge_against_left(struct judge *judge, const struct record *record, size_t index)
 {
     struct region *region = &judge->regions[record->region];
-    const unsigned mode = passage_of(judge, record->process, record->region)->mode;
-    uint32_t *clock = clocks_of(&judge->clocks, record->process);
+    struct past *past = &judge->past;
+    const unsigned mode = passage_of(judge, record)->mode;
     for (unsigned other = 0; other < TRACE_MODES; other++) {
         if (!trace_conflict(mode, other))
             continue;
-        for (uint32_t i = 0; i < region->left[other].count; i++) {
-            const struct leaving *leaving = &region->left[other].list[i];
-            if (clocks_count(&judge->clocks, clock, leaving->process) < leaving->clock)
-                audit_find(
-                    judge, PROPERTY_SAFETY, index, leaving->record,
-                    "line %u: %s enters, and nothing orders this after %s's leaving (line %u)",
-                    record->line, name_of(judge, index), name_of(judge, leaving->record),
-                    line_of(judge, leaving->record));
-        }
-        if (covers(mode, other) && region->left[other].count > 0)
-            judge->failed |=
-                !cover(passage_of(judge, record->process, record->region), region, other);
-        if (region->handed[other])
-            clocks_merge(&judge->clocks, clock, region->handed[other]);
+        past_hear(past, record->process, region->handed[other]);
+        if (sets_within(&past->sets, region->left[other], past->heard[record->process]) ||
+            judge->audit->findings[PROPERTY_SAFETY].found)
+            continue;
+        const size_t leaving = last_unheard(judge, record->process, region->left[other]);
+        audit_find(judge, PROPERTY_SAFETY, index, leaving,
+                   "line %u: %s enters, and nothing orders this after %s's leaving (line %u)",
+                   record->line, name_of(judge, index), name_of(judge, leaving),
+                   line_of(judge, leaving));
     }
 }
 
 static void judge_fence(struct judge *judge, const struct record *record, size_t index)
 {
     struct region *region = &judge->regions[record->region];
-    const unsigned mode = passage_of(judge, record->process, record->region)->mode;
-    if (!record->fenced || has_company(passage_of(judge, record->process, record->region)))
+    const struct passage *passage = passage_of(judge, record);
+    const unsigned mode = passage->mode;
+    if (!record->fenced || has_company(passage))
         return;
     for (unsigned other = 0; other < TRACE_MODES; other++)
         if (trace_conflict(mode, other) && region->fenced[other] &&
@@ -229,7 +237,7 @@ static void judge_fence(struct judge *judge, const struct record *record, size_t
 
 void audit_enter(struct judge *judge, const struct record *record, size_t index)
 {
-    struct passage *passage = passage_of(judge, record->process, record->region);
+    struct passage *passage = passage_of(judge, record);
     if (passage->status != STATUS_WAITING) {
         audit_find(judge, PROPERTY_RUN, index,
                    passage->status == STATUS_INSIDE ? passage->enter : index,
@@ -248,36 +256,40 @@ void audit_enter(struct judge *judge, const struct record *record, size_t index)
     if (!has_company(passage))
         judge_against_left(judge, record, index);
     judge_fence(judge, record, index);
+    settle_request(judge, passage);
     passage->status = STATUS_INSIDE;
     passage->enter = index;
 }
 
-static void remember_leaving(struct judge *judge, const struct record *record, size_t index,
-                             unsigned mode)
+static void forget_leaving(struct judge *judge, struct passage *passage, unsigned mode)
 {
-    struct leavings *left = &judge->regions[record->region].left[mode];
-    const uint32_t clock =
-        clocks_count(&judge->clocks, clocks_of(&judge->clocks, record->process), record->process);
-    leavings_forget(left, record->process);
-    judge->failed |= !leavings_add(left, (struct leaving){record->process, clock, index});
+    if (passage->left[mode] == TRACE_NONE)
+        return;
+    uint32_t *left = &judge->regions[passage->region].left[mode];
+    *left = sets_put(&judge->past.sets, *left, passage->left[mode], false);
+    past_settle(&judge->past, passage->left[mode]);
+    passage->left[mode] = TRACE_NONE;
+}
+
+/* Who hears of this leaving has heard of the earlier ones too. */
+static void remember_leaving(struct judge *judge, struct passage *passage, size_t index)
+{
+    uint32_t *left = &judge->regions[passage->region].left[passage->mode];
+    forget_leaving(judge, passage, passage->mode);
+    passage->left[passage->mode] = past_act(&judge->past, passage->process, index);
+    *left = sets_put(&judge->past.sets, *left, passage->left[passage->mode], true);
 }
 
 /* Shared memory: what comes after this leaving in the file comes after it. */
-static void hand_over(struct judge *judge, const struct record *record, unsigned mode)
+static void hand_over(struct judge *judge, const struct passage *passage)
 {
-    struct region *region = &judge->regions[record->region];
-    if (!region->handed[mode])
-        region->handed[mode] = calloc(judge->clocks.columns, sizeof *region->handed[mode]);
-    if (region->handed[mode])
-        clocks_merge(&judge->clocks, region->handed[mode],
-                     clocks_of(&judge->clocks, record->process));
-    else
-        judge->failed = true;
+    uint32_t *handed = &judge->regions[passage->region].handed[passage->mode];
+    *handed = sets_merge(&judge->past.sets, *handed, judge->past.heard[passage->process]);
 }
 
 void audit_leave(struct judge *judge, const struct record *record, size_t index)
 {
-    struct passage *passage = passage_of(judge, record->process, record->region);
+    struct passage *passage = passage_of(judge, record);
     const enum passage_status expected =
         record->kind == RECORD_LEAVE ? STATUS_INSIDE : STATUS_WAITING;
     if (passage->status != expected) {
@@ -286,60 +298,43 @@ void audit_leave(struct judge *judge, const struct record *record, size_t index)
                    expected == STATUS_INSIDE ? "inside" : "waiting");
         return;
     }
-    rise(judge, record->process, record->region);
-    if (record->kind != RECORD_LEAVE)
-        return;
-    for (unsigned mode = 0; passage->covered && mode < TRACE_MODES; mode++)
-        passage->covered[mode].count = 0;
-    if (has_company(passage))
+    rise(judge, passage);
+    if (record->kind != RECORD_LEAVE || has_company(passage))
         return;
     if (judge->trace->messages)
-        remember_leaving(judge, record, index, passage->mode);
+        remember_leaving(judge, passage, index);
     else
-        hand_over(judge, record, passage->mode);
+        hand_over(judge, passage);
 }
 
-/* One that is gone is ordered by the notice of it: nobody need hear of its leavings. */
-static void forget_leavings(struct judge *judge, uint32_t region, uint32_t process)
-{
-    struct region *there = &judge->regions[region];
-    for (unsigned mode = 0; mode < TRACE_MODES; mode++) {
-        leavings_forget(&there->left[mode], process);
-        for (uint32_t seat = 0; seat < there->busy_count; seat++) {
-            const struct passage *passage = passage_of(judge, there->busy[seat], region);
-            if (passage->covered)
-                leavings_forget(&passage->covered[mode], process);
-        }
-    }
-}
-
-/* It died, or was told that it is out: its passages end, and what its leavings would have stood for
- * is judged on. */
+/* It died, or was told that it is out: its passages end. It is ordered by the notice of it, so that
+ * nobody need hear of its leavings. */
 void audit_gone(struct judge *judge, const struct record *record)
 {
-    for (uint32_t i = 0; i < judge->trace->regions.count; i++) {
-        struct passage *passage = passage_of(judge, record->process, i);
-        if (passage->status != STATUS_OUTSIDE)
-            rise(judge, record->process, i);
-        for (unsigned mode = 0; passage->covered && mode < TRACE_MODES; mode++)
-            judge->failed |= !leavings_move(&judge->regions[i].left[mode], &passage->covered[mode]);
-        forget_leavings(judge, i, record->process);
+    for (uint32_t i = judge->first[record->process]; i != TRACE_NONE; i = judge->passages[i].next) {
+        if (judge->passages[i].status != STATUS_OUTSIDE)
+            rise(judge, &judge->passages[i]);
+        for (unsigned mode = 0; mode < TRACE_MODES; mode++)
+            forget_leaving(judge, &judge->passages[i], mode);
     }
     judge->lives[record->process] = record->kind == RECORD_DIED ? LIFE_DEAD : LIFE_LOST;
 }
 
-/* It remembers nothing, so nothing of its earlier life happened before what it does from here on.
- */
+/* It remembers nothing: what it had heard of in its earlier life did not happen before what it does
+ * from here on; what it did itself, did. */
 void audit_joined(struct judge *judge, const struct record *record, size_t index)
 {
-    for (uint32_t i = 0; i < judge->trace->regions.count; i++) {
-        const struct passage *passage = passage_of(judge, record->process, i);
+    past_forget(&judge->past, record->process);
+    for (uint32_t i = judge->first[record->process]; i != TRACE_NONE; i = judge->passages[i].next) {
+        const struct passage *passage = &judge->passages[i];
         if (passage->status != STATUS_OUTSIDE)
             audit_find(judge, PROPERTY_RUN, index,
                        passage->status == STATUS_INSIDE ? passage->enter : passage->request,
                        "line %u: %s joins while it is %s", record->line, name_of(judge, index),
                        passage->status == STATUS_INSIDE ? "inside" : "waiting");
+        past_recall(&judge->past, passage->asked);
+        for (unsigned mode = 0; mode < TRACE_MODES; mode++)
+            past_recall(&judge->past, passage->left[mode]);
     }
     judge->lives[record->process] = LIFE_UP;
-    clocks_forget(&judge->clocks, record->process);
 }

@@ -20,6 +20,11 @@ const char *record_name(unsigned kind)
     return kind < RECORD_KINDS ? kinds[kind] : "?";
 }
 
+uint8_t trace_asked_mode(const struct record *record)
+{
+    return record->mode == TRACE_MODE_NOT_GIVEN ? 0 : record->mode;
+}
+
 const char *trace_mode_name(unsigned mode)
 {
     return mode < TRACE_MODES ? modes[mode] : "?";
@@ -41,78 +46,12 @@ bool trace_conflict(unsigned mode, unsigned other)
     return compatible[mode][other] == '0';
 }
 
-static uint32_t hash_text(const char *text)
-{
-    uint32_t hash = 2166136261u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
-    return hash;
-}
-
-static bool names_grow(struct names *names)
-{
-    const uint32_t room = names->room ? 2 * names->room : 32;
-    char **text = realloc(names->text, room * sizeof *text);
-    if (!text)
-        return false;
-    names->text = text;
-    char **key = realloc(names->key, room * sizeof *key);
-    if (!key)
-        return false;
-    names->key = key;
-    names->room = room;
-    uint32_t *table = calloc(4 * (size_t)room, sizeof *table);
-    if (!table)
-        return false;
-    for (uint32_t i = 0; i < names->count; i++) {
-        uint32_t at = hash_text(names->key[i]) & (4 * room - 1);
-        while (table[at])
-            at = (at + 1) & (4 * room - 1);
-        table[at] = i + 1;
-    }
-    free(names->table);
-    names->table = table;
-    names->table_room = 4 * room;
-    return true;
-}
-
-/* The number of that key, new or old; TRACE_NONE: no memory. `text` is how it is shown. */
-static uint32_t names_find(struct names *names, const char *key, const char *text)
-{
-    if (names->count == names->room && !names_grow(names))
-        return TRACE_NONE;
-    uint32_t at = hash_text(key) & (names->table_room - 1);
-    for (; names->table[at]; at = (at + 1) & (names->table_room - 1))
-        if (strcmp(names->key[names->table[at] - 1], key) == 0)
-            return names->table[at] - 1;
-    names->key[names->count] = strdup(key);
-    if (!names->key[names->count])
-        return TRACE_NONE;
-    names->text[names->count] = strdup(text);
-    if (!names->text[names->count]) {
-        free(names->key[names->count]);
-        return TRACE_NONE;
-    }
-    names->table[at] = ++names->count;
-    return names->count - 1;
-}
-
-static void names_close(struct names *names)
-{
-    for (uint32_t i = 0; i < names->count; i++) {
-        free(names->text[i]);
-        free(names->key[i]);
-    }
-    free(names->text);
-    free(names->key);
-    free(names->table);
-}
-
 void trace_close(struct trace *trace)
 {
     names_close(&trace->processes);
     names_close(&trace->regions);
     names_close(&trace->units);
+    names_close(&trace->kinds);
     free(trace->records);
     *trace = (struct trace){0};
 }
@@ -142,6 +81,16 @@ static const struct {
 #undef TEXT
 #undef NUMBER
 #undef TRUTH
+
+_Static_assert(sizeof known / sizeof *known <= JSON_PAIRS_MOST, "a line has room for them");
+
+static bool is_known(const char *key)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].key, key) == 0)
+            return true;
+    return false;
+}
 
 static const char *judge_kinds(const struct json_line *line)
 {
@@ -265,9 +214,11 @@ static const char *read_message(struct trace *trace, const struct json_line *lin
     record->message = number_of(line, "message", 0);
     record->copies = (uint32_t)copies;
     record->to = to ? name_within(&trace->processes, text_of(line, "space"), to) : TRACE_NONE;
-    snprintf(record->name, sizeof record->name, "%s", kind ? kind : "");
+    record->name = kind ? names_find(&trace->kinds, kind, kind) : TRACE_NONE;
     trace->messages |= record->kind == RECORD_SEND;
-    return to && record->to == TRACE_NONE ? "there is no memory for it" : NULL;
+    return (to && record->to == TRACE_NONE) || (kind && record->name == TRACE_NONE)
+               ? "there is no memory for it"
+               : NULL;
 }
 
 /* The members that a record of its kind has. */
@@ -310,8 +261,7 @@ static const char *read_record(struct trace *trace, const struct json_line *line
         return "it has no \"event\"";
     if (trace->ended)
         return "it stands after the \"end\"";
-    struct record record = {
-        .line = number, .process = TRACE_NONE, .to = TRACE_NONE, .units = TRACE_NONE, .slots = 1};
+    struct record record = {.line = number, .process = TRACE_NONE, .region = TRACE_NONE};
     while (record.kind < RECORD_KINDS && strcmp(event, kinds[record.kind]) != 0)
         record.kind++;
     if (record.kind == RECORD_KINDS)
@@ -355,7 +305,7 @@ static int read_lines(struct trace *trace, FILE *file, char *complaint, size_t r
     while (!wrong && next_line(file, text, &wrong)) {
         number++;
         if (!wrong)
-            wrong = json_read(text, &line);
+            wrong = json_read(text, is_known, &line);
         if (!wrong)
             wrong = read_record(trace, &line, number);
     }

@@ -267,6 +267,8 @@ bool ay__spec_meets_place(const ay_space *space, const struct public_spec *spec,
 extern int ay__trace_file; /* -1: nobody wants one */
 void ay__trace_begin(void);
 void ay__trace(const ay_region *region, const char *event);
+/* A conversion, after the leaving of the mode it had: it requests the new one, and enters in it. */
+void ay__trace_converted(const ay_region *region, bool weaker);
 void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsigned generation);
 
 /* deaths.c */

@@ -96,7 +96,7 @@ static void write_units(struct json *json, const ay_region *region)
         json_close_text(json);
 }
 
-void ay__trace(const ay_region *region, const char *event)
+static void write_passage(const ay_region *region, const char *event, bool enters, bool fenced)
 {
     const struct public_spec *spec = &region->spec;
     for (unsigned at = 0; at < spec->names; at++) {
@@ -112,13 +112,25 @@ void ay__trace(const ay_region *region, const char *event)
         json_text(&line.json, "mode", mode_name(region->at.near.mode));
         if (spec->slots > 1)
             json_number(&line.json, "slots", spec->slots);
-        if (strcmp(event, "enter") == 0) {
-            if (ay_fence(region)) /* not every protocol has fences */
-                json_number(&line.json, "fence", ay_fence(region));
+        if (fenced && ay_fence(region)) /* not every protocol has fences */
+            json_number(&line.json, "fence", ay_fence(region));
+        if (enters)
             write_units(&line.json, region);
-        }
         end_line(&line);
     }
+}
+
+void ay__trace(const ay_region *region, const char *event)
+{
+    const bool enters = strcmp(event, "enter") == 0;
+    write_passage(region, event, enters, enters);
+}
+
+/* Who becomes weaker keeps its fence, which is no new one. */
+void ay__trace_converted(const ay_region *region, bool weaker)
+{
+    write_passage(region, "request", false, false);
+    write_passage(region, "enter", true, !weaker);
 }
 
 void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsigned generation)

@@ -85,17 +85,41 @@ class Accepts(unittest.TestCase):
                                                "--partition", "0.002", "--seed", str(seed)))
                     self.assertEqual(answer.returncode, 0, answer.stdout)
 
-    def test_very_many_processes_of_which_few_enter_need_little_memory(self):
-        """Clocks have a word for each that makes a passage, not for each that is there."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "run.jsonl")
-            subprocess.run([AFTERYOU, "simulate", "ricart-agrawala", "-n", "10000", "--passages", "3", "--trace", path],
-                           check=True, capture_output=True)
-            most = 200 << 20
-            done = subprocess.run([AFTERYOU, "audit", path], capture_output=True, text=True,
+    def within(self, megabytes, lines):
+        """What the auditor says of these lines, with no more memory than this."""
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.writelines(line + "\n" for line in lines)
+            file.flush()
+            most = megabytes << 20
+            done = subprocess.run([AFTERYOU, "audit", file.name], capture_output=True, text=True,
                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertIn("10000 processes, 3 entries", done.stdout)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_very_many_processes_of_which_few_enter_need_little_memory(self):
+        lines = simulated("ricart-agrawala", "-n", "10000", "--passages", "3")
+        self.assertIn("10000 processes, 3 entries", self.within(100, lines))
+
+    def test_very_many_processes_that_all_enter_need_little_memory(self):
+        """A token from one to the next; all waiting at once in shared memory; and each in a region of its own."""
+        names = [f"p{number}" for number in range(10000)]
+        token = [line for number, p in enumerate(names) for line in
+                 ([event(p, "receive", message=number - 1)] if number else []) +
+                 [event(p, "request"), event(p, "enter"), event(p, "leave"), event(p, "send", message=number)]]
+        memory = [event(p, "request") for p in names] + [event(p, what) for p in names for what in ("enter", "leave")]
+        apart = [event(p, what, region=p) for p in names for what in ("request", "enter", "leave")]
+        for lines in token, memory, apart:
+            self.assertIn("10000 processes, 10000 entries", self.within(60, lines))
+
+    def test_very_many_that_wait_and_hear_of_each_other_need_little_memory(self):
+        """Everybody waits, and in each round hears from one: of 2, 4, 8, … others."""
+        names = [f"p{number}" for number in range(4096)]
+        lines, message = [event(p, "request") for p in names], 0
+        for distance in [1 << exponent for exponent in range(12)]:
+            lines += [event(p, "send", message=message + number) for number, p in enumerate(names)]
+            lines += [event(names[number - distance], "receive", message=message + number) for number in range(len(names))]
+            message += len(names)
+        self.assertIn("4096 processes, 0 entries", self.within(60, lines))
 
     def test_readers_together(self):
         for protocol in ["lamport", "ricart-agrawala", "carvalho-roucairol"]:
@@ -107,6 +131,10 @@ class Accepts(unittest.TestCase):
         answer = audited(SHARED_MEMORY)
         self.assertEqual(answer.returncode, 0, answer.stdout)
         self.assertIn("not judged: the trace does not say that all came to rest (0 requests open)", answer.stdout)
+
+    def test_what_it_does_not_know_is_passed_over(self):
+        others = {f"other{number}": [{"of": number}, -1.5e-3, None] for number in range(100)}
+        self.assertEqual(audited([event("p", what, **others) for what in ("request", "enter", "leave")]).returncode, 0)
 
     def test_a_real_run_of_the_memory_engine(self):
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
@@ -142,6 +170,21 @@ class Accepts(unittest.TestCase):
                         if not (json.loads(line)["region"] == region and json.loads(line)["event"] == "leave")]
                 find(kept, region=region, event="enter", **members)
                 self.assertEqual(audited(kept).returncode, 1)
+
+    def test_conversions_of_a_real_run(self):
+        """Who becomes stronger or weaker leaves one mode and enters in another, after the deaths that it was told of."""
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            trace = os.path.join(folder, "trace.jsonl")
+            subprocess.run([RECORDED, os.path.join(folder, "space")], check=True, env={**os.environ, "AFTERYOU_TRACE": trace})
+            with open(trace, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        answer = audited(lines, "--json")
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+        stronger = find(lines, event="enter", mode="exclusive")
+        self.assertIn("fence", json.loads(lines[stronger]))
+        weaker = find(lines, stronger, event="enter", mode="shared", process=json.loads(lines[stronger])["process"])
+        self.assertNotIn("fence", json.loads(lines[weaker]))  # it keeps the one it had
+        find(lines, event="died")
 
     def test_fairness_is_judged_only_where_it_is_claimed(self):
         lines = simulated("token", "-n", "5", "--passages", "500")
@@ -267,6 +310,16 @@ class Rejects(unittest.TestCase):
         heard = lines[:8] + [event("p", "send", message=2, to="q"), event("q", "receive", message=2)] + lines[8:]
         self.assertEqual(audited(heard).returncode, 0)
 
+    def test_an_entry_after_one_that_left_and_died(self):
+        """So too if r has left before it died: of r nobody need hear, but of p."""
+        lines = [event("p", "request"), event("p", "enter"), event("p", "leave"),
+                 event("p", "send", message=1, to="r"), event("r", "receive", message=1),
+                 event("r", "request"), event("r", "enter"), event("r", "leave"), event("r", "died"),
+                 event("q", "request"), event("q", "enter")]
+        self.rejected(lines, "Safety", 11)
+        heard = lines[:9] + [event("p", "send", message=2, to="q"), event("q", "receive", message=2)] + lines[9:]
+        self.assertEqual(audited(heard).returncode, 0)
+
     def test_a_mode_that_was_not_requested(self):
         self.rejected([event("p", "request", mode="shared"), event("p", "enter", mode="exclusive")], "Run", 2)
 
@@ -311,6 +364,18 @@ class Rejects(unittest.TestCase):
         self.assertEqual(audited(lines + [event("q", "enter", units="1,2")]).returncode, 0)
         finding = self.rejected(lines + [event("q", "enter", units="2,3")], "Safety", 4)
         self.assertIn("unit 3", finding["words"])
+
+    def test_a_unit_held_twice_by_those_who_share(self):
+        lines = [event(p, "request", mode="shared") for p in "pq"] + [event(p, "enter", units="3") for p in "pq"]
+        self.rejected(lines, "Safety", 4)
+
+    def test_an_entry_with_units_beside_one_that_excludes_all(self):
+        self.rejected([event(p, "request") for p in "pq"] + [event("p", "enter"), event("q", "enter", units="3")], "Safety", 4)
+
+    def test_slots_on_which_two_do_not_agree(self):
+        """Whoever is inside counts as many as it was promised."""
+        lines = [event("p", "request"), event("p", "enter"), event("q", "request", slots=2), event("q", "enter", slots=2)]
+        self.rejected(lines, "Safety", 4)
 
     def test_two_spaces_have_nothing_in_common(self):
         lines = [event("1/0/1", what, space=space) for space in ("/a", "/b") for what in ("request", "enter")]

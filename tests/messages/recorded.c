@@ -4,7 +4,11 @@
  *
  * usage: recorded TRACE SPACE. Entering and leaving are written from inside the region, as
  * docs/messages.md asks.
+ *
+ * recorded SPACE: processes that share, become exclusive and share again, one of which dies inside;
+ * what AFTERYOU_TRACE names is written by the library.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -71,12 +75,36 @@ static void work(int trace, const char *name, unsigned process)
     _exit(0);
 }
 
+static void convert(const char *name, unsigned process)
+{
+    ay_space *space;
+    ay_region *region;
+    if (ay_open(name, NULL, &space) < 0 ||
+        ay_region_open(space, &(ay_spec){.name = "db"}, &region) < 0)
+        fail("opening");
+    for (unsigned i = 0; i < PASSAGES; i++) {
+        if (ay_enter_as(region, AY_SHARED, -1) < 0)
+            fail("entering");
+        const int stronger = ay_convert(region, AY_EXCLUSIVE, -1);
+        if (stronger < 0 && stronger != -EDEADLK) /* another was before it */
+            fail("becoming exclusive");
+        if (process == 1 && i == DIES_AT)
+            raise(SIGKILL);
+        if (stronger >= 0 && ay_convert(region, AY_SHARED, -1) < 0)
+            fail("sharing again");
+        if (ay_leave(region) < 0)
+            fail("leaving");
+    }
+    ay_close(space);
+    _exit(0);
+}
+
 int main(int count, char **words)
 {
     const int trace =
         count == 3 ? open(words[1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600) : -1;
-    if (trace < 0) {
-        fputs("usage: recorded TRACE SPACE\n", stderr);
+    if (count != 2 && trace < 0) {
+        fputs("usage: recorded [TRACE] SPACE\n", stderr);
         return 125;
     }
     for (unsigned process = 0; process < PROCESSES; process++) {
@@ -85,7 +113,9 @@ int main(int count, char **words)
             perror("recorded: fork");
             return 1;
         }
-        if (child == 0)
+        if (child == 0 && count == 2)
+            convert(words[1], process);
+        else if (child == 0)
             work(trace, words[2], process);
     }
     int status, failed = 0, killed = 0;

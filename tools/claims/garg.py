@@ -8,7 +8,7 @@ PAPER = Paper("G", "V. K. Garg, Mutual Exclusion (lecture on Lamport's algorithm
           Show("check lamport -n 3 --requests 1"),
           Show("simulate lamport -n 5 --passages 3000 --trace run.jsonl && audit run.jsonl"),
           Show("check lamport-no-acknowledgement -n 2 --requests 1", "exclusion", steps=2),
-          ours="The checker judges states of a global run; the auditor judges s ∥ t itself, by vector clocks."),
+          ours="The checker judges states of a global run; the auditor judges s ∥ t itself, by what had happened before what."),
     Claim("p3, p5, p14", "Liveness (Lemma 4): every request is eventually granted",
           Show("check lamport -n 2 --requests 0"),
           Show("check lamport -n 3 --requests 1"),

@@ -47,19 +47,26 @@ static unsigned join(unsigned mode, unsigned other)
                                         : MODE_PROTECTED_WRITE;
 }
 
-static void downgrade(ay_region *region, unsigned mode)
+/* To a weaker mode; its leaving of the stronger one stands in the trace already. */
+static void lower(ay_region *region, unsigned mode)
 {
     struct registers *at = &region->at;
-    if (__builtin_expect(ay__trace_file >= 0, 0))
-        ay__trace(region, "leave");
     annotate_leave(at->fixed.spec);
     at->near.mode = (uint8_t)mode;
     at->fixed.protocol->downgrade(at, mode);
     if (__builtin_expect(ay__trace_file >= 0, 0))
-        ay__trace(region, "enter");
+        ay__trace_converted(region, true);
 }
 
-/* Waits for the stronger mode. 0: it has it. */
+static void downgrade(ay_region *region, unsigned mode)
+{
+    if (__builtin_expect(ay__trace_file >= 0, 0))
+        ay__trace(region, "leave");
+    lower(region, mode);
+}
+
+/* Waits for the stronger mode. 0: it has it; of its entry, the trace is told by the caller: after
+ * the deaths that made way for it. */
 static int upgrade(ay_region *region, unsigned mode, int64_t deadline)
 {
     struct registers *at = &region->at;
@@ -81,8 +88,6 @@ static int upgrade(ay_region *region, unsigned mode, int64_t deadline)
             ay__trace(region, "leave");
         annotate_enter(at->fixed.spec);
         at->near.mode = (uint8_t)mode;
-        if (__builtin_expect(ay__trace_file >= 0, 0))
-            ay__trace(region, "enter");
         atomic_store(&own->since_ns, ay__now());
         atomic_store(&own->since_fence, ay_fence(region));
         return 0;
@@ -109,10 +114,12 @@ static int convert(ay_region *region, unsigned mode, int64_t deadline)
         const unsigned had = at->near.mode;
         int error = upgrade(region, least, deadline);
         if (!error && named_disturbed(at) && (error = ay__named_ask(at)))
-            downgrade(region, had); /* others may be inside, in a new file */
+            lower(region, had); /* others may be inside, in a new file */
         if (error)
             return error;
         told = registers_has_news(at) ? ay__deaths_attend(region) : 0;
+        if (__builtin_expect(ay__trace_file >= 0, 0))
+            ay__trace_converted(region, false);
         if (at->fixed.tells) /* those who conflict with the new mode alone have not said so */
             ay__wanted_tell(region);
     }
