@@ -192,6 +192,22 @@ class WeakMemory(unittest.TestCase):
         self.assertEqual((one["states"], one["moves"]), (other["states"], other["moves"]))
 
 
+class Names(unittest.TestCase):
+    def test_the_reduction_does_not_change_the_answers(self):
+        words = ["courtesy", "-n", "2", "--rename", "1", "--no-deaths", "--fences", "--json"]
+        few, all = (json.loads(check(*words, *more).stdout) for more in ([], ["--no-reduction"]))
+        self.assertEqual(few["properties"], all["properties"])
+        self.assertLess(few["states"], all["states"])
+
+    def test_a_run_tells_what_names_are_looked_at(self):
+        done = check("courtesy-rename-without-count", "-n", "2", "--rename", "1", "--no-deaths", "--property", "exclusion")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("renamed up to 1 times, 1 passages each", done.stdout)
+        for does in ("takes the name b; give_up: stores that nobody lives at place 0", "tag: fetches the tag of place 0: b",
+                     "gathered: looks whether nobody has come to the name of place 0: nobody"):
+            self.assertIn(does, done.stdout)
+
+
 class BadInput(unittest.TestCase):
     def refuses(self, says, *words, **more):
         done = check(*words, **more)
@@ -221,6 +237,12 @@ class BadInput(unittest.TestCase):
         self.refuses("has registers with two writers", "courtesy-retain", "-n", "2", "--memory-model", "c11")
         self.refuses("does not keep its mode in its word", "courtesy", "-n", "2", "--modes", "both", "--memory-model", "c11")
         self.refuses("is judged for exclusion, reached, progress", "courtesy", "-n", "2", "--memory-model", "c11", "--property", "quiet")
+
+    def test_names(self):
+        self.refuses("knows no names; --rename works with courtesy", "bakery", "--rename", "1")
+        self.refuses("is renamed by itself", "courtesy", "-n", "2", "--rename", "1", "--units", "1")
+        self.refuses("has names with --rename only", "courtesy", "-n", "2", "--alike")
+        self.refuses("has names with --rename only", "courtesy-rename-without-tag", "-n", "2")
 
     def test_what_is_for_the_other_kind_of_protocol(self):
         self.refuses("pair is a protocol of registers: --requests does not go with it", "pair", "--requests", "2")

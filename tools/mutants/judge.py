@@ -58,6 +58,8 @@ LEFT_OUT = {
     "language/stopping.h": "the checker's own body of the words",
     "language/calling.h": "a macro of the two that stop",
     "language/resuming.h": "the words as an ask runs them: tests/memory, tests/schedule",
+    "registers/naming.h": "its own mutants are rows; those of the engine around it: tests/schedule",
+    "registers/naming_parts.h": "declarations",
     "messages/link.c": "no agent runs it yet; its own mutants are rows",
     "messages/link.h": "no agent runs it yet; its own mutants are rows",
     "messages/rows.h": "where words lie; tests/messages/simulate.c compares both ways",

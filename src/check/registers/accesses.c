@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "check/registers/naming_state.h"
 #include "check/registers/register_model.h"
 #include "check/registers/weak.h"
 
@@ -53,7 +54,7 @@ void registers_drain(struct registers *at)
     buffer->count--;
 }
 
-static void drain_all(struct registers *at)
+void registers_drain_all(struct registers *at)
 {
     if (at->buffered)
         while (model_buffer(at->model, at->state, at->process)->count)
@@ -67,7 +68,7 @@ void registers_write_buffered(struct registers *at, unsigned index, word value, 
     struct buffer *buffer = model_buffer(at->model, at->state, at->process);
     if (!late || buffer->count == BUFFER_MOST) {
         at->full |= late;
-        drain_all(at);
+        registers_drain_all(at);
         registers_note(at, ACCESS_WRITE, at->self, index, value);
         registers_of_process(at, at->process)[index] = value;
         return;
@@ -186,7 +187,7 @@ static bool differs(struct registers *at, const struct watch *watch)
 bool registers_asleep(struct registers *at, struct passage_head *head, struct watch *watch,
                       bool *woken)
 {
-    drain_all(at);
+    registers_drain_all(at);
     registers_note(at, ACCESS_SLEEP, at->self, 0, watch->places);
     *woken = head->woken;
     head->woken = 0;
@@ -206,7 +207,7 @@ bool registers_asleep(struct registers *at, struct passage_head *head, struct wa
 bool registers_slumbers(struct registers *at, struct passage_head *head, struct watch *watch,
                         bool *woken)
 {
-    drain_all(at);
+    registers_drain_all(at);
     registers_note(at, ACCESS_SLEEP, at->self, 0, watch->places);
     bool goes_on = head->woken || head->alarm || differs(at, watch);
     *woken = goes_on;
@@ -227,6 +228,8 @@ bool registers_conflict_between(const struct registers *at, unsigned j, unsigned
 bool registers_rival(const struct registers *at, unsigned place)
 {
     const struct model_process *other = model_process(at->model, at->state, at->process_of[place]);
+    if (at->named)
+        return registers_rival_named(at, place);
     return at->rivals >> place & 1 &&
            (at->model->converts || request_conflict(at->request, other->request));
 }
@@ -282,7 +285,7 @@ static void wake_watchers(struct registers *at, unsigned place)
 
 void registers_wake(struct registers *at)
 {
-    drain_all(at);
+    registers_drain_all(at);
     registers_note(at, ACCESS_WAKE, at->self, 0, 0);
     wake_watchers(at, at->self);
 }
@@ -290,7 +293,7 @@ void registers_wake(struct registers *at)
 void registers_wake_one(struct registers *at, unsigned place)
 {
     struct passage_head *other = model_passage(at->model, at->state, at->process_of[place]);
-    drain_all(at);
+    registers_drain_all(at);
     registers_note(at, ACCESS_WAKE, place, 0, 0);
     if (other->watched) {
         other->watched = 0;
@@ -357,7 +360,7 @@ void registers_recall_drains(struct registers *at, unsigned place)
     struct registers owner = *at;
     owner.process = at->process_of[place];
     owner.self = place;
-    drain_all(&owner);
+    registers_drain_all(&owner);
     registers_note(at, ACCESS_RECALL, place, BUSY, 0);
 }
 
@@ -441,7 +444,7 @@ static void let_out(struct registers *at)
             registers_drain(at);
         memset(buffer, 0, sizeof *buffer);
     }
-    drain_all(at);
+    registers_drain_all(at);
 }
 
 /* "A process may die after any step: its public word becomes D at once, its private state is lost."
@@ -470,8 +473,10 @@ void registers_kill(struct registers *at)
         registers_answer(at, asked_of(at, at->process));
     if (protocol->alarms)
         awake_all(at);
+    if (at->named)
+        naming_die(at);
     const bool malfunctions = model->malfunction && process->part != PART_IDLE;
-    struct model_process survivor = {.begun = process->begun};
+    struct model_process survivor = {.begun = process->begun, .named = process->named};
     if (model->fences)
         survivor.fence = process->fence;
     *process = survivor;

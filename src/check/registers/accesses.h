@@ -30,7 +30,8 @@ enum access_kind {
     ACCESS_RECALL,
     ACCESS_WHEN,
     ACCESS_FENCE,
-    ACCESS_GUESS
+    ACCESS_GUESS,
+    ACCESS_NAMING
 };
 
 /* What the last access was, for the narrator. */
@@ -62,6 +63,10 @@ struct registers {
     bool full;           /* a store found no room in the buffer, or in its list */
     bool naps;           /* it slept for a time, and looks again */
     bool checks_draws;
+    bool named;      /* places change their names (naming.c) */
+    bool unfinished; /* and the fetch has accesses yet to make */
+    uint8_t
+        skipped; /* the place that it left out, for it is none of those gathered, + 1; 0: none */
     const char *complaint; /* a property that the access itself broke */
     uint8_t choice;
     uint8_t outcomes;
@@ -79,6 +84,15 @@ bool registers_fences_weak(struct registers *at);
 void registers_fence(struct registers *at);
 /* C11: a fence that orders this thread's own accesses, no more (acquire and release). */
 void registers_barrier(struct registers *at);
+/* naming.c, where places change their names: one access of a fetch; that the next fetch begins a
+ * look at all rivals, or is one of all places; the next rival to be fetched, at the beginning
+ * whoever is there; whether it is one; the greatest number that it knows to have been left. */
+word registers_read_named(struct registers *at, unsigned place);
+void registers_look_named(const struct registers *at, bool begins, bool wide);
+unsigned registers_next_named(const struct registers *at, unsigned place);
+bool registers_rival_named(const struct registers *at, unsigned place);
+word registers_floor(const struct registers *at);
+void registers_drain_all(struct registers *at);
 bool registers_read_bit(struct registers *at, unsigned place, unsigned index);
 void registers_begin_bit(struct registers *at, unsigned index, bool value);
 void registers_end_bit(struct registers *at, unsigned index, bool value);
@@ -148,13 +162,19 @@ static inline unsigned registers_next(const struct registers *at, unsigned place
     while (place < at->places &&
            (place == at->self || at->process_of[place] == 0xff || !(at->rivals >> place & 1)))
         place++;
+    if (at->named)
+        registers_look_named(at, false, place < at->places);
     return place;
 }
 
-/* Nobody is left out: the fetch that tells is tried. */
+/* Nobody is left out: the fetch that tells is tried. Where places change their names, the first
+ * fetch of a look gathers whom to look at. */
 static inline unsigned registers_next_rival(const struct registers *at, unsigned place)
 {
-    return registers_next(at, place);
+    if (!at->named)
+        return registers_next(at, place);
+    registers_look_named(at, place == 0, false);
+    return registers_next_named(at, place);
 }
 
 static inline word *registers_of_process(const struct registers *at, unsigned process)
@@ -165,6 +185,8 @@ static inline word *registers_of_process(const struct registers *at, unsigned pr
 static inline word registers_read(struct registers *at, unsigned place, unsigned index)
 {
     const unsigned process = at->process_of[place];
+    if (at->named && place != at->self)
+        return registers_read_named(at, place);
     word value = registers_of_process(at, process)[index];
     if (__builtin_expect(at->unreliable >> process & 1, 0))
         value = registers_read_unreliable(at, place, index);
@@ -174,6 +196,18 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
         value = registers_read_weak(at, place, index);
     registers_note(at, ACCESS_READ, place, index, value);
     return value;
+}
+
+static inline bool registers_unfinished(const struct registers *at)
+{
+    return at->unfinished;
+}
+
+/* What it awaits has not come about: where a fetch is more than one access, the state does not
+ * tell. */
+static inline void registers_awaits(struct registers *at)
+{
+    at->naps |= at->named;
 }
 
 static inline void registers_write(struct registers *at, unsigned index, word value)
@@ -224,6 +258,7 @@ enum {
     REQUEST_PROTECTED = 2,
     /* for another resource: its place has passed to somebody who is no rival */
     REQUEST_STRANGER = 3,
+    REQUEST_NAME = 2, /* where places change their names: and the name in the first bit */
     REQUEST_URGENT = 4,
     REQUEST_TWO = 4 /* units; without it, one */
 };
@@ -277,6 +312,8 @@ static inline word registers_draw(struct registers *at, word largest, unsigned b
 {
     if (at->checks_draws)
         registers_check_draw(at, largest);
+    if (at->named && registers_floor(at) > largest)
+        largest = registers_floor(at);
     if (largest + 1u >= 1u << bits)
         at->overflow = true;
     return (word)(largest + 1);

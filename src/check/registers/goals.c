@@ -4,6 +4,7 @@
  * together are. */
 #include <stdio.h>
 
+#include "check/registers/naming_state.h"
 #include "check/registers/register_model.h"
 
 /* The entries first, by process and request; then what happens together. */
@@ -18,6 +19,7 @@ enum goal {
     GOAL_UPGRADED,                                 /* one became exclusive inside */
     GOAL_DOWNGRADED,                               /* one that was exclusive shares with another */
     GOAL_TWO_UPGRADE,                              /* two want to, at the same time */
+    GOAL_NAMES,                                    /* two of different names */
     GOALS
 };
 _Static_assert(GOALS <= 64, "a bit each");
@@ -77,6 +79,8 @@ uint64_t register_model_goals(const struct register_model *model)
     if (model->converts && moving > 1)
         goals |= UINT64_C(1) << GOAL_UPGRADED | UINT64_C(1) << GOAL_DOWNGRADED |
                  UINT64_C(1) << GOAL_TWO_UPGRADE;
+    if (model->renames && moving > 1)
+        goals |= UINT64_C(1) << GOAL_NAMES;
     return goals;
 }
 
@@ -97,6 +101,15 @@ static uint64_t conversions(const struct register_model *model, const unsigned c
     return (uint64_t)(upgraded > 0) << GOAL_UPGRADED |
            (uint64_t)(downgraded > 0 && sharing > 1) << GOAL_DOWNGRADED |
            (uint64_t)(upgrading > 1) << GOAL_TWO_UPGRADE;
+}
+
+static bool two_names(const struct register_model *model, const unsigned char *state)
+{
+    unsigned names = 0;
+    for (unsigned process = 0; process < model->system.processes; process++)
+        if (model_process(model, state, process)->part == PART_INSIDE)
+            names |= 1u << naming_of(model, state, process)->name;
+    return names == (1u << NAMES) - 1;
 }
 
 static bool some_apart(const struct register_model *model, const unsigned char *state)
@@ -135,6 +148,8 @@ uint64_t register_model_reaches(const struct system *system, const unsigned char
         reached |= conversions(model, state);
     if (model->some_rivals && some_apart(model, state))
         reached |= UINT64_C(1) << GOAL_APART;
+    if (model->renames && two_names(model, state))
+        reached |= UINT64_C(1) << GOAL_NAMES;
     if (units_held(model, state) >= model->units)
         reached |= UINT64_C(1) << GOAL_UNITS;
     return reached & system->goals;
@@ -180,6 +195,9 @@ void register_model_name_goal(const struct system *system, unsigned goal, char *
         break;
     case GOAL_TWO_UPGRADE:
         snprintf(text, room, "two want to become exclusive at once");
+        break;
+    case GOAL_NAMES:
+        snprintf(text, room, "two of different names are inside at once");
         break;
     default:
         snprintf(text, room, "P%u enters%s", model->place_of[goal / REQUEST_KINDS], how ? how : "");

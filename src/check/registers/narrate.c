@@ -43,6 +43,59 @@ static void tell_newer(const struct registers *at, char *line, size_t room)
     }
 }
 
+/* An access of naming.h, by its label: where it looks, or what it does. */
+static void tell_naming(const struct access *access, char *line, size_t room)
+{
+    static const char *const lives[] = {"alive", "being claimed", "dead"};
+    static const struct {
+        const char *label, *words;
+        enum { TELLS_NOTHING, TELLS_LIFE, TELLS_NUMBER, TELLS_NAME, TELLS_WHETHER } tells;
+    } all[] = {
+        {"life", "fetches the life of", TELLS_LIFE},
+        {"name", "fetches the name of", TELLS_NAME},
+        {"number", "fetches the number of", TELLS_NUMBER},
+        {"life_again", "fetches again the life of", TELLS_LIFE},
+        {"stands", "looks whether as it was is", TELLS_LIFE},
+        {"stays", "looks whether as it was is", TELLS_LIFE},
+        {"tag", "fetches the tag of", TELLS_NAME},
+        {"gathered", "looks whether nobody has come to the name of", TELLS_WHETHER},
+        {"claims", "notes how many have come to the name of", TELLS_NOTHING},
+        {"floor", "fetches the floor of the name of", TELLS_NUMBER},
+        {"give_up", "stores that nobody lives at", TELLS_NOTHING},
+        {"leave_number", "raises the floor of the name of", TELLS_NUMBER},
+        {"store_name", "stores the name of", TELLS_NAME},
+        {"store_tag", "stores the tag of", TELLS_NAME},
+        {"come_alive", "stores a new life of", TELLS_NOTHING},
+        {"count", "counts who has come to the name of", TELLS_NOTHING},
+    };
+    const char *const label = access->line ? access->line->label : "";
+    size_t which = 0;
+    while (which + 1 < sizeof all / sizeof *all && strcmp(all[which].label, label) != 0)
+        which++;
+    const int length =
+        snprintf(line, room, "%s: %s place %u", label, all[which].words, access->place);
+    if (length < 0 || (size_t)length >= room)
+        return;
+    char *const end = line + length;
+    const size_t left = room - (size_t)length;
+    switch (all[which].tells) {
+    case TELLS_LIFE:
+        snprintf(end, left, ": %s", lives[access->value % 3]);
+        break;
+    case TELLS_NAME:
+        snprintf(end, left, ": %c", (int)('a' + access->value));
+        break;
+    case TELLS_NUMBER:
+        snprintf(end, left, ": %u", access->value);
+        break;
+    case TELLS_WHETHER:
+        snprintf(end, left, ": %s", access->value ? "nobody" : "somebody");
+        break;
+    default:
+        break;
+    }
+}
+
 static void tell_access(const struct registers *at, char *line, size_t room)
 {
     const struct register_model *model = at->model;
@@ -92,6 +145,9 @@ static void tell_access(const struct registers *at, char *line, size_t room)
         break;
     case ACCESS_GUESS:
         snprintf(line, room, "%s: says %s", label, access->value ? "yes" : "no");
+        break;
+    case ACCESS_NAMING:
+        tell_naming(access, line, room);
         break;
     default:
         snprintf(line, room, "goes on");
@@ -145,6 +201,10 @@ void register_model_narrate(const struct system *system, unsigned char *state, s
                 [REQUEST_PROTECTED] = "protected-write",
             };
             snprintf(line, room, "converts to %s; %s", modes[move.choice & 3u], did);
+            return;
+        }
+        if (model->renames && move.choice & REQUEST_NAME) {
+            snprintf(line, room, "takes the name %c; %s", 'a' + (move.choice & 1), did);
             return;
         }
         snprintf(line, room, "begins%s; %s%s", request_name(model, move.choice & 7u), did,

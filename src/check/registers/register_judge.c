@@ -2,6 +2,8 @@
 /* How the states and moves of a register protocol are judged. */
 #include "check/registers/register_judge.h"
 
+#include "check/registers/naming_state.h"
+
 static const struct register_model *model_of(const struct system *system)
 {
     return system->context;
@@ -18,6 +20,7 @@ bool register_conflict(const struct system *system, const unsigned char *state, 
 {
     const struct register_model *model = model_of(system);
     return model_rivals(model, model->place_of[i], model->place_of[j]) &&
+           naming_meet_each_other(model, state, i, j) &&
            model_excludes(model, wanted(model_process(model, state, i)),
                           wanted(model_process(model, state, j)));
 }
@@ -27,6 +30,7 @@ static bool exclude(const struct register_model *model, const unsigned char *sta
                     unsigned j)
 {
     return model_rivals(model, model->place_of[i], model->place_of[j]) &&
+           naming_meet_each_other(model, state, i, j) &&
            model_excludes(model, model_process(model, state, i)->request,
                           model_process(model, state, j)->request);
 }
@@ -58,8 +62,10 @@ const char *register_fence(const struct register_model *model, struct registers 
 {
     unsigned char *state = at->state;
     const unsigned fence = fence_of(model->protocol->fence(registers_own(at, 0)), at->self);
-    const char *complaint = fence > model_fence(model, state)->fence ? NULL : "fence";
-    model_fence(model, state)->fence = (uint16_t)fence;
+    struct model_process *keeper =
+        model_fence(model, state, model->renames ? naming_of(model, state, at->process)->name : 0);
+    const char *complaint = fence > keeper->fence ? NULL : "fence";
+    keeper->fence = (uint16_t)fence;
     return complaint;
 }
 
@@ -150,4 +156,38 @@ bool register_rests(const struct system *system, const unsigned char *state, uns
 {
     const struct passage_head *my = model_passage(model_of(system), state, process);
     return my->watched || my->woken || my->heeds || my->again;
+}
+
+enum status register_status(const struct system *system, const unsigned char *state, unsigned who)
+{
+    const struct register_model *model = model_of(system);
+    const struct model_process *process = model_process(model, state, who);
+    if (process->halted)
+        return STATUS_HALTED;
+    switch (process->part) {
+    case PART_ENTERING: {
+        const struct passage_head *my = model_passage(model, state, who);
+        if (my->queued)
+            return STATUS_QUEUED;
+        const word first = model->words ? model_words(model, state, who)[0] : 0;
+        const bool active = model->protocol->active ? model->protocol->active(first) : first != 0;
+        return active ? STATUS_ACTIVE : STATUS_DOORWAY;
+    }
+    case PART_INSIDE:
+    case PART_STAYING:
+        return STATUS_INSIDE;
+    case PART_CONVERTING: { /* it waits from the store that says so, until it is refused */
+        const struct passage_head *my = model_passage(model, state, who);
+        return my->queued && !model->protocol->refused(my) ? STATUS_QUEUED : STATUS_INSIDE;
+    }
+    case PART_PARTING:
+    case PART_HOLDING:
+    case PART_LEAVING:
+    case PART_NAMING:
+        return STATUS_LEAVING;
+    case PART_MALFUNCTION:
+        return STATUS_MALFUNCTION;
+    default:
+        return STATUS_IDLE;
+    }
 }

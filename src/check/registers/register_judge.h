@@ -21,5 +21,7 @@ bool register_rests(const struct system *system, const unsigned char *state, uns
 const char *register_entry(const struct register_model *model, const unsigned char *state,
                            unsigned who);
 const char *register_fence(const struct register_model *model, struct registers *at);
+/* Where a process is. */
+enum status register_status(const struct system *system, const unsigned char *state, unsigned who);
 
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "check/registers/naming_state.h"
 #include "check/registers/narrate.h"
 #include "check/registers/register_judge.h"
 #include "check/registers/weak.h"
@@ -34,6 +35,7 @@ static struct registers registers_of(const struct register_model *model, unsigne
         .buffered = model->tso,
         .weak = model->weak,
         .checks_draws = model->protocol->checks_draws,
+        .named = model->renames != 0,
         .outcomes = 1,
     };
     if (model->malfunction)
@@ -106,6 +108,12 @@ static bool advance(const struct register_model *model, struct registers *at)
     case PART_PARTING:
     case PART_LEAVING:
         return depart(model, at);
+    case PART_NAMING:
+        if (naming_step(at)) {
+            process->part = PART_IDLE;
+            process->target = 0;
+        }
+        return false;
     default:
         return false;
     }
@@ -136,6 +144,10 @@ static bool make(const struct register_model *model, unsigned char *state, struc
         process->part = PART_CONVERTING;
         process->target = move.choice & 3u;
         process->converted = (process->converted + 1u) & 3u;
+    } else if (move.kind == MOVE_START && model->renames && move.choice & REQUEST_NAME) {
+        process->part = PART_NAMING;
+        process->target = move.choice & 1u;
+        process->named = (process->named + 1u) & 15u;
     } else if (move.kind == MOVE_START) {
         process->request = move.choice & 7u;
         if (model->passages && !process->held)
@@ -147,6 +159,8 @@ static bool make(const struct register_model *model, unsigned char *state, struc
     case MOVE_ABORT:
         memset(model_passage(model, state, move.process), 0, model->protocol->passage_size);
         process->part = process->part == PART_CONVERTING ? PART_STAYING : PART_LEAVING;
+        if (at->named)
+            naming_abandon(at);
         __attribute__((fallthrough));
     case MOVE_START:
     case MOVE_STEP:
@@ -234,7 +248,7 @@ static void add(const struct register_model *model, const unsigned char *state,
         assert(has_register(model, &at.access) && "the protocol's .words or .bits is too small");
         assert((kind != MOVE_START || !model->protocol->begins_with_write ||
                 at.access.kind == ACCESS_WRITE ||
-                model_process(model, state, who)->part == PART_INSIDE) &&
+                model_process(model, state, who)->part == PART_INSIDE || model->renames) &&
                "the protocol begins otherwise");
         if (at.complaint)
             complaint = at.complaint;
@@ -258,6 +272,11 @@ static void add_starts(const struct register_model *model, const unsigned char *
                        struct successors *out, unsigned who)
 {
     const struct model_process *process = model_process(model, state, who);
+    for (unsigned name = 0; model->renames && name < NAMES; name++)
+        if (naming_may_take(model, state, who, name))
+            add(model, state, out, who, MOVE_START, REQUEST_NAME | name);
+    if (model->renames && naming_of(model, state, who)->life != NAMING_ALIVE)
+        return;
     for (unsigned request = 0; request < REQUESTS_MOST; request++)
         if (may_request(model, process, request) &&
             (!model->protocol->may_begin || model->protocol->may_begin(model, state, who, request)))
@@ -284,7 +303,7 @@ static void add_steps(const struct register_model *model, const unsigned char *s
     if (!my->watched) {
         const unsigned first = out->count;
         add(model, state, out, who, MOVE_STEP, 0);
-        waits |= out->stays[first];
+        waits |= out->stays[first] || (model->renames && out->move[first].waits == WAITS_NAPS);
     }
     const enum part part = model_process(model, state, who)->part;
     if (model->aborts && waits && (part == PART_ENTERING || part == PART_CONVERTING))
@@ -330,8 +349,10 @@ static void model_successors(const struct system *system, const unsigned char *s
             add(model, state, out, who, MOVE_SYSTEM, 0);
         if (process->part == PART_IDLE) {
             add_starts(model, state, out, who);
-            /* it dies between two passages, and what it holds is free */
-            if (model->deaths && process->held)
+            /* it dies between two passages, and what it holds is free; or its place is */
+            if (model->deaths &&
+                (process->held ||
+                 (model->renames && naming_of(model, state, who)->life == NAMING_ALIVE)))
                 add(model, state, out, who, MOVE_DEATH, 0);
             continue;
         }
@@ -382,40 +403,6 @@ static void model_begin(const struct system *system, unsigned char *state)
         }
 }
 
-static enum status model_status(const struct system *system, const unsigned char *state,
-                                unsigned who)
-{
-    const struct register_model *model = model_of(system);
-    const struct model_process *process = model_process(model, state, who);
-    if (process->halted)
-        return STATUS_HALTED;
-    switch (process->part) {
-    case PART_ENTERING: {
-        const struct passage_head *my = model_passage(model, state, who);
-        if (my->queued)
-            return STATUS_QUEUED;
-        const word first = model->words ? model_words(model, state, who)[0] : 0;
-        const bool active = model->protocol->active ? model->protocol->active(first) : first != 0;
-        return active ? STATUS_ACTIVE : STATUS_DOORWAY;
-    }
-    case PART_INSIDE:
-    case PART_STAYING:
-        return STATUS_INSIDE;
-    case PART_CONVERTING: { /* it waits from the store that says so, until it is refused */
-        const struct passage_head *my = model_passage(model, state, who);
-        return my->queued && !model->protocol->refused(my) ? STATUS_QUEUED : STATUS_INSIDE;
-    }
-    case PART_PARTING:
-    case PART_HOLDING:
-    case PART_LEAVING:
-        return STATUS_LEAVING;
-    case PART_MALFUNCTION:
-        return STATUS_MALFUNCTION;
-    default:
-        return STATUS_IDLE;
-    }
-}
-
 static void lay_out(struct register_model *model)
 {
     const struct register_protocol *protocol = model->protocol;
@@ -424,7 +411,9 @@ static void lay_out(struct register_model *model)
     model->words_at = (sizeof(struct model_process) + protocol->passage_size + 1) & ~(size_t)1;
     model->bits_at = model->words_at + sizeof(word) * model->words;
     model->buffer_at = (model->bits_at + (model->bits + 7) / 8 + 1) & ~(size_t)1;
-    model->stride = (model->buffer_at + (model->tso ? sizeof(struct buffer) : 0) + 7) & ~(size_t)7;
+    model->naming_at = model->buffer_at + (model->tso ? sizeof(struct buffer) : 0);
+    model->stride =
+        (model->naming_at + (model->renames ? sizeof(struct naming_state) : 0) + 7) & ~(size_t)7;
     if (model->weak)
         weak_lay_out(model);
 }
@@ -469,14 +458,14 @@ int register_model_open(struct register_model *model)
         .part_size = model->stride,
         .processes = processes,
         .all_conflict =
-            !model->some_rivals &&
+            !model->some_rivals && !model->renames &&
             !(model->requests & (1u << REQUEST_SHARED | 1u << (REQUEST_SHARED | REQUEST_URGENT) |
                                  1u << REQUEST_STRANGER)),
         .context = model,
         .begin = model_begin,
         .successors = model_successors,
         .judge = register_judge,
-        .status = model_status,
+        .status = register_status,
         .able = model->problem == PROBLEM_ALLOCATION ? register_able : NULL,
         .precedes = model->writers_first || model->by_priority ? register_precedes : NULL,
         .rests = register_rests,

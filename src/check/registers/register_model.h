@@ -17,16 +17,19 @@ enum { BUFFER_MOST = 8, REQUESTS_MOST = 8, CONVERSIONS_MOST = 2 };
 
 /* The record of a process, in front of its passage's struct. */
 struct model_process {
-    uint8_t part : 4;      /* enum part */
-    uint8_t held : 3;      /* what it acquired and keeps between passages: the allocation problem */
-    uint8_t halted : 1;    /* stopped for ever, undetectably */
-    uint8_t request : 3;   /* which request it serves */
-    uint8_t begun : 5;     /* passages begun, where they are limited */
-    uint8_t target : 2;    /* the mode that it converts to, or converted to last in this passage */
+    uint8_t part : 4;    /* enum part */
+    uint8_t held : 3;    /* what it acquired and keeps between passages: the allocation problem */
+    uint8_t halted : 1;  /* stopped for ever, undetectably */
+    uint8_t request : 3; /* which request it serves */
+    uint8_t begun : 5;   /* passages begun, where they are limited */
+    /* the mode that it converts to, or converted to last in this passage; the name that it takes */
+    uint8_t target : 2;
     uint8_t converted : 2; /* how often it has, in this passage: CONVERSIONS_MOST at most */
+    uint8_t named : 4;     /* names that it has taken */
     union {
         uint16_t writing; /* a safe bit is being written: its index + 1 */
-        /* where fences are judged, process 0 keeps the greatest so far: see model_fence */
+        /* where fences are judged, process 0 keeps the greatest so far, and the next one that of
+         * another name: see model_fence */
         uint16_t fence;
     };
 };
@@ -40,7 +43,8 @@ enum part {
     PART_PARTING,    /* leaves, but keeps the units it chose inside */
     PART_HOLDING,
     PART_LEAVING,
-    PART_MALFUNCTION
+    PART_MALFUNCTION,
+    PART_NAMING /* outside, and changes its name; or claims a place */
 };
 
 /* A store that others do not see yet. */
@@ -55,6 +59,7 @@ struct buffer {
 };
 
 /* What a protocol is to the checker; one constant per protocol and per mutant, in models/. */
+struct naming_without;
 struct register_protocol {
     const char *name;
     const char *summary;
@@ -101,6 +106,7 @@ struct register_protocol {
     void (*stop)(const struct register_model *model, unsigned char *state, unsigned who,
                  uint64_t how);
     bool slots, modes, conditions, priorities;
+    bool names; /* its places may change their names; its numbers are what `fence` tells */
     /* uses RECALL: register 0 once the permission that it shows is taken back; the same if it shows
      * none */
     word (*withdrawn)(word first);
@@ -126,6 +132,8 @@ struct register_protocol {
     size_t asked_at; /* uses ASK: where its passage keeps `asked`; 0: it does not */
     /* its last register notes the greatest number it drew: numbers are checked against them */
     bool checks_draws;
+    /* a mutant: without this part of naming.h */
+    const struct naming_without *naming;
     /* the property that must be found broken: a mutant, or a published error */
     const char *refutes;
 };
@@ -165,7 +173,7 @@ struct register_model {
     unsigned words, bits; /* per place */
     /* bytes of a live place: record, passage, words, bits, buffer, in this order */
     size_t stride;
-    size_t words_at, bits_at, buffer_at;
+    size_t words_at, bits_at, buffer_at, naming_at;
     uint8_t process_of[PROCESSES_MOST]; /* by place; PLACE_UNUSED where nobody lives */
     uint8_t place_of[PROCESSES_MOST];   /* by process */
 
@@ -211,7 +219,10 @@ struct register_model {
     bool unreduced;         /* states as they are: without the protocol's normalise */
     bool writers_first;     /* `should precede` */
     bool by_priority;
-    bool express;  /* `courtesy`: its express lane is tried as well */
+    bool express; /* `courtesy`: its express lane is tried as well */
+    /* how often a place may take another of two names, or be claimed; 0: there is one name */
+    unsigned renames;
+    bool alike;    /* the two names have one tag, and one count of who has come: only they differ */
     bool converts; /* who is inside may change its mode, CONVERSIONS_MOST times in a passage */
     bool fences;   /* judge that fences grow */
 };
@@ -289,9 +300,9 @@ static inline word fence_number(unsigned fence)
 }
 
 static inline struct model_process *model_fence(const struct register_model *model,
-                                                const unsigned char *state)
+                                                const unsigned char *state, unsigned name)
 {
-    return model_process(model, state, 0);
+    return model_process(model, state, name);
 }
 
 /* Makes the move in place; `at` tells what access it was. True if with it the process is inside. */

@@ -163,3 +163,15 @@ const char *check_memory_model_at(size_t at)
         [CHECK_SC] = "sc", [CHECK_TSO] = "tso", [CHECK_C11] = "c11"};
     return at < sizeof names / sizeof *names ? names[at] : NULL;
 }
+
+const char *check_network_at(size_t at)
+{
+    return at <= CHANNELS_AGREED ? check_network((enum channels)at) : NULL;
+}
+
+/* Those of both kinds of protocols, then those of message protocols alone. */
+const char *check_property_at(size_t at)
+{
+    return at < PROPERTY_COUNT ? property_name((enum property)at)
+                               : messages_property_name((unsigned)(at - CHECK_MESSAGES_PROPERTIES));
+}

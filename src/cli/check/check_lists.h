@@ -18,11 +18,13 @@ int check_take_rivals(const struct option_word *given);
 int check_take_unfenced(const struct option_word *given);
 int check_take_relaxed(const struct option_word *given);
 
-/* What --precedence, --memory-model, --errors and --timeouts may be, by number; NULL after the
- * last. */
+/* What --precedence, --memory-model, --errors, --timeouts, --network and --property may be, by
+ * number; NULL after the last. */
 const char *check_precedence_at(size_t at);
 const char *check_memory_model_at(size_t at);
 const char *check_errors_at(size_t at);
 const char *check_timeouts_at(size_t at);
+const char *check_network_at(size_t at);
+const char *check_property_at(size_t at);
 
 #endif

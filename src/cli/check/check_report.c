@@ -52,6 +52,8 @@ static void describe_registers(const struct register_model *model, struct check_
     if (model->converts)
         add(to, "conversion%s",
             model->requests & 1u << REQUEST_PROTECTED ? " among three modes" : "");
+    if (model->renames)
+        add(to, "renamed up to %u times%s", model->renames, model->alike ? ", alike" : "");
     if (model->passages)
         add(to, "%u passages each", model->passages);
     add(to, "%s",

@@ -4,8 +4,8 @@
 #include "cli/check/check.h"
 #include "cli/commands.h"
 
-/* How many each place begins, where memory is weak and nothing is said. */
-enum { PASSAGES_C11 = 3 };
+/* How many each place begins, where memory is weak, or names change, and nothing is said. */
+enum { PASSAGES_C11 = 3, PASSAGES_RENAMED = 1 };
 
 /* What no protocol's text can know: settings that it has not got, or that contradict each other. */
 static const char *contradiction(const struct check_words *asked)
@@ -17,6 +17,15 @@ static const char *contradiction(const struct check_words *asked)
     if (model->converts && (model->slots > 1 || model->units || model->strangers ||
                             asked->precedence != CHECK_IN_ORDER || model->halts))
         return "converts by itself: leave -l, --units, --strangers, --precedence and --halts out";
+    if (model->renames && !protocol->names)
+        return "knows no names; --rename works with courtesy";
+    if (!model->renames && (protocol->naming || model->alike))
+        return "has names with --rename only: say how often they may change";
+    if (model->renames && (model->slots > 1 || model->units || model->strangers ||
+                           model->converts || model->requests & 1u << REQUEST_SHARED ||
+                           asked->precedence != CHECK_IN_ORDER || model->weak))
+        return "is renamed by itself: leave -l, --units, --strangers, --convert, --modes, "
+               "--precedence and --memory-model c11 out";
     if (model->requests & 1u << REQUEST_PROTECTED && !model->units && !model->converts)
         return "has the mode protected-write with --convert only";
     if (model->slots > 1 && !protocol->slots)
@@ -184,6 +193,9 @@ int check_settle_registers(struct check_words *asked)
     if (model->by_priority)
         model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_URGENT;
     set_memory_model(asked);
+    /* who has another name draws numbers without regard to mine: nothing bounds their distance */
+    if (model->renames && !model->passages)
+        model->passages = PASSAGES_RENAMED;
     const char *wrong = contradiction(asked);
     if (!wrong)
         wrong = contradiction_c11(asked);

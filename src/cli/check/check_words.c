@@ -14,18 +14,6 @@ static const char *mode_at(size_t at)
     return at == CHECK_BOTH ? "both" : text_mode_at(at);
 }
 
-static const char *network_at(size_t at)
-{
-    return at <= CHANNELS_AGREED ? check_network((enum channels)at) : NULL;
-}
-
-/* Those of both kinds of protocols, then those of message protocols alone. */
-static const char *property_at(size_t at)
-{
-    return at < PROPERTY_COUNT ? property_name((enum property)at)
-                               : messages_property_name((unsigned)(at - CHECK_MESSAGES_PROPERTIES));
-}
-
 enum { FOR_REGISTERS = 1, FOR_MESSAGES = 2, FOR_LINK = 4 };
 
 static const struct option_row rows[] = {
@@ -52,7 +40,7 @@ static const struct option_row rows[] = {
      .help = "judge only these; those from fence on are of message protocols",
      .standard = "what is promised",
      .kind = OPTION_BITS,
-     .list = property_at,
+     .list = check_property_at,
      OPTION_AT(struct check_words, properties)},
     {.heading = "Of protocols of registers",
      .letters = "l",
@@ -146,6 +134,18 @@ static const struct option_row rows[] = {
      .help = "courtesy: a place may pass to one who is no rival, and back",
      .kind = OPTION_FLAG,
      OPTION_AT(struct check_words, model.strangers),
+     .only = FOR_REGISTERS},
+    {.names = {"rename"},
+     .argument = "K",
+     .help = "courtesy: a place may take the other of two names outside, or be claimed, K times",
+     .kind = OPTION_NUMBER,
+     .most = 7,
+     OPTION_AT(struct check_words, model.renames),
+     .only = FOR_REGISTERS},
+    {.names = {"alike"},
+     .help = "with --rename: only the names differ, not what they are found by",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct check_words, model.alike),
      .only = FOR_REGISTERS},
     {.names = {"fences"},
      .help = "judge as well that fences grow",
@@ -330,7 +330,7 @@ static const struct option_row rows[] = {
      .help = "in which order messages arrive",
      .standard = "what the protocol needs; agreed if nodes come and go, fifo with --links",
      .kind = OPTION_CHOICE,
-     .list = network_at,
+     .list = check_network_at,
      OPTION_AT(struct check_words, messages.channels),
      .only = FOR_MESSAGES},
     {.names = {"links"},

@@ -45,6 +45,7 @@
  *                                would not wake it
  *   RARELY, OFTEN                of a passage: how often it is called
  *   CALL(passage, &my->part, …)  run a passage inside a passage
+ *   ACT(label, act)              an access that has no word of its own: naming.h
  *   QUEUE                        the doorway ends here
  *   STEP(number)                 the paper's step of that number begins here, 1 to 7; 0: none
  *   CONDITION(label, into)       into := my `when`

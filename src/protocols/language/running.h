@@ -211,6 +211,7 @@ struct passage_head;
         if (passage(part, __VA_ARGS__) != PASSED)                                                  \
             return ABANDONED;                                                                      \
     } while (0)
+#define ACT(label, act)        ((void)(act))
 #define QUEUE                  ((void)0)
 #define STEP(number)           ((void)0)
 #define CONDITION(label, into) ((into) = registers_condition(at))

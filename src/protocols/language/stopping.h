@@ -221,12 +221,15 @@ struct part_head {
 #define STOP(label)        STOP_AS(label, __COUNTER__ + 1)
 
 /* A variable that is about to be fetched into is dead: zeroed, so that states differ only where it
- * matters. */
+ * matters. Where places change their names, a fetch is several accesses: it is called again until
+ * it is finished. */
 #define READ(label, into, ...)                                                                     \
     do {                                                                                           \
         (into) = 0;                                                                                \
         STOP(label);                                                                               \
         (into) = registers_read(at, __VA_ARGS__);                                                  \
+        if (registers_unfinished(at))                                                              \
+            return STOPPED;                                                                        \
     } while (0)
 /* Where memory is weak, its fence is a step of its own: what was stored may be seen before. */
 #define WRITE_(label, place, index, value)                                                         \
@@ -261,10 +264,18 @@ struct part_head {
         (into) = 0;                                                                                \
         STOP(label);                                                                               \
         (into) = registers_read(at, place, index);                                                 \
+        if (registers_unfinished(at))                                                              \
+            return STOPPED;                                                                        \
         if (!(test)) {                                                                             \
             (into) = 0;                                                                            \
+            registers_awaits(at);                                                                  \
             return STOPPED;                                                                        \
         }                                                                                          \
+    } while (0)
+#define ACT(label, act)                                                                            \
+    do {                                                                                           \
+        STOP(label);                                                                               \
+        act;                                                                                       \
     } while (0)
 #define QUEUE        (my->head.queued = 1)
 #define STEP(number) (my->head.step = (number))

@@ -4,6 +4,7 @@
 
 #include "check/registers/models/models.h"
 #include "check/registers/models/renumber.h"
+#include "check/registers/naming_state.h"
 #include "protocols/registers/courtesy/courtesy.h"
 
 #define WITHOUT(part) courtesy_run(my, at, (struct courtesy_without){.part = true})
@@ -141,6 +142,8 @@ static void forget_incarnations(const struct register_model *model, unsigned cha
                         with_incarnation(watch_of(my, which)->seen[place], UNLIKE);
             if (my->sights.places >> place & 1)
                 my->sights.seen[place] = with_incarnation(my->sights.seen[place], UNLIKE);
+            if (model->renames)
+                naming_forget_word(model, state, other, place);
         }
         *w = with_incarnation(*w, 0);
     }
@@ -154,6 +157,11 @@ static unsigned landings(const struct register_model *model, const unsigned char
 {
     const struct courtesy_passage *my = model_passage(model, state, who);
     const enum part part = model_process(model, state, who)->part;
+    /* Who has another name draws below what it does not see, in every passage that it has left: in
+     * its doorway, and when it enters. */
+    if (model->renames)
+        return 2u * (model->passages - model_process(model, state, who)->begun +
+                     (part == PART_ENTERING));
     /* One that goes in again draws the number after its own, however great the others are. */
     if (model->protocol->withdrawn && model_words(model, state, who)[COURTESY_GRANT])
         return 2;
@@ -241,12 +249,31 @@ static void gather_passage(const struct register_model *model, struct courtesy_p
             renumber_add(numbers, courtesy_number(my->sights.seen[place]));
 }
 
+/* What naming keeps of numbers. */
+static void gather_naming(const struct naming_state *naming, struct renumber *numbers)
+{
+    renumber_add(numbers, naming->floor);
+    renumber_add(numbers, naming->left);
+    if (naming->fetch.reading.w)
+        renumber_add(numbers, courtesy_number(naming->fetch.reading.w));
+}
+
+static void renumber_naming(const struct renumber *numbers, struct naming_state *naming)
+{
+    naming->floor = numbers->fresh[naming->floor];
+    naming->left = numbers->fresh[naming->left];
+    if (naming->fetch.reading.w)
+        renumber_word(numbers, &naming->fetch.reading.w);
+}
+
 static void normalise(const struct register_model *model, unsigned char *state)
 {
     struct renumber numbers;
     unsigned most = 1;
     numbers.present = 0;
     forget_incarnations(model, state);
+    if (model->renames)
+        naming_tidy(model, state);
     for (unsigned who = 0; who < model->system.processes; who++) {
         struct courtesy_passage *my = model_passage(model, state, who);
         /* Without overtaking it matters only whether there is an oldest. */
@@ -258,6 +285,8 @@ static void normalise(const struct register_model *model, unsigned char *state)
         }
         renumber_add(&numbers, courtesy_number(*model_words(model, state, who)));
         gather_passage(model, model_passage(model, state, who), &numbers);
+        if (model->renames)
+            gather_naming(naming_of(model, state, who), &numbers);
         if (model->tso)
             for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
                 if (model_buffer(model, state, who)->store[at].index == 0)
@@ -273,6 +302,8 @@ static void normalise(const struct register_model *model, unsigned char *state)
     for (unsigned who = 0; who < model->system.processes; who++) {
         renumber_word(&numbers, model_words(model, state, who));
         renumber_passage(model, model_passage(model, state, who), &numbers);
+        if (model->renames)
+            renumber_naming(&numbers, naming_of(model, state, who));
         if (model->tso)
             for (unsigned at = 0; at < model_buffer(model, state, who)->count; at++)
                 if (model_buffer(model, state, who)->store[at].index == 0)
@@ -320,6 +351,7 @@ static unsigned retain_words(unsigned places)
         .modes = true,                                                                             \
         .conditions = true,                                                                        \
         .priorities = true,                                                                        \
+        .names = true,                                                                             \
         __VA_ARGS__};
 
 /* Passages may be converted. */
@@ -408,3 +440,27 @@ COURTESY_CONVERTING(model_courtesy_convert_without_way, "courtesy-convert-withou
 COURTESY_CONVERTING(model_courtesy_convert_without_turn, "courtesy-convert-without-turn",
                     "who may convert passes those who wait, as if it could not", enter_without_turn,
                     convert, "lockout")
+
+/* Places change their names: without a part of naming.h. */
+#define COURTESY_RENAMING(identifier, title, text, part, found)                                    \
+    static const struct naming_without naming_without_##part = {.part = true};                     \
+    COURTESY_LEAVING(identifier, title, text, enter, leave, NULL, found,                           \
+                     .naming = &naming_without_##part)
+
+COURTESY_RENAMING(model_courtesy_rename_without_behind, "courtesy-rename-without-behind",
+                  "looks whether a place is as it knew it, and only then at its word", behind,
+                  "progress")
+COURTESY_RENAMING(model_courtesy_rename_without_before, "courtesy-rename-without-before",
+                  "gathers its rivals, and only then notes how many have come", before, "exclusion")
+COURTESY_RENAMING(model_courtesy_rename_without_below, "courtesy-rename-without-below",
+                  "looks at the floor, and only then at the tags", below, "fence")
+COURTESY_RENAMING(model_courtesy_rename_without_life, "courtesy-rename-without-life",
+                  "takes another name in the same life", life, "progress")
+COURTESY_RENAMING(model_courtesy_rename_without_number, "courtesy-rename-without-number",
+                  "leaves no number behind", number, "fence")
+COURTESY_RENAMING(model_courtesy_rename_without_tag, "courtesy-rename-without-tag",
+                  "stores its tag after it has counted itself", tag, "exclusion")
+COURTESY_RENAMING(model_courtesy_rename_without_count, "courtesy-rename-without-count",
+                  "does not say to those of its new name that it has come", count, "exclusion")
+COURTESY_RENAMING(model_courtesy_rename_without_anew, "courtesy-rename-without-anew",
+                  "keeps what it knew of the others by its old name", anew, "exclusion")

@@ -122,7 +122,15 @@
     MODEL(courtesy_convert_without_refusal)                                                        \
     MODEL(courtesy_convert_without_call)                                                           \
     MODEL(courtesy_convert_without_way)                                                            \
-    MODEL(courtesy_convert_without_turn)
+    MODEL(courtesy_convert_without_turn)                                                           \
+    MODEL(courtesy_rename_without_behind)                                                          \
+    MODEL(courtesy_rename_without_before)                                                          \
+    MODEL(courtesy_rename_without_below)                                                           \
+    MODEL(courtesy_rename_without_life)                                                            \
+    MODEL(courtesy_rename_without_number)                                                          \
+    MODEL(courtesy_rename_without_tag)                                                             \
+    MODEL(courtesy_rename_without_count)                                                           \
+    MODEL(courtesy_rename_without_anew)
 
 #define MODEL(name) extern const struct register_protocol model_##name;
 REGISTER_MODELS(MODEL)

@@ -57,21 +57,24 @@ static inline bool renumber_close_gaps(struct renumber *numbers, unsigned most)
     return true;
 }
 
-/* The greatest fence so far is a number like the others. */
+/* The greatest fence so far is a number like the others; of each name, if there are several. */
 static inline void renumber_add_fence(struct renumber *numbers, const struct register_model *model,
                                       const unsigned char *state)
 {
-    if (model->fences && model_fence(model, state)->fence)
-        renumber_add(numbers, fence_number(model_fence(model, state)->fence));
+    for (unsigned name = 0; model->fences && name < (model->renames ? 2u : 1u); name++)
+        if (model_fence(model, state, name)->fence)
+            renumber_add(numbers, fence_number(model_fence(model, state, name)->fence));
 }
 
 static inline void renumber_fence(const struct renumber *numbers,
                                   const struct register_model *model, unsigned char *state)
 {
-    struct model_process *keeper = model_fence(model, state);
-    if (model->fences && keeper->fence)
-        keeper->fence = (uint16_t)fence_of(numbers->fresh[fence_number(keeper->fence)],
-                                           keeper->fence & ((1u << FENCE_PLACE_BITS) - 1));
+    for (unsigned name = 0; model->fences && name < (model->renames ? 2u : 1u); name++) {
+        struct model_process *keeper = model_fence(model, state, name);
+        if (keeper->fence)
+            keeper->fence = (uint16_t)fence_of(numbers->fresh[fence_number(keeper->fence)],
+                                               keeper->fence & ((1u << FENCE_PLACE_BITS) - 1));
+    }
 }
 
 #endif
