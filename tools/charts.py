@@ -189,6 +189,32 @@ def draw_messages(tables):
     return figure
 
 
+def draw_handovers(rows):
+    """What a hand-over between machines is made of: a bar for each number of machines and each way."""
+    medians = {(row["case"], row["what"]): float(row["p50"]) / 1000 for row in rows if row["case"] != "machine"}
+    wholes = [key for key in medians if re.fullmatch(r"hand-over, \d+ machines", key[0])]
+    if not wholes:
+        return None
+    wholes.sort(key=lambda key: (key[1] == "relay", int(key[0].split()[1]), key[1]))
+    figure, axes = pyplot.subplots(figsize=(9, 1.4 + .4 * len(wholes)))
+    parts = {"agent": ("wake-up of the agent", ORANGE), "taking": ("taking back", YELLOW), "link": ("from agent to agent", BLUE),
+             "waiter": ("wake-up of the waiter", GREEN)}
+    before = [0.0] * len(wholes)
+    for part, (words, colour) in parts.items():
+        sizes = [medians[f"{case}, {part}", what] for case, what in wholes]
+        axes.barh(range(len(wholes)), sizes, left=before, color=colour, label=words)
+        before = [start + size for start, size in zip(before, sizes)]
+    names = {"cluster": "afteryou", "relay": "a bare relay"}
+    axes.set_yticks(range(len(wholes)), [f"{names.get(what, 'by the ' + what)}, {case.split()[1]} machines" for case, what in wholes])
+    axes.set(title="A hand-over from machine to machine: medians of its parts", xlabel="µs")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    axes.invert_yaxis()
+    axes.legend(loc="lower right")
+    figure.tight_layout()
+    return figure
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="source", metavar="DIRECTORY", type=pathlib.Path, default=RESULTS)
@@ -200,10 +226,11 @@ def main():
         figures = {"performance-alone": draw_alone(run), "performance-contended": draw_contended(run),
                    "performance-overtaking": draw_overtaking(run), "performance-kill": draw_kill(run)}
     tables = {}
-    for name in ("messages-even", "messages-hot"):
+    for name in ("messages-even", "messages-hot", "cluster"):
         if (words.source / f"{name}.csv").exists():
             with open(words.source / f"{name}.csv", newline="", encoding="utf-8") as file:
                 tables[name] = list(csv.DictReader(file))
+    figures["cluster"] = draw_handovers(tables.pop("cluster", []))
     figures["messages"] = draw_messages(tables)
     for name, figure in figures.items():
         if figure:

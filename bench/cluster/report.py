@@ -7,6 +7,7 @@ usage: report.py      makes docs/results/cluster.md and the README's table of th
 import csv
 import pathlib
 import statistics
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROWS, DOCUMENT, README = ROOT / "docs/results/cluster.csv", ROOT / "docs/results/cluster.md", ROOT / "README.md"
@@ -153,6 +154,8 @@ agent sends 32 bytes over TCP, the other agent wakes a process by a futex; on th
 - *Wake-up of the waiter*: until its process is inside.
 
 ## With more machines
+![a hand-over and its parts, by the number of machines](cluster.svg)
+
 {sizes_table(rows)}
 ## kill -9 of the holder, until the next is inside elsewhere
 {kills_table(rows)}
@@ -182,8 +185,10 @@ def make_documents(rows):
 
 
 def write(rows):
+    """The chart is drawn by the script that draws all of them, with Debian's own Python, which knows Debian's modules."""
     rows.save()
     make_documents(Rows.load())  # as report.py will make them again
+    subprocess.run(["/usr/bin/python3", ROOT / "tools/charts.py"], check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":
