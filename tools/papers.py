@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The claims of the five papers, each with the commands that show it or refute it (tools/claims has the list).
 
-  papers.py --quick             runs the commands that take seconds (a test)
+  papers.py --quick --compare FILE  runs the commands that take seconds, and compares what the table prints with what is run
+                                (a test)
   papers.py --write FILE        runs all of them, and writes the table (./dev guarantees)
 
 A command fails if its answer is not the one stated, in either direction.
@@ -11,6 +12,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -142,8 +144,31 @@ def count(papers):
 
 
 def shown_as(command):
-    """As a reader types it after `afteryou`; a line for the shell as it is, its bars escaped for the table."""
-    return command.replace(" && ", " && afteryou ").replace("|", "\\|")
+    """As a reader types it; a line for the shell as it is, its bars escaped for the table."""
+    words = command if ";" in command else "afteryou " + command.replace(" && ", " && afteryou ")
+    return words.replace("|", "\\|")
+
+
+def cells(paper):
+    """Of each claim of a paper the cells of its row that no answer changes, in their places; None: one that it does."""
+    for number, claim in enumerate(paper.claims, 1):
+        commands = "<br>".join(f"`{shown_as(show.command)}`" for show in claim.shows)
+        yield [f"{paper.key}{number}", claim.where, claim.words, commands or "–",
+               None if claim.shows else "on paper: " + claim.paper, claim.ours]
+
+
+def differences(text, folder):
+    """What the table in the text says otherwise than the list; drawings that are not there."""
+    rows = {row[0]: row for row in ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+                                    for line in text.splitlines() if line.startswith("| "))}
+    for paper in PAPERS:
+        for wanted in cells(paper):
+            row = rows.get(wanted[0], [])
+            if len(row) != len(wanted) or any(cell not in (None, found) for cell, found in zip(wanted, row)):
+                yield f"{wanted[0]} is not as in tools/claims: {' | '.join(row)}"
+    for show in (show for paper in PAPERS for claim in paper.claims for show in claim.shows if show.drawing):
+        if not os.path.exists(os.path.join(folder, drawing_of(show))):
+            yield f"{drawing_of(show)} is missing"
 
 
 def table(out, runner, papers):
@@ -154,12 +179,10 @@ def table(out, runner, papers):
     for paper in papers:
         shown, total = count([paper])
         out.write(f"\n## {paper.title}\n\n{shown} of {total} claims have a command.\n\n"
-                  "| | where | claim | `afteryou` … | verdict | what we changed, and why |\n|---|---|---|---|---|---|\n")
-        for number, claim in enumerate(paper.claims, 1):
-            commands = "<br>".join(f"`{shown_as(show.command)}`" for show in claim.shows)
-            verdicts = "<br>".join(verdict(show, runner.run(show.command)) for show in claim.shows)
-            out.write(f"| {paper.key}{number} | {claim.where} | {claim.words} | {commands or '–'} |"
-                      f" {verdicts or 'on paper: ' + claim.paper} | {claim.ours} |\n")
+                  "| | where | claim | command | verdict | what we changed, and why |\n|---|---|---|---|---|---|\n")
+        for claim, row in zip(paper.claims, cells(paper)):
+            row[4] = row[4] or "<br>".join(verdict(show, runner.run(show.command)) for show in claim.shows)
+            out.write(f"| {' | '.join(row)} |\n")
 
 
 def main():
@@ -168,6 +191,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="only the commands that take seconds")
     parser.add_argument("--keep", metavar="FOLDER", help="keep answers here, and do not ask the same program twice")
     parser.add_argument("--write", metavar="FILE")
+    parser.add_argument("--compare", metavar="FILE", help="the table, which must print what is run")
     words = parser.parse_args()
     runner, failed = Runner(words.afteryou, words.keep), 0
     for paper in PAPERS:
@@ -180,6 +204,11 @@ def main():
                 print(f"{'FAIL' if wrong else 'ok'}  {paper.key}{number}  {show.command}: {wrong or show.found}", flush=True)
     shown, total = count(PAPERS)
     print(f"{shown} of {total} claims have a command")
+    if words.compare:
+        with open(words.compare, encoding="utf-8") as file:
+            for wrong in differences(file.read(), os.path.dirname(os.path.abspath(words.compare))):
+                failed += 1
+                print(f"FAIL  {words.compare}: {wrong}")
     if words.write and not failed:
         for show in (show for paper in PAPERS for claim in paper.claims for show in claim.shows if show.drawing):
             draw(runner, os.path.dirname(words.write), show)

@@ -20,11 +20,12 @@ class Show:
 class Claim:
     """`where` in the paper, `words` as near to the paper's as a cell allows, `ours`: what we changed, and why.
 
-    Without a command, `paper` says why there is none.
+    Without a command, `paper` says why there is none. Of a claim that is "False …" a run that refutes it is drawn.
     """
 
     def __init__(self, where, words, *shows, ours="", paper=""):
         assert bool(shows) != bool(paper), f"{words}: a command, or the reason why there is none"
+        assert not ours.startswith("False") or any(show.drawing for show in shows), f"{words}: false, and no run is drawn"
         self.where, self.words, self.shows, self.ours, self.paper = where, words, shows, ours, paper
 
 

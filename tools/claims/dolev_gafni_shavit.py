@@ -81,10 +81,10 @@ PAPER = Paper("DGS", "D. Dolev, E. Gafni and N. Shavit, Toward a Non-Atomic Era:
                " blocked one does so too."),
     Claim("Construction Lemma 8", "construction 8 is lockout free ℓ-exclusion",
           Show("check forks -n 3 -l 2 --no-deaths --stopped 1:239 --late"),
-          Show("check forks-printed -n 3 -l 2 --no-deaths --stopped 1:0", "lockout", steps=233),
+          Show("check forks-printed -n 3 -l 2 --no-deaths --stopped 1:0", "lockout", steps=233, drawing="forks-printed"),
           Show("check forks-redirect-idle -n 3 -l 2 --no-deaths --stopped 1:0", "lockout", steps=277),
           Show("check forks-forget-at-leave -n 3 -l 2 --no-deaths --stopped 1:853", "lockout", quick=False),
-          ours="With the three repairs."),
+          ours="False as printed; true with the three repairs, each of which is needed."),
     Claim("2", "ℓ-exclusion of a run that took place",
           Show("for i in 1 2 3 4 5 6; do AFTERYOU_TRACE=run.jsonl afteryou run r -S ./space -k 2 sleep 0.05 & done; wait;"
                " afteryou audit run.jsonl"),

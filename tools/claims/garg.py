@@ -42,8 +42,12 @@ PAPER = Paper("G", "V. K. Garg, Mutual Exclusion (lecture on Lamport's algorithm
           Show("check lamport -n 3 --requests 1 --property lemma-2"), Show("check lamport -n 2 --requests 0 --property lemma-2"),
           Show("check lamport --network reordered --property lemma-2", "lemma-2", steps=4)),
     Claim("p11–p13", "the four cases of Lemma 3: each order of q and v leads to a cycle of <",
-          paper="A case distinction over the truth of two comparisons, each case three lines of arithmetic from Lemma 2 and cs."
-                " Both premises, Lemma 2 and cs at an entry (claims 1 and 2), are judged in every state, and so is the conclusion."),
+          Show("check lamport -n 3 --requests 1 --property lemma-2,claim-1,claim-2,exclusion"),
+          Show("check lamport-no-acknowledgement --property claim-1", "claim-1", steps=1),
+          Show("check lamport-out-of-turn --property claim-2", "claim-2", steps=5),
+          ours="The cases are which of two comparisons are true; each is three lines of arithmetic from Lemma 2 and from cs. Both"
+               " premises (cs at an entry is claims 1 and 2) and the conclusion are judged in every state; without either claim"
+               " the conclusion is false."),
     Claim("p14", "Claim 1: some t1 has v[j] > s.q[s.p] for all j",
           Show("check lamport -n 3 --requests 1 --property claim-1,lockout"),
           Show("check lamport-no-acknowledgement --property claim-1", "claim-1", steps=1),

@@ -74,7 +74,10 @@ PAPER = Paper("L", "L. Lamport, The Synchronization of Independent Processes, 19
                " show why for every m: two that die and return by turns draw ever greater numbers while the third stands still, and the circle closes."
                " Even where nobody dies, one that saw nobody draws 1 while another has a number elsewhere in the circle, and three wait for each other in a ring."),
     Claim("2, Bounding", "after a century of one entry a microsecond number[i] is below 2^52",
-          paper="Arithmetic: 10^6 × 3.16·10^9 s = 3.2·10^15 < 2^52 = 4.5·10^15, if numbers grow by one, which `bakery-torn` judges."),
+          Show("check bakery-torn --passages 3"), Show("check bakery-torn -n 3 --passages 2 --no-deaths --property exclusion", quick=False),
+          Show("check bakery-torn-forgotten -n 2 --passages 2 --no-deaths --property exclusion", "bound"),
+          ours="Its premise is judged at every draw, as `bound`: a number is at most one greater than one drawn before, however the"
+               " digits are read while they are written. The rest is arithmetic: 10^6 × 3.16·10^9 s = 3.2·10^15 < 2^52 = 4.5·10^15."),
     Claim("2, I1", "written from right to left, read from left to right",
           Show("check bakery-torn --passages 3"),
           Show("check bakery-torn-read -n 3 --passages 2 --no-deaths --property exclusion", "bound", steps=50),

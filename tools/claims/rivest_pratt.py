@@ -56,7 +56,8 @@ PAPER = Paper("RP", "R. L. Rivest and V. R. Pratt, The Mutual Exclusion Problem 
     Claim("Lemma 2.1", "deadlock is impossible", Show("check pair")),
     Claim("Lemma 2.2", "the two are never simultaneously in their critical sections", Show("check pair")),
     Claim("Lemma 2.3", "no lockout and linear waiting", Show("check pair", figures=BOTH),
-          ours="Its proof begins at the wait, and from there the bound is 1."),
+          Show("check pair --property overtaking --overtaken 1", "overtaking", steps=14, drawing="linear-waiting"),
+          ours="False from S_j ≠ D on, as in constraint 9. Its proof begins at the wait, and from there the bound is 1."),
     Claim("III", "n-1 copies of the two-process data, one for each of the others",
           Show("check races-copies -n 2"), Show("check races-copies -n 3"),
           Show("check races-copies-forgetful -n 2", "exclusion", steps=10)),
@@ -103,8 +104,11 @@ PAPER = Paper("RP", "R. L. Rivest and V. R. Pratt, The Mutual Exclusion Problem 
                " without bound."),
     Claim("Theorem 3.8", "5 apart, each other process enters at most once while R ≠ D",
           Show("check clock -n 2 --padding 5", figures=BOTH), Show("check clock -n 2 --padding 3", figures=BOTH),
+          Show("check clock -n 2 --padding 5 --property overtaking --overtaken 1", "overtaking", drawing="five-apart"),
           Show("check clock-without-ok -n 2", "overtaking", steps=38),
-          ours="Twice from R ≠ D, once from R = Q, at every padding of 3 or more. Ours is 4."),
+          ours="False as stated: twice from R ≠ D, once from R = Q, at every padding of 3 or more. Ours is 4."),
     Claim("I", "the bounds of Knuth (2^(n-1)), de Bruijn, and Eisenberg and McGuire",
-          paper="Other people's algorithms with global variables, cited for comparison; none of them is built here."),
+          paper="Said of other people's algorithms, for comparison. All three have a variable that every process writes (whose turn it"
+                " is). In the paper's own model a variable has one writer, and takes its default value when that one fails; so they are"
+                " no solutions of its problem, and registers with one writer are all that the checker has."),
 ])
