@@ -18,7 +18,6 @@ from support import Scene, run_tests  # noqa: E402
 BUILD = os.path.abspath(sys.argv[1])
 AFTERYOU = os.path.join(BUILD, "afteryou")
 AXE = os.path.join(BUILD, "axe", "node_modules", "axe-core", "axe.min.js")
-PYTHON = os.path.join(os.path.dirname(os.path.dirname(HERE)), "bindings", "python")
 # The colour in the corner of the space-time diagram, once that is drawn.
 PAPER = """(() => {
     const image = document.querySelector('#spacetime'), canvas = document.createElement('canvas');
@@ -178,24 +177,10 @@ def test_it_says_when_it_is_not_live(browser):
         browser.complaints()  # that the server has gone
 
 
-CROWD = """
-import sys, afteryou
-with afteryou.Space() as space:
-    regions = [space.region(f"held-{number:04}") for number in range(int(sys.argv[1]))]
-    for region in regions:
-        region.enter()
-    print("ready", flush=True)
-    sys.stdin.read()
-"""
-
-
 def test_of_thousands_those_in_sight_are_drawn(browser):
     """What has changed is told alone; what is shown is what was seen, whatever is left out of the picture."""
     with Open(browser) as scene:
-        crowd = subprocess.Popen([sys.executable, "-c", CROWD, "1500"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                 env={**scene.environment, "PYTHONPATH": PYTHON, "LIBAFTERYOU": os.path.join(BUILD, "libafteryou.so")})
-        scene.processes.append(crowd)
-        assert crowd.stdout.readline() == "ready\n"
+        crowd = scene.crowd(1500)
         browser.wait("return document.querySelector('[data-total=inside] strong')?.textContent === '1,500'")
         browser.open()  # told whole
         browser.wait("return document.querySelector('[data-total=inside] strong')?.textContent === '1,500'")

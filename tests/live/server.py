@@ -301,6 +301,55 @@ def test_a_thousand_connections():
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def test_who_asks_for_ever_is_sent_away():
+    """A byte now and then keeps the library's patience, and a place that others want."""
+    with Scene(AFTERYOU) as scene:
+        server, url = scene.serve("127.0.0.1:0")
+        stream = Events(url)
+        stream.next()
+        slow = [socket.create_connection(("127.0.0.1", port_of(url)), timeout=60) for _ in range(20)]
+        for connection in slow:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
+        end = time.monotonic() + SECONDS_MOST
+        while slow and time.monotonic() < end:
+            time.sleep(0.3)
+            for connection in slow.copy():
+                try:
+                    connection.sendall(b"x")
+                except OSError:
+                    slow.remove(connection)
+        assert not slow, f"{len(slow)} of those who never end their request are still there"
+        scene.run("x")
+        wait_until(lambda: "x" in json.dumps(stream.next()), "a stream goes on")
+        stream.close()
+        wait_until(lambda: sleeps_for_good(server.pid), "nobody is there")
+
+
+def test_who_does_not_read_its_answers_takes_no_memory():
+    with Scene(AFTERYOU) as scene:
+        crowd = scene.crowd(1200)
+        path = os.path.join(scene.directory, "socket")  # which takes some 200 KB of what is not read
+        scene.serve(f"unix:{path}")
+
+        def asked():
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(60)
+            connection.connect(path)
+            connection.sendall(b"GET /status.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return connection
+        readers = [asked() for _ in range(100)]
+        answers = [connection.recv(12) for connection in readers]
+        assert answers.count(b"HTTP/1.1 200") == 64 and answers.count(b"HTTP/1.1 503") == 36, "the others are told so"
+        for connection in readers:
+            connection.close()
+
+        def served():
+            with asked() as connection:
+                return connection.recv(12) == b"HTTP/1.1 200"
+        wait_until(served, "others can read again")
+        crowd.stdin.close()
+
+
 def test_a_socket_of_this_user_alone():
     with Scene(AFTERYOU) as scene:
         path = os.path.join(scene.directory, "live")

@@ -12,6 +12,16 @@ import sys
 import tempfile
 import time
 
+PYTHON = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "bindings", "python")
+CROWD = """
+import sys, afteryou
+with afteryou.Space() as space:
+    regions = [space.region(f"held-{number:04}") for number in range(int(sys.argv[1]))]
+    for region in regions:
+        region.enter()
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
 SECONDS_MOST = 60  # for anything to appear: generous, since machines are loaded
 
 # A shell starts what it puts into the background with these ignored, and what we start would inherit that.
@@ -95,6 +105,14 @@ class Scene:
             seen = [place["state"] for space in self.status()["spaces"] for place in space["seen"] if name in place["names"]]
             return sorted(seen) == sorted(states)
         wait_until(found, f"{name}: {states}")
+
+    def crowd(self, count):
+        """One process inside so many regions, held-0000 and so on, until its stdin ends."""
+        crowd = subprocess.Popen([sys.executable, "-c", CROWD, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                 env={**self.environment, "PYTHONPATH": PYTHON, "LIBAFTERYOU": os.path.join(os.path.dirname(self.afteryou), "libafteryou.so")})
+        self.processes.append(crowd)
+        assert crowd.stdout.readline() == "ready\n"
+        return crowd
 
     def deadlock(self):
         """Two commands that are inside one region each, and want the other's: for a second, then one of them yields."""

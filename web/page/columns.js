@@ -144,6 +144,9 @@ class ColumnsView {
         }
         const ordinary = process.moves.filter((about) => !isRare(about, kind));
         const rare = process.moves.filter((about) => isRare(about, kind));
+        const words = rare.map((about) => moveWord(about.move, about, kind));
+        // One word says which of them it is, unless there are several of one word.
+        const alone = (at) => words.filter((word) => word === words[at]).length === 1;
         return make(
             'div',
             {class: 'moves'},
@@ -151,17 +154,17 @@ class ColumnsView {
             make(
                 'div',
                 {class: 'rare'},
-                rare.map((about) => this.moveButton(about, index, true)),
+                rare.map((about, at) => this.moveButton(about, index, true, alone(at))),
             ),
         );
     }
 
-    moveButton(about, index, rare) {
+    moveButton(about, index, rare, alone) {
         const word = moveWord(about.move, about, this.session.info.kind);
         const text = (
             this.session.info.kind === 'link' ? about.text.replace(/^\w+,? ?/, '') : about.text
         )
-            .replace(/^(begins[^;]*|leaves|gives up|requests); ?/, '')
+            .replace(/^(begins[^;]*|leaves|gives up|requests|an error:( stores)?);? ?/, '')
             .replace(/^(dies|begins|leaves|requests)$/, '');
         const kind = kindOf(about.move) === 'd' ? 'kill' : rare ? 'rarely' : 'go';
         return make(
@@ -181,7 +184,7 @@ class ColumnsView {
                 word,
             ),
             ' ',
-            rare ? null : make('span', {class: 'what'}, text),
+            alone ? null : make('span', {class: 'what'}, text),
         );
     }
 }

@@ -76,6 +76,11 @@ static int time_to_sleep(const struct serve_loop *loop)
     int timeout = -1;
     if (MHD_get_timeout(loop->server->daemon, &patience) == MHD_YES)
         timeout = patience > INT32_MAX ? INT32_MAX : (int)patience;
+    const int64_t due = visitors_due(loop->server);
+    if (due != INT64_MAX) {
+        const int until = in_milliseconds(due - now);
+        timeout = timeout < 0 || until < timeout ? until : timeout;
+    }
     if (streams_rest(loop->server)) {
         const int64_t next = loop->server->newsroom.next_ns < loop->beat_due
                                  ? loop->server->newsroom.next_ns
@@ -136,6 +141,7 @@ static int run(struct serve_loop *loop)
         for (nfds_t at = FILES; at < count; at++)
             whose[at]->ends |= files[at].revents != 0;
         look_if_due(loop);
+        visitors_dismiss(loop->server);
         if (MHD_run(loop->server->daemon) != MHD_YES)
             return -EIO;
     }

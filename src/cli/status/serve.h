@@ -59,13 +59,33 @@ struct stream {
     uint64_t number;        /* of the news it has taken last; 0: none */
 };
 
+/* serve_visitors.c: who is connected. */
+struct visitor {
+    struct visitor *before, *after;
+    int fd;
+    int64_t due_ns; /* by then it must be done; INT64_MAX: never, or it was told to go */
+};
+enum visit { VISIT_ASKS, VISIT_READS, VISIT_STAYS };
+
 struct server {
     struct serve_address address;
     struct newsroom newsroom;
     struct MHD_Daemon *daemon;
     struct MHD_Response *page;
     struct stream stream[SERVE_STREAMS];
+    struct visitor *visitors;
+    unsigned readers; /* answers made for one request that are still being read */
 };
+
+/* For the library: one has come, or gone. */
+void visitors_notice(void *server, struct MHD_Connection *connection, void **visitor,
+                     enum MHD_ConnectionNotificationCode code);
+/* It begins to ask, to read what was answered, or a stream. */
+void visitor_begins(struct MHD_Connection *connection, enum visit visit);
+/* When the next one must be done; INT64_MAX: nobody must. */
+int64_t visitors_due(const struct server *server);
+/* Those who are not done in time go. */
+void visitors_dismiss(const struct server *server);
 
 /* A response that is a stream of events; NULL: there are too many already, or no memory. */
 struct MHD_Response *stream_open(struct server *server, struct MHD_Connection *connection,

@@ -18,6 +18,7 @@ enum {
 /* One request, from its first line to its answer. */
 struct http_request {
     uint64_t body; /* bytes, which nobody wants */
+    bool reads;    /* counted in server->readers: set when its answer is made */
 };
 
 struct header_line {
@@ -85,11 +86,16 @@ static enum MHD_Result answer_stream(struct server *server, struct MHD_Connectio
     if (!response)
         return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                       "As many pages as can be are open already: close one.\n");
+    visitor_begins(connection, VISIT_STAYS);
     return answer(connection, MHD_HTTP_OK, response);
 }
 
-static enum MHD_Result answer_once(const struct server *server, struct MHD_Connection *connection)
+static enum MHD_Result answer_once(struct server *server, struct MHD_Connection *connection,
+                                   struct http_request *request)
 {
+    if (server->readers == SERVE_STREAMS) /* what they do not read stays in memory */
+        return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                      "As many as can be are reading already: ask again.\n");
     struct status_view view;
     char trouble[512], *text = NULL;
     size_t length = 0;
@@ -113,6 +119,8 @@ static enum MHD_Result answer_once(const struct server *server, struct MHD_Conne
         free(text);
         return MHD_NO;
     }
+    request->reads = true;
+    server->readers++;
     struct MHD_Response *response =
         MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
     if (!response)
@@ -121,7 +129,8 @@ static enum MHD_Result answer_once(const struct server *server, struct MHD_Conne
 }
 
 static enum MHD_Result answer_request(struct server *server, struct MHD_Connection *connection,
-                                      const char *url, const char *method, bool has_body)
+                                      const char *url, const char *method,
+                                      struct http_request *request)
 {
     const char *host =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
@@ -136,7 +145,7 @@ static enum MHD_Result answer_request(struct server *server, struct MHD_Connecti
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
                       "This page can be read, and nothing else: only GET is answered.\n");
-    if (has_body)
+    if (request->body)
         return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE,
                       "A request has no body here: leave it out.\n");
     if (strcmp(url, "/") == 0)
@@ -146,7 +155,7 @@ static enum MHD_Result answer_request(struct server *server, struct MHD_Connecti
                    ? refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "A stream wants GET.\n")
                    : answer_stream(server, connection);
     if (strcmp(url, "/status.json") == 0)
-        return answer_once(server, connection);
+        return answer_once(server, connection, request);
     return refuse(connection, MHD_HTTP_NOT_FOUND,
                   "There is nothing here. There are /, /events and /status.json.\n");
 }
@@ -168,16 +177,20 @@ enum MHD_Result answers_handle(void *cls, struct MHD_Connection *connection, con
         *upload_size = 0;
         return request->body <= BODY_MOST ? MHD_YES : MHD_NO;
     }
-    return answer_request(cls, connection, url, method, request->body > 0);
+    visitor_begins(connection, VISIT_READS);
+    return answer_request(cls, connection, url, method, request);
 }
 
 void answers_end(void *cls, struct MHD_Connection *connection, void **kept,
                  enum MHD_RequestTerminationCode code)
 {
-    (void)cls;
-    (void)connection;
+    struct server *server = cls;
+    struct http_request *request = *kept;
     (void)code;
-    free(*kept);
+    if (request && request->reads)
+        server->readers--;
+    visitor_begins(connection, VISIT_ASKS);
+    free(request);
     *kept = NULL;
 }
 
@@ -191,7 +204,8 @@ bool answers_open(struct server *server, unsigned connections)
         server->page ? MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
                                         answers_handle, server, MHD_OPTION_LISTEN_SOCKET,
                                         server->address.fd, MHD_OPTION_NOTIFY_COMPLETED,
-                                        answers_end, server, MHD_OPTION_CONNECTION_LIMIT,
+                                        answers_end, server, MHD_OPTION_NOTIFY_CONNECTION,
+                                        visitors_notice, server, MHD_OPTION_CONNECTION_LIMIT,
                                         connections, MHD_OPTION_CONNECTION_TIMEOUT,
                                         (unsigned)PATIENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                         (size_t)REQUEST_ROOM, MHD_OPTION_END)

@@ -39,9 +39,10 @@ static const struct bakery_words_rules torn_write = {
 static const struct bakery_words_rules torn_forgotten = {
     .digits = 3, .word_bits = 1, .without_I2 = true};
 
-/* The registers behind the number: choosing, mode, the previous number, and the greatest ever
- * drawn. */
+/* The registers behind the number; the previous number, and the greatest ever drawn. The last one
+ * only where the mode has two words. */
 enum { BEHIND = 4 };
+static const char *const behind_names[] = {"choosing", "mode", "previous", "greatest", "mode'"};
 
 #define WORDS_MODEL(rules, identifier, title, text, most, requests, promised, drawn, found, ...)   \
     MODEL_PASSAGE(enter_##rules, bakery_words, bakery_words_run(my, at, rules))                    \
@@ -68,10 +69,7 @@ enum { BEHIND = 4 };
             snprintf(label, room, "number[%u].%u", place, index);                                  \
         else                                                                                       \
             snprintf(label, room, "%s[%u]",                                                        \
-                     index < rules.digits    ? "number"                                            \
-                     : index == rules.digits ? "choosing"                                          \
-                                             : "mode",                                             \
-                     place);                                                                       \
+                     index < rules.digits ? "number" : behind_names[index - rules.digits], place); \
         return label;                                                                              \
     }                                                                                              \
     static unsigned domain_##rules(const struct registers *at, unsigned index, unsigned value,     \
