@@ -39,7 +39,8 @@
  *   ay_enter_unless().
  * - No function is a cancellation point (pthread_cancel(3)). A thread that waits is cancelled once
  *   the call has returned. Give a wait that somebody may want to end a limit. `when` and the
- *   callback of ay_look() run uncancelled too.
+ *   callback of ay_look() run uncancelled too. A thread whose cancellation is asynchronous may be
+ *   cut off in the middle of an ay_enter() or ay_leave() that meets nobody: it has died there.
  */
 #ifndef AFTERYOU_H
 #define AFTERYOU_H

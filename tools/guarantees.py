@@ -260,6 +260,7 @@ ROWS = [
         Row("courtesy -n 2 --convert --modes exclusive,shared,protected-write --aborts --tso", note="three modes, of which two share"),
         Row("courtesy -n 2 --convert --no-reduction --passages 2", quick=SLOW, note="numbers and incarnations as they are"),
         Row("courtesy -n 3 --convert --no-deaths --passages 1", quick=SLOW),
+        Row("courtesy -n 3 --convert --passages 1 --property exclusion --compact", quick=SLOW),
         Row("courtesy-convert-without-store -n 2 --convert", "exclusion", note="looks, and then says that it upgrades"),
         Row("courtesy-convert-without-express -n 2 --convert", "exclusion"),
         Row("courtesy-convert-without-stronger -n 2 --convert", "exclusion", note="the mode that it wants is not in its word"),

@@ -127,18 +127,40 @@ static inline bool ay__mutex_is_held(void)
 }
 
 /* No call is a cancellation point: a thread that ended in the middle would leave a mutex, a lock of
- * the file or its turn in the queue behind. A function that may meet one says AY__UNCANCELLED
- * first; what was pending is delivered in the caller's next cancellation point, at once if its type
- * is asynchronous. The type is held too: glibc 2.36 delivers an asynchronous cancellation that was
- * under way when the state was set. */
+ * the file or its turn in the queue behind. There are two holds; what was pending is delivered in
+ * the caller's next cancellation point, at once if its type is asynchronous.
+ *
+ * AY__DEFERRED: the type. Nothing strikes between two cancellation points. It is but a call, unless
+ *   the type was asynchronous; so a passage of the long way holds it from end to end.
+ * AY__UNCANCELLED: the state as well. It takes two swaps of a word of the thread, which a passage
+ *   that waits for nobody does not spend: who calls what may be a cancellation point (a file, a
+ *   sleep, the caller's own functions) says it, and so does who takes a mutex. The type is held
+ *   too: glibc 2.36 delivers an asynchronous cancellation that was under way when the state was
+ *   set.
+ *
+ * The short ways hold nothing: they meet no cancellation point but in calls that hold, and who is
+ * cancelled asynchronously between two of their steps has died there. */
+static inline int ay__cancel_defer(void)
+{
+    int before;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before);
+    return before;
+}
+
+static inline void ay__cancel_undefer(const int *before)
+{
+    int held;
+    if (__builtin_expect(*before != PTHREAD_CANCEL_DEFERRED, 0))
+        pthread_setcanceltype(*before, &held);
+}
+
 struct cancel {
     int state, type;
 };
 
 static inline struct cancel ay__cancel_hold(void)
 {
-    struct cancel before;
-    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before.type);
+    struct cancel before = {.type = ay__cancel_defer()};
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before.state);
     return before;
 }
@@ -147,8 +169,13 @@ static inline void ay__cancel_restore(const struct cancel *before)
 {
     int held;
     pthread_setcancelstate(before->state, &held);
-    pthread_setcanceltype(before->type, &held);
+    ay__cancel_undefer(&before->type);
 }
+
+#define AY__DEFERRED                                                                               \
+    const int cancel_type_before_ __attribute__((cleanup(ay__cancel_undefer))) =                   \
+        ay__cancel_defer();                                                                        \
+    (void)cancel_type_before_
 
 #define AY__UNCANCELLED                                                                            \
     const struct cancel cancel_before_ __attribute__((cleanup(ay__cancel_restore))) =              \

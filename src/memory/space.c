@@ -150,6 +150,7 @@ bool ay__space_map_bell(ay_space *space)
 struct header *ay__space_bell(ay_space *space)
 {
     if (!atomic_load(&space->bell)) {
+        AY__UNCANCELLED;
         pthread_mutex_lock(&ay__process.mutex);
         ay__space_map_bell(space);
         pthread_mutex_unlock(&ay__process.mutex);

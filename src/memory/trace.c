@@ -98,6 +98,7 @@ static void write_units(struct json *json, const ay_region *region)
 
 static void write_passage(const ay_region *region, const char *event, bool enters, bool fenced)
 {
+    AY__UNCANCELLED;
     const struct public_spec *spec = &region->spec;
     for (unsigned at = 0; at < spec->names; at++) {
         struct trace_line line;

@@ -2,7 +2,9 @@
 /* pthread_cancel, at any moment, of a thread in any function of the library: no call is a
  * cancellation point, so what it holds for a moment (a mutex, a lock of the file, a place in the
  * queue) is never left behind, neither for its own process nor for others. */
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include "harness.h"
 
@@ -14,7 +16,15 @@ static ay_region *held; /* of the main thread: "held" is never free */
 static bool is_false(void *unused)
 {
     (void)unused;
+    pthread_testcancel(); /* does nothing here */
     return false;
+}
+
+static bool is_true(void *unused)
+{
+    (void)unused;
+    pthread_testcancel();
+    return true;
 }
 
 static int look_at(const ay_place *place, void *unused)
@@ -57,6 +67,16 @@ static void wait_for_a_condition(void)
 {
     ay_region *region = open_region(space, (ay_spec){.name = "condition"});
     CHECK_EQUAL(ay_enter_when(region, is_false, NULL, 2), -ETIMEDOUT);
+    ay_region_close(region);
+}
+
+static void pass_when_it_is_true(void)
+{
+    ay_region *region = open_region(space, (ay_spec){.name = "condition"});
+    for (int times = 0; times < 3; times++) {
+        CHECK(ay_enter_when(region, is_true, NULL, PATIENCE_MS) >= 0);
+        CHECK_EQUAL(ay_leave(region), 0);
+    }
     ay_region_close(region);
 }
 
@@ -168,6 +188,57 @@ static void test(const char *what, void (*job)(void), int type)
     fflush(stdout);
 }
 
+/* What a thread needs that is to be cancelled while it leaves. */
+struct leaver {
+    ay_region *region;
+    bool long_way;
+    _Atomic bool inside, asked;
+};
+
+static void *leave_when_asked(void *arg)
+{
+    struct leaver *leaver = arg;
+    for (int times = 0; times < 3; times++) { /* the first opens the express lane */
+        CHECK(ay_enter(leaver->region) >= 0);
+        CHECK_EQUAL(ay_leave(leaver->region), 0);
+    }
+    CHECK(leaver->long_way ? ay_enter_when(leaver->region, is_true, NULL, -1) >= 0
+                           : ay_enter(leaver->region) >= 0);
+    atomic_store(&leaver->inside, true);
+    while (!atomic_load(&leaver->asked))
+        sched_yield();
+    CHECK_EQUAL(ay_leave(leaver->region), 0);
+    pthread_testcancel();
+    return NULL;
+}
+
+/* An ask of the same process is told by who leaves, and so is its descriptor: no moment to end. */
+static void test_leaves_while_asked(bool long_way)
+{
+    struct leaver leaver = {.region = open_region(space, (ay_spec){.name = "asked"}),
+                            .long_way = long_way};
+    ay_region *asking = open_region(space, (ay_spec){.name = "asked"});
+    struct pollfd readable = {.fd = ay_fd(space), .events = POLLIN};
+    pthread_t thread;
+    void *end;
+    int result;
+    CHECK(readable.fd >= 0);
+    CHECK_EQUAL(pthread_create(&thread, NULL, leave_when_asked, &leaver), 0);
+    AWAIT_TRUE(atomic_load(&leaver.inside));
+    CHECK_EQUAL(ay_ask(asking), -EINPROGRESS);
+    CHECK_EQUAL(pthread_cancel(thread), 0);
+    atomic_store(&leaver.asked, true);
+    CHECK_EQUAL(pthread_join(thread, &end), 0);
+    CHECK(end == PTHREAD_CANCELED);
+    CHECK_EQUAL(poll(&readable, 1, PATIENCE_MS), 1);
+    CHECK(ay_decided(space, &result) == asking);
+    CHECK_EQUAL(result, 0);
+    CHECK_EQUAL(ay_leave(asking), 0);
+    ay_region_close(asking);
+    ay_region_close(leaver.region);
+    printf("who leaves by the %s way while it is asked for\n", long_way ? "long" : "short");
+}
+
 int main(void)
 {
     begin_test("cancel");
@@ -180,13 +251,18 @@ int main(void)
     test("a wait with a limit", wait_in_vain, PTHREAD_CANCEL_DEFERRED);
     test("a condition that stays false", wait_for_a_condition, PTHREAD_CANCEL_DEFERRED);
     test("passages", pass, PTHREAD_CANCEL_DEFERRED);
+    test("a condition that is true", pass_when_it_is_true, PTHREAD_CANCEL_DEFERRED);
     test("looking on", look_on, PTHREAD_CANCEL_DEFERRED);
     test("losses", ask_for_losses, PTHREAD_CANCEL_DEFERRED);
     test("a region, opened and closed", open_and_close_a_region, PTHREAD_CANCEL_ASYNCHRONOUS);
     test("looking on", look_on, PTHREAD_CANCEL_ASYNCHRONOUS);
     test("a wait with a limit", wait_in_vain, PTHREAD_CANCEL_ASYNCHRONOUS);
+    test("a condition that stays false", wait_for_a_condition, PTHREAD_CANCEL_ASYNCHRONOUS);
     /* in the middle of one, it has died there */
     test("passages", pass, PTHREAD_CANCEL_ASYNCHRONOUS);
+    test("a condition that is true", pass_when_it_is_true, PTHREAD_CANCEL_ASYNCHRONOUS);
+    test_leaves_while_asked(false);
+    test_leaves_while_asked(true);
     CHECK_EQUAL(ay_leave(held), 0);
     ay_close(space);
     return 0;

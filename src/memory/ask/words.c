@@ -179,6 +179,7 @@ int ay__ask_link(struct ask *ask)
 /* Not before the word was stored: who links itself later finds that it differs. */
 void ay__asks_tell_word(ay_space *space, const void *address)
 {
+    AY__UNCANCELLED;
     struct asks *asks = atomic_load(&space->asks);
     pthread_mutex_lock(&ay__asks_mutex);
     ay__ask_word_changed(asks, address);

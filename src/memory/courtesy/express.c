@@ -57,7 +57,6 @@ static __attribute__((noinline)) int ask_the_agent(ay_region *region, int timeou
 /* Inside, by a short way: out again if the file was removed. */
 static __attribute__((noinline)) int check_name(ay_region *region)
 {
-    AY__UNCANCELLED;
     const int error = ay__named_ask(&region->at);
     if (!error)
         return 0;

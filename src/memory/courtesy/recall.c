@@ -52,6 +52,7 @@ static bool call(const struct registers *at, unsigned place, word seen)
 void ay__recall(struct registers *at, unsigned place, word seen)
 {
     enum { ANSWER_NS = 1000 * 1000 };
+    AY__UNCANCELLED;
     const struct hot *hot = registers_hot(at, place);
     at->passage.waited = true;
     const bool heard = call(at, place, seen);

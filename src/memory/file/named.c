@@ -47,6 +47,7 @@ _Thread_local uint64_t ay__breaks = 1; /* 0 is for regions that have not asked *
 
 int ay__named_ask(struct registers *at)
 {
+    AY__UNCANCELLED;
     const ay_space *space = at->fixed.space;
     struct stat status;
     /* First this: what happens while it asks counts as a break. */

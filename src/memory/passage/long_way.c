@@ -112,6 +112,7 @@ static __attribute__((noinline)) int refuse_numbers(ay_region *region)
  * stays inside, but for when the agent needs to come in. */
 static __attribute__((noinline)) bool is_permitted(ay_region *region)
 {
+    AY__UNCANCELLED;
     struct registers *at = &region->at;
     if (ay__cluster_at_hand(region))
         return true;
@@ -132,6 +133,7 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
 /* Inside already, by this thread. From now on by the long way: to leave is to count. */
 static int enter_again(ay_region *region)
 {
+    AY__UNCANCELLED;
     struct registers *at = &region->at;
     if (!at->fixed.reentrant)
         return ay__fail(-EDEADLK, "this region is already entered");
@@ -231,7 +233,7 @@ int ay__passage_try(ay_region *region)
 
 __attribute__((noinline)) int ay__enter_within(ay_region *region, int timeout_ms)
 {
-    AY__UNCANCELLED;
+    AY__DEFERRED;
     if (timeout_ms < 0)
         return enter(region, INT64_MAX, 0);
     const int64_t deadline =
@@ -252,7 +254,7 @@ void ay__go_on_by_long_way(struct registers *at)
 
 __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
 {
-    AY__UNCANCELLED;
+    AY__DEFERRED;
     struct registers *at = &region->at;
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "the caller is not inside the region");

@@ -45,6 +45,7 @@ int ay_try(ay_region *region)
 
 int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms)
 {
+    AY__DEFERRED; /* its request is never left behind */
     struct registers *at = &region->at;
     if (region_is_strange(region))
         return ay__refuse_stranger();
@@ -65,6 +66,7 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
 int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)(void *), void *arg,
                     int timeout_ms)
 {
+    AY__DEFERRED;
     struct registers *at = &region->at;
     if (region_is_strange(region))
         return ay__refuse_stranger();
@@ -78,6 +80,7 @@ int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool (*when)
 
 int ay_enter_as(ay_region *region, ay_mode mode, int timeout_ms)
 {
+    AY__DEFERRED;
     struct registers *at = &region->at;
     if (region_is_strange(region))
         return ay__refuse_stranger();

@@ -51,6 +51,7 @@ static int come(ay_region *region, const void **moved)
 
 int ay__passer_change(ay_region *region, const void **moved)
 {
+    AY__UNCANCELLED;
     pthread_mutex_lock(&ay__process.mutex);
     const int error = come(region, moved);
     pthread_mutex_unlock(&ay__process.mutex);

@@ -63,6 +63,7 @@ int ay_unshare(ay_region *region)
 
 bool ay__bury_shared(ay_region *region)
 {
+    AY__UNCANCELLED;
     struct registers *at = &region->at;
     bool buried = false;
     for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;

@@ -33,6 +33,12 @@ static void collect(struct registers *at, uint64_t *taken)
     }
 }
 
+static bool ask_uncancelled(struct registers *at)
+{
+    AY__UNCANCELLED;
+    return at->request.when(at->request.argument);
+}
+
 /* It may take long: those who look on must see who keeps the others out. They take no part in
  * the protocol: to them a store in release order will do. */
 static bool ask(struct registers *at)
@@ -42,7 +48,7 @@ static bool ask(struct registers *at)
     atomic_store_explicit(&own->since_ns, ay__coarse_now(), memory_order_release);
     atomic_store_explicit(&own->asks, 1, memory_order_release);
     at->passage.asking = true;
-    const bool holds = at->request.when(at->request.argument);
+    const bool holds = ask_uncancelled(at);
     at->passage.asking = false;
     atomic_store_explicit(&own->asks, 0, memory_order_release);
     atomic_store_explicit(&own->since_ns, waits_since, memory_order_release);

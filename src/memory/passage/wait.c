@@ -262,6 +262,7 @@ int64_t ay__next_nap(struct registers *at)
 
 bool ay__nap(struct registers *at)
 {
+    AY__UNCANCELLED;
     if (!registers_heed(at))
         return false;
     if (at->passage.spins++ < ROUNDS_AWAKE) {
@@ -280,6 +281,7 @@ bool ay__nap(struct registers *at)
 
 bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
 {
+    AY__UNCANCELLED;
     if (at->passage.deadline == INT64_MIN)
         return ay__sleep_give_up(at, at->passage.give_up);
     struct ay__waitv words[2];
@@ -447,6 +449,7 @@ void ay__sleep_end(struct registers *at)
 
 bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
 {
+    AY__UNCANCELLED;
     struct sleep sleep;
     enum sleeping state = ay__sleep_begin(at, watch, false, &sleep, woken);
     if (state != SLEEP_LASTS)
