@@ -68,7 +68,7 @@ struct between {
     _Atomic int state;      /* enum command_state */
     _Atomic int status;     /* of the command, as waitpid has it, once it has ended */
     _Atomic int left;       /* how many others there were then */
-    _Atomic bool done;      /* nothing is left, and the deputy holds no longer; written last */
+    _Atomic bool done;      /* nothing is left, and the deputy ends; written last */
 };
 
 struct run_words {

@@ -242,10 +242,13 @@ static void tell_of_stop(const struct deputy *self, bool was_heard)
         atomic_store(&self->between->state, self->stopped ? COMMAND_STOPPED : COMMAND_RUNS);
 }
 
-/* The next one in need not wait until the kernel has taken this process down. */
+/* The next one in need not wait until the kernel has taken this process down, nor until it has
+ * closed a file, for which it walks through the locks of all who wait: a guardian that leaves gives
+ * back what both hold. One that does not leave (R4, R5) is to be the last that holds. */
 static noreturn void end_well(const struct deputy *self)
 {
-    close(self->share);
+    if (self->lost || WIFSIGNALED(atomic_load(&self->between->status)))
+        close(self->share);
     atomic_store(&self->between->done, true);
     ring_guardian(self);
     _exit(0);

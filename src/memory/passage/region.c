@@ -113,14 +113,19 @@ static size_t room_size(unsigned places)
            (sizeof(struct acquaintance) + sizeof(struct stretch) + sizeof(struct companion));
 }
 
-/* Zeros, in pages of which few are ever touched: no memory is set aside for the others. */
+/* Zeros, in pages of which few are ever touched: no memory is set aside for the others. No child
+ * has it, nor uses it: a copy of what is known of a crowd would cost a page for every hundred. */
 static int make_room(struct rivals *rivals, unsigned places)
 {
     char *room = mmap(NULL, room_size(places), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED)
-        return ay__fail(-errno, "cannot make room for what a region knows of others: %s",
-                        strerror(errno));
+    if (room == MAP_FAILED || madvise(room, room_size(places), MADV_DONTFORK) != 0) {
+        const int error = errno;
+        if (room != MAP_FAILED)
+            munmap(room, room_size(places));
+        return ay__fail(-error, "cannot make room for what a region knows of others: %s",
+                        strerror(error));
+    }
     rivals->acquaintances = (struct acquaintance *)room;
     rivals->many = (struct stretch *)(room + places * sizeof(struct acquaintance));
     rivals->much_company = (struct companion *)(rivals->many + places);
@@ -129,9 +134,10 @@ static int make_room(struct rivals *rivals, unsigned places)
     return 0;
 }
 
-static void free_region(ay_region *region, unsigned places)
+/* `mine`: not in a child after fork, where the room is not there. */
+static void free_region(ay_region *region, unsigned places, bool mine)
 {
-    if (region->at.rivals.acquaintances)
+    if (mine && region->at.rivals.acquaintances)
         munmap(region->at.rivals.acquaintances, room_size(places));
     free(region);
 }
@@ -158,7 +164,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
             ay__wanted_close(space);
     }
     if (error) {
-        free_region(region, space->places);
+        free_region(region, space->places, true);
         return error;
     }
     *out = region;
@@ -198,5 +204,5 @@ void ay_region_close(ay_region *region)
     pthread_mutex_unlock(&ay__process.mutex);
     if (mine && region->at.fixed.tells)
         ay__wanted_close(space);
-    free_region(region, space->places);
+    free_region(region, space->places, mine);
 }
