@@ -69,6 +69,7 @@ void ay__wanted_tell(ay_region *region)
     ay__store_and_fence(&region->at.near.own->inside, 1); /* as it is: the fence of W1 */
     if (ay_wanted(region) == 0)
         return;
+    AY__UNCANCELLED;
     pthread_mutex_lock(&ay__asks_mutex);
     ay__asks_say(asks);
     pthread_mutex_unlock(&ay__asks_mutex);
