@@ -52,7 +52,8 @@ class Deaths(CommandTest):
 
     def test_wrapper_and_command_killed(self):
         process, pids = self.start_tree()
-        subprocess.run(["kill", "-9", str(process.pid), str(pids["command"])], check=True)
+        # on a busy machine the guards may have ended the command before kill(1) comes to it
+        subprocess.run(["kill", "-9", str(process.pid), str(pids["command"])], stderr=subprocess.DEVNULL, check=False)
         self.assertEqual(self.next_one_in(), "1")
         for name, pid in pids.items():
             self.assertFalse(is_running(pid), f"{name} runs on, unprotected")

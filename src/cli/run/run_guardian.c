@@ -272,8 +272,8 @@ static int begin_group(void *unused)
 }
 
 /* Goes into the group of a child, which need not live. It is waited for while it is there, and has
- * this process's files: to close a copy of them, the kernel walks through all locks of the space. No
- * signal tells of its end, which nobody else asks for. */
+ * this process's files: to close a copy of them, the kernel walks through all locks of the space.
+ * No signal tells of its end, which nobody else asks for. */
 static int leave_own_group(void)
 {
     enum { STACK = 4096 };
