@@ -338,7 +338,8 @@ static struct local_news next_news(struct local *local)
     while (!local_next(local, &news)) {
         struct pollfd fd = {.fd = local_fd(local), .events = POLLIN};
         assert_int_equal(poll(&fd, 1, WAIT_MS), 1);
-        local_dispatch(local);
+        while (local_dispatch(local))
+            continue;
     }
     return news;
 }

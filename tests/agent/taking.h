@@ -89,7 +89,8 @@ static inline struct local_news next_news(void)
         struct pollfd fd = {.fd = local_fd(local), .events = POLLIN};
         const int wait_ms = again_ms < WAIT_MS ? (int)again_ms + 1 : WAIT_MS;
         assert_true(poll(&fd, 1, wait_ms) == 1 || wait_ms < WAIT_MS);
-        local_dispatch(local);
+        while (local_dispatch(local))
+            continue;
     }
 }
 

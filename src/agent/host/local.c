@@ -48,6 +48,7 @@ struct local {
     struct pages *pages;
     ay_space *space;
     int file; /* of the space */
+    int fd;   /* by which the space says that something may be decided: its own */
     struct spares spares;
     int64_t woken_ns; /* CLOCK_MONOTONIC: when it was last called to go on */
     unsigned standing_count;
@@ -183,12 +184,14 @@ static struct taking *take_out(struct local *local, const ay_region *region)
     return taking;
 }
 
-void local_dispatch(struct local *local)
+bool local_dispatch(struct local *local)
 {
     int result;
     local->woken_ns = clock_ns(CLOCK_MONOTONIC);
-    for (ay_region *region; (region = ay_decided(local->space, &result));)
+    ay_region *region = ay_decided(local->space, &result);
+    if (region)
         decided(local, take_out(local, region), region, result);
+    return region;
 }
 
 int64_t local_tick(struct local *local)
@@ -217,7 +220,7 @@ bool local_next(struct local *local, struct local_news *what)
 
 int local_fd(const struct local *local)
 {
-    return ay_fd(local->space);
+    return local->fd;
 }
 
 bool local_try_take_back(struct local *local, unsigned resource, const char *name,
@@ -243,7 +246,7 @@ static bool open_space(struct local *local, const struct directory *directory, c
     snprintf(path, sizeof path, "%s/space", directory->path);
     /* Of this protocol, for others cannot be asked. */
     const ay_options options = {.protocol = "courtesy", .mode = directory->mode};
-    if (ay_open(path, &options, &local->space) < 0 || ay_fd(local->space) < 0) {
+    if (ay_open(path, &options, &local->space) < 0 || (local->fd = ay_fd(local->space)) < 0) {
         snprintf(trouble, room, "%s", ay_message());
         return false;
     }

@@ -35,9 +35,10 @@ void local_close(struct local *local);
 void local_take_back(struct local *local, unsigned resource, const char *name);
 /* The next news, if there is any. */
 bool local_next(struct local *local, struct local_news *news);
-/* Readable when local_dispatch() is to be called: there may be news then. */
+/* Readable when local_dispatch() is to be called, until it returns false. Each time that it returns
+ * true there may be news. */
 int local_fd(const struct local *local);
-void local_dispatch(struct local *local);
+bool local_dispatch(struct local *local);
 /* Tries again what could not be done; the nanoseconds after which it wants to be called again, at
  * the latest. */
 int64_t local_tick(struct local *local);

@@ -153,10 +153,12 @@ static void take_news(struct service *service)
         }
 }
 
+/* One by one: who waits on another machine waits for what is done next. */
 static void take_decided(struct service *service)
 {
-    local_dispatch(service->local);
-    take_news(service);
+    do
+        take_news(service);
+    while (local_dispatch(service->local));
 }
 
 static void take_signal(struct service *service)
