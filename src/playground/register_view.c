@@ -122,7 +122,7 @@ void register_view_process(struct json *json, const struct session *session, siz
         json_text(json, "request", request_word(now->request));
     if (now->held)
         json_number(json, "holds", now->held);
-    if (my->watched)
+    if (my->watched & ASLEEP)
         json_flag(json, "asleep", true);
     view_words(json, model, state, process);
     if (model->bits)

@@ -168,10 +168,7 @@ bool registers_condition(struct registers *at)
     return holds;
 }
 
-enum { ASLEEP = 0x80 }; /* above all places: it may sleep on none */
-
-/* Whether the word of a watched place differs from what was seen. */
-static bool differs(struct registers *at, const struct watch *watch)
+bool registers_differ(struct registers *at, const struct watch *watch)
 {
     if (at->weak)
         return weak_differs(at, watch);
@@ -189,6 +186,8 @@ bool registers_asleep(struct registers *at, struct passage_head *head, struct wa
 {
     registers_drain_all(at);
     registers_note(at, ACCESS_SLEEP, at->self, 0, watch->places);
+    if (at->model->protocol->asking && !watch->overflow)
+        return asks_rest(at, head, watch, woken);
     *woken = head->woken;
     head->woken = 0;
     if (*woken)
@@ -196,7 +195,7 @@ bool registers_asleep(struct registers *at, struct passage_head *head, struct wa
     at->naps = watch->overflow; /* it looks up by itself after a time */
     if (watch->overflow)
         return false;
-    if (differs(at, watch))
+    if (registers_differ(at, watch))
         return false;
     head->watched = watch->places | ASLEEP;
     return true;
@@ -209,7 +208,7 @@ bool registers_slumbers(struct registers *at, struct passage_head *head, struct 
 {
     registers_drain_all(at);
     registers_note(at, ACCESS_SLEEP, at->self, 0, watch->places);
-    bool goes_on = head->woken || head->alarm || differs(at, watch);
+    bool goes_on = head->woken || head->alarm || registers_differ(at, watch);
     *woken = goes_on;
     goes_on |= head->slumbers && watch->overflow;
     head->woken = head->listens = 0;
@@ -272,14 +271,22 @@ bool registers_calm(struct registers *at)
     return at->choice;
 }
 
+static void wake(const struct registers *at, struct passage_head *sleeper)
+{
+    if (at->model->protocol->asking) {
+        asks_hear(sleeper);
+        return;
+    }
+    sleeper->watched = 0;
+    sleeper->woken = 1;
+}
+
 static void wake_watchers(struct registers *at, unsigned place)
 {
     for (unsigned process = 0; process < at->model->system.processes; process++) {
         struct passage_head *other = model_passage(at->model, at->state, process);
-        if (other->watched >> place & 1) {
-            other->watched = 0;
-            other->woken = 1;
-        }
+        if (other->watched >> place & 1)
+            wake(at, other);
     }
 }
 
@@ -295,10 +302,8 @@ void registers_wake_one(struct registers *at, unsigned place)
     struct passage_head *other = model_passage(at->model, at->state, at->process_of[place]);
     registers_drain_all(at);
     registers_note(at, ACCESS_WAKE, place, 0, 0);
-    if (other->watched) {
-        other->watched = 0;
-        other->woken = 1;
-    }
+    if (other->watched)
+        wake(at, other);
 }
 
 void registers_rouse(struct registers *at, unsigned place)

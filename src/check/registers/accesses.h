@@ -102,6 +102,15 @@ bool registers_asleep(struct registers *at, struct passage_head *head, struct wa
                       bool *woken);
 bool registers_slumbers(struct registers *at, struct passage_head *head, struct watch *watch,
                         bool *woken);
+/* Whether the word of a watched place differs from what was seen. */
+bool registers_differ(struct registers *at, const struct watch *watch);
+
+enum { ASLEEP = 0x80 }; /* of passage_head.watched, above all places: it may sleep on none */
+/* asks.c: what an ask does instead of a sleep. True: it has not gone on past its SLEEP. */
+bool asks_rest(struct registers *at, struct passage_head *head, struct watch *watch, bool *woken);
+void asks_hear(struct passage_head *head); /* a watched place wakes it, or has died */
+bool asks_may_move(const struct passage_head *head);
+
 /* The model's settings, as the protocol asks for them. */
 bool registers_rival(const struct registers *at, unsigned place);
 int registers_precedence(const struct registers *at, unsigned place);

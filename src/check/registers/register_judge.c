@@ -155,7 +155,7 @@ bool register_precedes(const struct system *system, const unsigned char *state, 
 bool register_rests(const struct system *system, const unsigned char *state, unsigned process)
 {
     const struct passage_head *my = model_passage(model_of(system), state, process);
-    return my->watched || my->woken || my->heeds || my->again;
+    return my->watched & ASLEEP || my->woken || my->heeds || my->again;
 }
 
 enum status register_status(const struct system *system, const unsigned char *state, unsigned who)

@@ -299,8 +299,8 @@ static void add_steps(const struct register_model *model, const unsigned char *s
                       struct successors *out, unsigned who)
 {
     const struct passage_head *my = model_passage(model, state, who);
-    bool waits = my->watched != 0 || my->again || my->heeds;
-    if (!my->watched) {
+    bool waits = my->watched & ASLEEP || my->again || my->heeds;
+    if (model->protocol->asking ? asks_may_move(my) : !my->watched) {
         const unsigned first = out->count;
         add(model, state, out, who, MOVE_STEP, 0);
         waits |= out->stays[first] || (model->renames && out->move[first].waits == WAITS_NAPS);

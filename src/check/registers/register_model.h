@@ -127,7 +127,14 @@ struct register_protocol {
     /* C11: its registers lie in device memory, which keeps their accesses in order, and those
      * alone; it has barriers of its own */
     bool device;
-    bool sleeps;     /* uses SLEEP and WAKE */
+    bool sleeps; /* uses SLEEP and WAKE */
+    /* passages are asks: who would sleep rests, and a helper watches (asks.c) */
+    enum asking {
+        ASKS_NOT,
+        ASKS,
+        ASKS_LINKING_LATE, /* a mutant: looks before it is linked */
+        ASKS_DRAINING_LATE /* a mutant: finds nothing decided, and later reads the descriptor */
+    } asking;
     bool alarms;     /* uses AWAKE: one that dies sets everybody's alarm */
     size_t asked_at; /* uses ASK: where its passage keeps `asked`; 0: it does not */
     /* its last register notes the greatest number it drew: numbers are checked against them */

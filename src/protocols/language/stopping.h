@@ -32,6 +32,7 @@ struct passage_head {
     uint8_t heeds : 1;    /* may be given up before its next access: HEED, SLEEP */
     uint8_t listens : 1;  /* said LISTEN, and has not come to SLUMBER yet */
     uint8_t slumbers : 1; /* asleep in SLUMBER; or looks up by itself, as soon as it is there */
+    uint8_t linked : 1;   /* an ask that is about to rest (check/registers/asks.c) */
     uint8_t watched;      /* asleep until one of these places wakes it, a bit each; 0: awake */
 };
 

@@ -359,6 +359,17 @@ static unsigned retain_words(unsigned places)
     COURTESY_LEAVING(identifier, title, text, run, leave, NULL, found, .convert = converts,        \
                      .stay = stay, .weakens = weakens, .refused = refused)
 
+/* Passages that stop where others sleep. Conditions are left out: SLUMBER has no such model. */
+#define COURTESY_ASKS(identifier, title, text, how, found)                                         \
+    const struct register_protocol identifier = {                                                  \
+        COURTESY_COMMON(title, text, enter, leave, found),                                         \
+        .promises = PROMISES_FAIR | 1u << PROPERTY_ORDER | 1u << PROPERTY_OVERTAKING,              \
+        .begins_with_write = true,                                                                 \
+        .slots = true,                                                                             \
+        .modes = true,                                                                             \
+        .priorities = true,                                                                        \
+        .asking = how};
+
 COURTESY_CONVERTING(model_courtesy, "courtesy", "ours: the region from one word a place", enter,
                     convert, NULL)
 COURTESY_LEAVING(model_courtesy_units, "courtesy-units",
@@ -464,3 +475,11 @@ COURTESY_RENAMING(model_courtesy_rename_without_count, "courtesy-rename-without-
                   "does not say to those of its new name that it has come", count, "exclusion")
 COURTESY_RENAMING(model_courtesy_rename_without_anew, "courtesy-rename-without-anew",
                   "keeps what it knew of the others by its old name", anew, "exclusion")
+
+COURTESY_ASKS(model_courtesy_asks, "courtesy-asks",
+              "the same, asked for: a helper watches, and the program goes on", ASKS, NULL)
+COURTESY_ASKS(model_courtesy_asks_linking_late, "courtesy-asks-linking-late",
+              "looks at its words before somebody watches them", ASKS_LINKING_LATE, "progress")
+COURTESY_ASKS(model_courtesy_asks_draining_late, "courtesy-asks-draining-late",
+              "finds nothing decided, and reads the descriptor a step later", ASKS_DRAINING_LATE,
+              "progress")

@@ -130,7 +130,10 @@
     MODEL(courtesy_rename_without_number)                                                          \
     MODEL(courtesy_rename_without_tag)                                                             \
     MODEL(courtesy_rename_without_count)                                                           \
-    MODEL(courtesy_rename_without_anew)
+    MODEL(courtesy_rename_without_anew)                                                            \
+    MODEL(courtesy_asks)                                                                           \
+    MODEL(courtesy_asks_linking_late)                                                              \
+    MODEL(courtesy_asks_draining_late)
 
 #define MODEL(name) extern const struct register_protocol model_##name;
 REGISTER_MODELS(MODEL)
