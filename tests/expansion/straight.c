@@ -17,11 +17,6 @@ static inline bool registers_pause(struct registers *at, unsigned place, unsigne
     return !gives_up(at, 16);
 }
 
-static inline bool registers_again(struct registers *at)
-{
-    return registers_heed(at);
-}
-
 #include "protocols/registers/courtesy/courtesy.h"
 
 void run_straight(struct script *script)
