@@ -117,16 +117,20 @@ def drawing_of(show):
 def draw(runner, folder, show):
     """The counterexample as it is told, drawn again by the command itself."""
     path = os.path.join(os.path.abspath(folder), drawing_of(show))
-    subprocess.run([runner.afteryou, *show.command.split(), "--svg", path], capture_output=True, check=False)
+    lines = [line.split() for line in show.command.split(" && ")]
+    lines[-1] += ["--svg", path] + (["--length", "1000"] if lines[-1][0] == "audit" else [])
+    with tempfile.TemporaryDirectory() as where:
+        for words in lines:
+            subprocess.run([runner.afteryou, *words], cwd=where, capture_output=True, check=False)
     if not os.path.exists(path):
         raise SystemExit(f"afteryou {show.command} --svg {path} has drawn nothing")
 
 
 def verdict(show, done):
     answer = done["answer"]
+    drawn = f" ([drawn]({drawing_of(show)}))" if show.drawing else ""
     if show.found != HOLDS:
         steps = broken(answer)[show.found]
-        drawn = f" ([drawn]({drawing_of(show)}))" if show.drawing else ""
         return f"refuted: {show.found}" + (f", in {steps} steps" if steps is not None else "") + drawn
     words = "holds"
     if isinstance(answer, dict) and "states" in answer:
@@ -135,7 +139,7 @@ def verdict(show, done):
         words += f" ({answer['events']:,} events)"
     if show.figures:
         words += "; " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in show.figures.items())
-    return words
+    return words + drawn
 
 
 def count(papers):

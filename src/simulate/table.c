@@ -126,24 +126,52 @@ static int measure_longest(struct bench *bench)
     return 0;
 }
 
-int table_measure(const struct message_protocol *protocol, uint32_t nodes, struct table_row *row)
+/* False: no memory; close it in either case. */
+static bool bench_open(struct bench *bench, const struct message_protocol *protocol, uint32_t nodes,
+                       struct table_row *row)
 {
     *row = (struct table_row){.fewest = UINT64_MAX, .only_those = true};
-    struct bench bench = {.variant = {.name = protocol->name, .protocol = protocol}, .row = row};
-    bench.how = (struct simulation){.variant = &bench.variant,
-                                    .nodes = nodes,
-                                    .order = protocol->fifo ? ORDER_FIFO : ORDER_ANY,
-                                    .delay = {SPREAD_CONSTANT, HALF, 0},
-                                    .section = {SPREAD_CONSTANT, 2 * ROUND_TRIP, 0}};
-    bench.script = calloc(2 * (size_t)nodes, sizeof *bench.script);
-    bench.waits = calloc(nodes, sizeof *bench.waits);
-    int error = bench.script && bench.waits ? measure_handover(&bench) : -ENOMEM;
+    *bench = (struct bench){.variant = {.name = protocol->name, .protocol = protocol}, .row = row};
+    bench->how = (struct simulation){.variant = &bench->variant,
+                                     .nodes = nodes,
+                                     .order = protocol->fifo ? ORDER_FIFO : ORDER_ANY,
+                                     .delay = {SPREAD_CONSTANT, HALF, 0},
+                                     .section = {SPREAD_CONSTANT, 2 * ROUND_TRIP, 0}};
+    bench->script = calloc(2 * (size_t)nodes, sizeof *bench->script);
+    bench->waits = calloc(nodes, sizeof *bench->waits);
+    return bench->script && bench->waits;
+}
+
+static void bench_close(struct bench *bench)
+{
+    free(bench->waits);
+    free(bench->script);
+}
+
+int table_measure(const struct message_protocol *protocol, uint32_t nodes, struct table_row *row)
+{
+    struct bench bench;
+    int error = bench_open(&bench, protocol, nodes, row) ? measure_handover(&bench) : -ENOMEM;
     if (!error)
         error = measure_alone(&bench);
     if (!error)
         error = measure_longest(&bench);
-    free(bench.waits);
-    free(bench.script);
+    bench_close(&bench);
+    return error;
+}
+
+int table_trace(const struct message_protocol *protocol, uint32_t nodes, FILE *trace)
+{
+    struct bench bench;
+    struct table_row row;
+    int error = -ENOMEM;
+    if (bench_open(&bench, protocol, nodes, &row)) {
+        struct outcome outcome;
+        bench.how.trace = trace;
+        error = measure_chain(&bench, nodes - 2, nodes - 1, &outcome);
+        measure_close(&outcome.measure);
+    }
+    bench_close(&bench);
     return error;
 }
 

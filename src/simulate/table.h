@@ -4,6 +4,8 @@
 #ifndef AFTERYOU_SIMULATE_TABLE_H
 #define AFTERYOU_SIMULATE_TABLE_H
 
+#include <stdio.h>
+
 #include "protocols/messages/messages.h"
 
 enum { TABLE_NOTES = 4 };
@@ -18,6 +20,9 @@ struct table_row {
 /* Measures a protocol with that many nodes (2 or more): 0, or -ENOMEM; -EPROTO if the run itself
  * broke a property. */
 int table_measure(const struct message_protocol *protocol, uint32_t nodes, struct table_row *row);
+/* Writes the run of note 4 with the longest chain of requests. The same errors, and those of
+ * writing. */
+int table_trace(const struct message_protocol *protocol, uint32_t nodes, FILE *trace);
 
 /* What the paper prints for the protocol's note (1 to 4), or for its messages (0): text, and a
  * number where it is one.

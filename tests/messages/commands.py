@@ -198,6 +198,27 @@ class Simulate(unittest.TestCase):
         self.assertIn("No space left on device", answer.stderr)
 
 
+class Table(unittest.TestCase):
+    def test_the_longest_wait_of_note_4_can_be_looked_at(self):
+        """From the first request after the quiescent state until anybody enters: N/2 round trips of 2 ms."""
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "run.jsonl")
+            answer = afteryou("simulate", "carvalho-roucairol", "--table", "-n", "5", "--trace", trace)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            with open(trace, encoding="utf-8") as file:
+                events = [json.loads(line) for line in file]
+            self.assertEqual(afteryou("audit", trace).returncode, 0)
+        asked = [one["at"] for one in events if one.get("event") == "request"][5]
+        entered = [one["at"] for one in events if one.get("event") == "enter"][5]
+        self.assertAlmostEqual((entered - asked) / 2e6, 5 / 2, places=4)
+
+    def test_a_trace_is_of_one_run(self):
+        for words in ["--table", "-n", "3"], ["carvalho-roucairol", "--table", "-n", "3,5"]:
+            answer = afteryou("simulate", *words, "--trace", "/dev/null")
+            self.assertEqual(answer.returncode, 125)
+            self.assertIn("name a protocol and one -n", answer.stderr)
+
+
 class Drawn(unittest.TestCase):
     """The drawings of docs/messages.md are what its commands draw."""
     RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "results")

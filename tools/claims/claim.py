@@ -9,7 +9,7 @@ class Show:
 
     `found` is HOLDS, or the property that must be found broken. `figures` are paths into the answer's JSON, with the values
     that must stand there. A command that takes more than a second or two is not `quick`: ./dev guarantees alone runs it.
-    `drawing`: the counterexample is drawn, in a file of that name.
+    `drawing`: the counterexample, or the run that is audited, is drawn in a file of that name.
     """
 
     def __init__(self, command, found=HOLDS, quick=True, steps=None, figures=None, drawing=None):

@@ -289,7 +289,8 @@ static const struct option_row rows[] = {
     {.heading = "What is written",
      .names = {"trace"},
      .argument = "FILE",
-     .help = "write the run as JSON lines, for afteryou audit",
+     .help = "write the run as JSON lines, for afteryou audit; with --table, a protocol and -n N "
+             "the run of its note 4",
      .kind = OPTION_TEXT,
      OPTION_AT(struct simulate_request, trace),
      .offer = OFFER_FILES},
@@ -356,8 +357,11 @@ static int check_shape(struct simulate_request *request, const struct option_rea
                                TABLE_NODES_MOST);
     if ((request->csv || request->svg) && !request->sweep)
         return usage_error("simulate", "--csv and --svg belong to --sweep");
-    if (request->trace && (request->seeds > 1 || request->sweep || request->table))
+    if (request->trace && (request->seeds > 1 || request->sweep))
         return usage_error("simulate", "--trace writes one run: give one --seed");
+    if (request->trace && request->table && (!request->how.variant || request->sizes_count != 1))
+        return usage_error("simulate", "--trace writes one run: with --table, that of note 4 with "
+                                       "the longest chain of requests; name a protocol and one -n");
     return 0;
 }
 
