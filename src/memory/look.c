@@ -29,12 +29,100 @@ struct queued {
     unsigned place;
 };
 
+/* All sights are taken before one is shown, so that they are of nearly one moment. Of ten thousand
+ * most of the room would be that for names which they have not got: they are kept packed. */
 struct viewer {
-    struct sight *sights;
+    char *packed;
+    size_t length, room;  /* of that; in bytes */
+    size_t *at;           /* where each place's begins */
     struct queued *queue; /* those that wait, by place */
     unsigned used, queued;
     ay_space space; /* never registered: read-only, without claims */
 };
+
+static size_t units_size(const struct public_spec *spec)
+{
+    return (spec->of + 63) / 64 * sizeof(uint64_t);
+}
+
+/* From `thread` on, up to the units. */
+static size_t passage_size(void)
+{
+    return offsetof(struct cold, units) - offsetof(struct cold, thread);
+}
+
+/* What is shown of it, within limits. */
+static void copy_cold(const struct cold *from, struct cold *to)
+{
+    to->owner = from->owner;
+    to->owner.command[COMMAND_ROOM - 1] = '\0';
+    memcpy(&to->spec, &from->spec, offsetof(struct public_spec, name));
+    if (to->spec.names > NAMES_MOST)
+        to->spec.names = NAMES_MOST;
+    if (to->spec.of > AY_UNITS_MOST)
+        to->spec.of = AY_UNITS_MOST;
+    for (unsigned at = 0; at < to->spec.names; at++) {
+        to->spec.name[at].length = from->spec.name[at].length;
+        memcpy(to->spec.name[at].bytes, from->spec.name[at].bytes, to->spec.name[at].length);
+    }
+    memcpy(&to->thread, &from->thread, passage_size());
+    memcpy(&to->units, &from->units, units_size(&to->spec));
+    memcpy(&to->told, &from->told, sizeof to->told);
+}
+
+/* One part of a sight, from where it is packed or to it. */
+struct packing {
+    char *at;
+    bool unpacks;
+};
+
+static void pack_part(struct packing *packing, void *part, size_t size)
+{
+    if (packing->unpacks)
+        memcpy(part, packing->at, size);
+    else
+        memcpy(packing->at, part, size);
+    packing->at += size;
+}
+
+/* Each length stands before what it is the length of. */
+static void pack_parts(struct packing *packing, struct sight *sight)
+{
+    struct cold *cold = &sight->cold;
+    pack_part(packing, sight, offsetof(struct sight, cold));
+    pack_part(packing, &cold->owner, sizeof cold->owner);
+    pack_part(packing, &cold->spec, offsetof(struct public_spec, name));
+    for (unsigned at = 0; at < cold->spec.names; at++) {
+        pack_part(packing, &cold->spec.name[at].length, sizeof cold->spec.name[at].length);
+        pack_part(packing, cold->spec.name[at].bytes, cold->spec.name[at].length);
+    }
+    pack_part(packing, &cold->thread, passage_size());
+    pack_part(packing, &cold->units, units_size(&cold->spec));
+    pack_part(packing, &cold->told, sizeof cold->told);
+}
+
+static bool pack(struct viewer *viewer, unsigned place, struct sight *sight)
+{
+    if (viewer->room - viewer->length < sizeof *sight) {
+        const size_t room = 2 * viewer->room + 16 * sizeof *sight;
+        char *const more = realloc(viewer->packed, room);
+        if (!more)
+            return false;
+        viewer->packed = more;
+        viewer->room = room;
+    }
+    struct packing packing = {.at = viewer->packed + viewer->length};
+    viewer->at[place] = viewer->length;
+    pack_parts(&packing, sight);
+    viewer->length = (size_t)(packing.at - viewer->packed);
+    return true;
+}
+
+static void unpack(const struct viewer *viewer, unsigned place, struct sight *sight)
+{
+    struct packing packing = {.at = viewer->packed + viewer->at[place], .unpacks = true};
+    pack_parts(&packing, sight);
+}
 
 static void copy_sight(const ay_space *space, unsigned place, struct sight *sight)
 {
@@ -46,7 +134,7 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
         sight->asleep = atomic_load(&hot->asleep);
         sight->fence = ay__fence(space, place);
         sight->inside = atomic_load(&hot->inside);
-        memcpy(&sight->cold, ay__cold(space, place), sizeof sight->cold);
+        copy_cold(ay__cold(space, place), &sight->cold);
         ay__order_loads();
         const struct vital after = ay__vital(space, place);
         if (ay__same_vital(&sight->vital, &after))
@@ -58,11 +146,6 @@ static void copy_sight(const ay_space *space, unsigned place, struct sight *sigh
         sight->vital.life = life_make(life_generation(sight->vital.life), FUTEX_OWNER_DIED);
         sight->vital.alive = false;
     }
-    if (sight->cold.spec.names > NAMES_MOST)
-        sight->cold.spec.names = NAMES_MOST;
-    if (sight->cold.spec.of > AY_UNITS_MOST)
-        sight->cold.spec.of = AY_UNITS_MOST;
-    sight->cold.owner.command[COMMAND_ROOM - 1] = '\0';
 }
 
 /* Its process lives, or the thread that is inside still does. */
@@ -89,37 +172,31 @@ static uint64_t order_key(const ay_space *space, const struct sight *sight)
                                         : (uint64_t)atomic_load(&sight->cold.since_ns);
 }
 
-static void list_queue(struct viewer *viewer)
+static bool meets(const struct viewer *viewer, const struct public_spec *spec, unsigned place)
 {
-    for (unsigned place = 0; place < viewer->used; place++) {
-        const struct sight *sight = &viewer->sights[place];
-        if (waits(sight))
-            viewer->queue[viewer->queued++] = (struct queued){
-                order_key(&viewer->space, sight), ay__spec_hash(&sight->cold.spec), place};
-    }
+    struct sight other;
+    unpack(viewer, place, &other);
+    return ay__spec_meets(spec, &other.cold.spec);
 }
 
 /* Its position among those who wait for a resource of its own. */
-static uint64_t order_of(const struct viewer *viewer, unsigned place)
+static uint64_t order_of(const struct viewer *viewer, unsigned place, const struct sight *sight)
 {
-    const struct public_spec *spec = &viewer->sights[place].cold.spec;
-    const uint64_t key = order_key(&viewer->space, &viewer->sights[place]),
-                   hash = ay__spec_hash(spec);
+    const struct public_spec *spec = &sight->cold.spec;
+    const uint64_t key = order_key(&viewer->space, sight), hash = ay__spec_hash(spec);
     uint64_t order = 1;
     for (unsigned at = 0; at < viewer->queued; at++) {
         const struct queued *other = &viewer->queue[at];
         const bool before = other->key < key || (other->key == key && other->place < place);
         if (before &&
-            (hash && other->hash ? hash == other->hash
-                                 : ay__spec_meets(spec, &viewer->sights[other->place].cold.spec)))
+            (hash && other->hash ? hash == other->hash : meets(viewer, spec, other->place)))
             order++;
     }
     return order;
 }
 
-static ay_state state_of(const struct viewer *viewer, unsigned place)
+static ay_state state_of(const struct sight *sight)
 {
-    const struct sight *sight = &viewer->sights[place];
     if (sight->vital.alive)
         return sight->inside || asks(sight) ? AY_INSIDE : waits(sight) ? AY_WAITING : AY_IDLE;
     if (sight->inside && !ay__inherited_is_told(&sight->cold, life_generation(sight->vital.life)))
@@ -145,10 +222,9 @@ static int64_t since(const struct sight *sight, ay_state state)
 }
 
 /* Inside, and waits for a stronger mode. */
-static bool upgrades(const struct viewer *viewer, unsigned place)
+static bool upgrades(const struct viewer *viewer, const struct sight *sight)
 {
     const struct running_protocol *protocol = viewer->space.protocol;
-    const struct sight *sight = &viewer->sights[place];
     return sight->vital.alive && sight->inside && protocol->upgrades &&
            protocol->upgrades(sight->word);
 }
@@ -158,27 +234,26 @@ static ay_mode within_limits(unsigned mode)
     return mode <= AY_NULL ? (ay_mode)mode : AY_NULL;
 }
 
-static ay_mode mode_shown(const struct viewer *viewer, unsigned place)
+static ay_mode mode_shown(const struct viewer *viewer, const struct sight *sight)
 {
-    return within_limits(viewer->space.protocol->mode(viewer->sights[place].word));
+    return within_limits(viewer->space.protocol->mode(sight->word));
 }
 
 /* What it has, or waits for: one that upgrades has another than its word shows. Outside, the
  * strongest that it may have. */
-static ay_mode mode_of(const struct viewer *viewer, unsigned place, ay_state state)
+static ay_mode mode_of(const struct viewer *viewer, const struct sight *sight, ay_state state)
 {
-    const struct cold *cold = &viewer->sights[place].cold;
-    if (upgrades(viewer, place))
+    const struct cold *cold = &sight->cold;
+    if (upgrades(viewer, sight))
         return within_limits(atomic_load(&cold->held));
     return viewer->space.protocol->mode && (state == AY_INSIDE || state == AY_WAITING)
-               ? mode_shown(viewer, place)
+               ? mode_shown(viewer, sight)
                : within_limits(cold->spec.mode);
 }
 
-static int show(const struct viewer *viewer, unsigned place, int (*each)(const ay_place *, void *),
-                void *arg)
+static int show(const struct viewer *viewer, unsigned place, const struct sight *sight,
+                int (*each)(const ay_place *, void *), void *arg)
 {
-    const struct sight *sight = &viewer->sights[place];
     const struct cold *cold = &sight->cold;
     const char *names[NAMES_MOST + 1] = {0};
     char longest[NAMES_MOST][AY_NAME_MOST + 1];
@@ -189,22 +264,22 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         names[at] = longest[at];
     }
     const unsigned on = (unsigned)(sight->asleep & ASLEEP_PLACE_MASK);
-    const ay_state state = state_of(viewer, place);
+    const ay_state state = state_of(sight);
     const ay_place seen = {
         .place = place,
         .state = state,
         .alive = is_open(sight),
         .conditional = atomic_load(&cold->conditional) || asks(sight),
         .names = names,
-        .mode = mode_of(viewer, place, state),
+        .mode = mode_of(viewer, sight, state),
         .slots = cold->spec.slots,
         .take = cold->spec.take,
         .of = cold->spec.of,
         .priority = cold->spec.priority,
         .fence = sight->fence,
-        .order = state == AY_WAITING ? order_of(viewer, place) : 0,
+        .order = state == AY_WAITING ? order_of(viewer, place, sight) : 0,
         .since_ns = since(sight, state),
-        .waits_for = (state == AY_WAITING || upgrades(viewer, place)) && on > 0 &&
+        .waits_for = (state == AY_WAITING || upgrades(viewer, sight)) && on > 0 &&
                              on <= viewer->space.places && on != place + 1
                          ? (int)on - 1
                          : -1,
@@ -220,38 +295,49 @@ static int show(const struct viewer *viewer, unsigned place, int (*each)(const a
         .cancelled_by = (int)atomic_load(&cold->cancelled_by),
         .cancelled_ns = atomic_load(&cold->cancelled_by) ? atomic_load(&cold->cancelled_ns) : 0,
         .wants =
-            upgrades(viewer, place) ? mode_shown(viewer, place) : mode_of(viewer, place, state),
+            upgrades(viewer, sight) ? mode_shown(viewer, sight) : mode_of(viewer, sight, state),
     };
     return each(&seen, arg);
+}
+
+/* Takes all sights. How many are alive. */
+static int look_at_all(struct viewer *viewer, unsigned *alive)
+{
+    struct sight sight;
+    for (unsigned place = 0; place < viewer->used; place++) {
+        copy_sight(&viewer->space, place, &sight);
+        *alive += is_open(&sight);
+        if (waits(&sight))
+            viewer->queue[viewer->queued++] = (struct queued){
+                order_key(&viewer->space, &sight), ay__spec_hash(&sight.cold.spec), place};
+        if (!pack(viewer, place, &sight))
+            return ay__fail(-ENOMEM, "out of memory");
+    }
+    return 0;
 }
 
 static int look(struct viewer *viewer, ay_view *view, int (*each)(const ay_place *, void *),
                 void *arg)
 {
     viewer->used = ay__used(&viewer->space);
-    viewer->sights = calloc(viewer->used ? viewer->used : 1, sizeof *viewer->sights);
+    viewer->at = calloc(viewer->used ? viewer->used : 1, sizeof *viewer->at);
     viewer->queue = calloc(viewer->used ? viewer->used : 1, sizeof *viewer->queue);
-    if (!viewer->sights || !viewer->queue) {
-        free(viewer->sights);
-        free(viewer->queue);
-        return ay__fail(-ENOMEM, "out of memory");
-    }
     unsigned alive = 0;
-    for (unsigned place = 0; place < viewer->used; place++) {
-        copy_sight(&viewer->space, place, &viewer->sights[place]);
-        alive += is_open(&viewer->sights[place]);
-    }
-    list_queue(viewer);
-    if (view) {
+    int result = viewer->at && viewer->queue ? look_at_all(viewer, &alive)
+                                             : ay__fail(-ENOMEM, "out of memory");
+    if (view && !result) {
         view->used = viewer->used;
         view->alive = alive;
     }
-    int result = 0;
-    for (unsigned place = 0; each && !result && place < viewer->used; place++)
+    for (unsigned place = 0; each && !result && place < viewer->used; place++) {
+        struct sight sight;
+        unpack(viewer, place, &sight);
         /* else it is being claimed for the first time */
-        if (life_generation(viewer->sights[place].vital.life) != 0)
-            result = show(viewer, place, each, arg);
-    free(viewer->sights);
+        if (life_generation(sight.vital.life) != 0)
+            result = show(viewer, place, &sight, each, arg);
+    }
+    free(viewer->packed);
+    free(viewer->at);
     free(viewer->queue);
     return result;
 }

@@ -20,8 +20,12 @@ static const size_t dispensable[] = {6, 5, 8, 3, 0, 4, 7};
 
 enum { COMMAND_LEAST = 16 }; /* of a narrow screen's columns, for the command */
 
-struct row {
+struct cells {
     char cell[COLUMNS][CELL];
+};
+
+struct row {
+    char *cell[COLUMNS]; /* one after the other, from the first on */
     const ay_place *seen;
     size_t index; /* by region */
 };
@@ -68,7 +72,7 @@ static void describe_mode(const struct sighting *item, char *text)
             (size_t)snprintf(text + length, CELL - length, "%s%u", at ? "," : " ", item->units[at]);
 }
 
-static void fill(const struct sightings *space, const struct sighting *item, struct row *row)
+static void fill(const struct sightings *space, const struct sighting *item, struct cells *row)
 {
     const ay_place *seen = &item->seen;
     snprintf(row->cell[0], CELL, "%s", space->name);
@@ -87,7 +91,27 @@ static void fill(const struct sightings *space, const struct sighting *item, str
     snprintf(row->cell[8], CELL, seen->state == AY_WAITING ? "-" : "%llu",
              (unsigned long long)seen->fence);
     snprintf(row->cell[9], CELL, "%s", item->command);
-    row->seen = seen;
+}
+
+/* Of ten thousand rows each takes as much room as its text. False: there is none. */
+static bool keep(const struct cells *cells, struct row *row)
+{
+    size_t length[COLUMNS], whole = 0;
+    for (size_t column = 0; column < COLUMNS; column++)
+        whole += length[column] = strlen(cells->cell[column]) + 1;
+    char *text = malloc(whole);
+    if (!text)
+        return false;
+    for (size_t column = 0; column < COLUMNS; text += length[column++])
+        row->cell[column] = memcpy(text, cells->cell[column], length[column]);
+    return true;
+}
+
+static void drop(struct table *table)
+{
+    for (size_t at = 0; at < table->count; at++)
+        free(table->row[at].cell[0]);
+    free(table->row);
 }
 
 static void measure(struct table *table, bool cluster)
@@ -137,7 +161,7 @@ static int compare_rows(const void *left, const void *right, void *by)
 }
 
 /* Whether every word of the filter is somewhere in the row, whatever the case of its letters. */
-static bool fits(const struct row *row, const char *filter)
+static bool fits(const struct cells *row, const char *filter)
 {
     char word[STATUS_FILTER];
     for (const char *at = filter; *(at += strspn(at, " "));) {
@@ -156,6 +180,7 @@ static bool fits(const struct row *row, const char *filter)
 static bool make(const struct status_view *view, enum status_order order, const char *filter,
                  struct table *table)
 {
+    struct cells cells;
     size_t room = 1;
     for (size_t at = 0; at < view->count; at++)
         room += view->space[at].count;
@@ -168,9 +193,16 @@ static bool make(const struct status_view *view, enum status_order order, const 
             if ((item->seen.state == AY_IDLE && !status_is_cancelled(&item->seen)) ||
                 !status_is_asked(view->asked, item))
                 continue;
-            fill(&view->space[at], item, &table->row[table->count]);
-            table->row[table->count].index = table->count;
-            table->count += fits(&table->row[table->count], filter);
+            struct row *const row = &table->row[table->count];
+            fill(&view->space[at], item, &cells);
+            if (!fits(&cells, filter))
+                continue;
+            if (!keep(&cells, row)) {
+                drop(table);
+                return false;
+            }
+            row->seen = &item->seen;
+            row->index = table->count++;
         }
     qsort_r(table->row, table->count, sizeof *table->row, compare_rows, &order);
     measure(table, view->asked->cluster != NULL);
@@ -289,5 +321,5 @@ void status_print_table(FILE *out, const struct status_view *view, enum status_o
         print_agents(out, view, columns);
     for (size_t at = 0; at < view->count; at++)
         print_cycles(out, &view->space[at], view->asked->colour, columns);
-    free(table.row);
+    drop(&table);
 }
