@@ -168,11 +168,12 @@ static inline void registers_note(struct registers *at, enum access_kind kind, u
  * Whoever can never conflict with me I need not read. */
 static inline unsigned registers_next(const struct registers *at, unsigned place)
 {
+    const bool begins = place == 0;
     while (place < at->places &&
            (place == at->self || at->process_of[place] == 0xff || !(at->rivals >> place & 1)))
         place++;
     if (at->named)
-        registers_look_named(at, false, place < at->places);
+        registers_look_named(at, begins, place < at->places);
     return place;
 }
 

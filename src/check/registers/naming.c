@@ -268,8 +268,8 @@ static struct naming_without without_of(const struct registers *at)
     return without ? *without : (struct naming_without){0};
 }
 
-/* A fetch as it is made in a look at all rivals, or among all places: registers_next_rival() and
- * registers_next() of the engine, and registers_read(). */
+/* A fetch as it is made in a look at all rivals: registers_next_rival() of the engine, and
+ * registers_read(). A look at all places, registers_next(), is the same, and then at the floor. */
 static enum passage_result fetch(struct naming_fetch *my, struct registers *at, unsigned place)
 {
     struct naming_state *me = mine(at);
@@ -283,11 +283,8 @@ static enum passage_result fetch(struct naming_fetch *my, struct registers *at, 
             CALL(naming_gather, &my->gather, at, false, without);
     }
     my->holds = me->rivals >> place & 1;
-    if (me->wide) {
-        if (without.below && place == next_other(at, 0, ~0u))
-            ACT(floor, naming_floor(at));
-        ACT(tag, my->holds = naming_tagged(at, place));
-    }
+    if (me->wide && without.below && place == next_other(at, 0, ~0u))
+        ACT(floor, naming_floor(at));
     if (my->holds)
         CALL(naming_read, &my->reading, at, place, without);
     if (me->wide && !without.below && next_other(at, place + 1, ~0u) == at->places)

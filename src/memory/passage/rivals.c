@@ -163,19 +163,19 @@ static bool stays(struct registers *at, unsigned place)
     return other->meets && (other->alive || other->open);
 }
 
-/* Whether all who were gathered last time are to be gathered again. Nobody has come since. */
+/* Whether all who were gathered last time are to be gathered again. Whoever has changed is met
+ * anew, though its tag be another's by now: a passage may watch it. */
 static bool all_stay(struct registers *at)
 {
+    bool all = true;
     for (unsigned which = 0; which < at->rivals.run_count; which++)
         for (unsigned place = at->rivals.runs[which].place; place < at->rivals.runs[which].end;
              place++)
-            if (!stays(at, place) || !at->rivals.acquaintances[place].rival)
-                return false;
+            all &= stays(at, place) && at->rivals.acquaintances[place].rival;
     for (unsigned which = 0; which < at->rivals.company_count; which++)
-        if (!stays(at, at->rivals.company[which].place) ||
-            at->rivals.acquaintances[at->rivals.company[which].place].rival)
-            return false;
-    return true;
+        all &= stays(at, at->rivals.company[which].place) &&
+               !at->rivals.acquaintances[at->rivals.company[which].place].rival;
+    return all;
 }
 
 /* With another name: what is known of a place was judged by the old one. To forget it of those at
@@ -201,7 +201,7 @@ static unsigned next_met(struct registers *at, unsigned place, bool anew)
 static void gather(struct registers *at, bool anew)
 {
     const uint64_t claims = atomic_load(at->near.claims);
-    if (claims == at->rivals.counted && !anew && all_stay(at)) {
+    if (!anew && all_stay(at) && claims == at->rivals.counted) {
         at->rivals.gathered = claims;
         return;
     }

@@ -19,7 +19,11 @@
  *       looks at the tags, and then at the floor, knows the greatest number that was drawn for the
  *       name: by who has its tag, or had it.
  *
- * The engine defines, before it includes this,
+ * The checker searches this text. The memory engine does the same in words of its own, which are
+ * about thousands of places, pulses and deaths to tell of as well: memory/file/claim.c,
+ * memory/passage/rivals.c and region.h. tests/schedule leaves the same parts out there.
+ *
+ * An engine defines, before it includes this,
  *   struct naming_sight                            what is seen of a place while it is met
  *   void naming_see(at, j, &sight)                 its life, as it is now
  *   bool naming_is_nobody(&sight)                  nobody was ever there
