@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,6 +66,7 @@ static inline void descriptors_let_go(const struct standard_held *held)
 struct descriptor_identity {
     dev_t device;
     ino_t inode;
+    int signal; /* of an eventfd; 0: of something else */
 };
 
 static inline bool descriptor_identify(int fd, struct descriptor_identity *identity)
@@ -76,11 +78,22 @@ static inline bool descriptor_identify(int fd, struct descriptor_identity *ident
     return true;
 }
 
+/* All eventfds have one inode. Ours is told from others by the signal that it would send if it were
+ * asked to (O_ASYNC), which nobody does; that of any other is 0. It is open: only this can fail,
+ * for want of memory, and then it is taken for what it was by its inode alone. */
+static inline void descriptor_identify_event(int fd, struct descriptor_identity *identity)
+{
+    descriptor_identify(fd, identity);
+    if (fcntl(fd, F_SETSIG, SIGRTMAX) == 0)
+        identity->signal = SIGRTMAX;
+}
+
 static inline bool descriptor_is(int fd, const struct descriptor_identity *identity)
 {
     struct descriptor_identity now;
     return descriptor_identify(fd, &now) && now.device == identity->device &&
-           now.inode == identity->inode;
+           now.inode == identity->inode &&
+           (identity->signal == 0 || fcntl(fd, F_GETSIG) == identity->signal);
 }
 
 /* A program of ours, first of all: /dev/null for those of 0, 1 and 2 that are not open. Nobody can

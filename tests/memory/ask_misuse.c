@@ -3,6 +3,7 @@
  * and leaves everything as it was. And threads that ask: one that ends, one that waits. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 
 #include "harness.h"
 
@@ -130,6 +131,29 @@ static void test_fork_any_time(void)
     ay_close(space);
 }
 
+/* The program has closed the descriptor, and an eventfd of its own has that number now: it is left
+ * alone, and there is another to be had. */
+static void test_descriptor_taken(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *inside = open_region(space, (ay_spec){.name = "taken"}),
+              *asks = open_region(space, (ay_spec){.name = "taken"});
+    const int fd = ay_fd(space);
+    CHECK(close(fd) == 0);
+    CHECK_EQUAL(eventfd(0, EFD_NONBLOCK), fd);
+    CHECK_EQUAL(ay_enter(inside), 0);
+    CHECK_EQUAL(ay_ask(asks), -EINPROGRESS);
+    CHECK_EQUAL(ay_leave(inside), 0);
+    CHECK(ay_fd(space) != fd);
+    expect_decided(space, asks, 0);
+    eventfd_t count;
+    CHECK(eventfd_read(fd, &count) == -1 && errno == EAGAIN);
+    CHECK(eventfd_write(fd, 7) == 0);
+    ay_close(space);
+    CHECK(eventfd_read(fd, &count) == 0 && count == 7);
+    CHECK(close(fd) == 0);
+}
+
 static void test_other_protocols(void)
 {
     unlink(test_space);
@@ -250,6 +274,7 @@ int main(void)
     test_in_when();
     test_fork();
     test_fork_any_time();
+    test_descriptor_taken();
     test_thread_ends();
     test_other_thread();
     test_deadlock();

@@ -370,7 +370,7 @@ static int make_descriptor(struct asks *asks)
     const int fd = descriptor_above_standard(eventfd(asks->told, EFD_CLOEXEC | EFD_NONBLOCK));
     if (fd < 0)
         return ay__fail(-errno, "cannot make an eventfd: %s", strerror(errno));
-    descriptor_identify(fd, &asks->file); /* it is open: it cannot fail */
+    descriptor_identify_event(fd, &asks->file);
     asks->fd = fd;
     return fd;
 }

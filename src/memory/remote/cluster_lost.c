@@ -126,7 +126,7 @@ int ay_lost(ay_region *region)
     const int fd = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (fd < 0)
         return ay__fail(-errno, "cannot make an eventfd: %s", strerror(errno));
-    descriptor_identify(fd, &region->remote.lost_file); /* it is open: it cannot fail */
+    descriptor_identify_event(fd, &region->remote.lost_file);
     pthread_mutex_lock(&ay__process.mutex);
     const int error = region->at.near.cluster ? start_watching(region->at.fixed.space) : 0;
     if (!error)
