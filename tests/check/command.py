@@ -265,7 +265,7 @@ class Drawings(unittest.TestCase):
         """Letters are 0.7 of their size wide in the middle if they are bold, else 0.62: DejaVu Sans's."""
         widths = {"title": 15 * 0.7, "wrong": 12 * 0.7, "small": 10 * 0.62}
         for words in (["courtesy-without-raise", "-n", "3", "--tso", "--fences", "--aborts", "--overtake", "2"], ["bakery-without-choosing", "-n", "2"],
-                      ["lamport-no-acknowledgement"]):
+                      ["lamport-no-acknowledgement"], ["link-takes-gaps", "--requests", "2"]):
             with tempfile.TemporaryDirectory() as directory:
                 path = os.path.join(directory, "run.svg")
                 self.assertEqual(check(*words, "--svg", path).returncode, 1, words)
@@ -280,6 +280,17 @@ class Drawings(unittest.TestCase):
                 self.assertGreaterEqual(left, 0, (words, text.text))
                 self.assertLessEqual(left + length, float(page.get("width")), (words, text.text))
                 self.assertLessEqual(float(text.get("y")), float(page.get("height")), (words, text.text))
+
+    def test_a_link_has_two_ends_and_an_arrow_for_each_packet_that_came(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "run.svg")
+            self.assertEqual(check("link-takes-duplicates", "--svg", path).returncode, 1)
+            page = xml.etree.ElementTree.parse(path).getroot()
+        name = "{http://www.w3.org/2000/svg}"
+        texts = [text.text for text in page.findall(f"{name}text")]
+        self.assertIn("end 1", texts)
+        self.assertIn("delivery: a message is taken twice", texts)
+        self.assertEqual(sum(line.get("marker-end") is not None for line in page.findall(f"{name}line")), 2, "one by each way")
 
 
 if __name__ == "__main__":

@@ -114,8 +114,9 @@ const struct finding *check_first_broken(const struct verdict *verdict);
 const char *check_broken(const struct verdict *verdict, const struct finding *finding);
 /* "reordered", "fifo", "agreed". */
 const char *check_network(enum channels channels);
-/* check_messages_draw.c: the run that breaks it, as a space-time diagram. 0 or a negative errno. */
-int check_messages_draw(const char *path, const char *title, unsigned nodes,
+/* check_messages_draw.c: the run that breaks it, as a space-time diagram; `who` is "node", or
+ * "end" of a link. 0 or a negative errno. */
+int check_messages_draw(const char *path, const char *title, const char *who, unsigned nodes,
                         const struct finding *broken);
 
 #endif

@@ -39,7 +39,7 @@ int check_link(const struct check_words *asked)
         status = broken ? EXIT_VIOLATED : search.end == SEARCH_EXHAUSTED ? EXIT_HOLDS : EXIT_LIMIT;
         const int drawn =
             asked->svg && broken && broken != &verdict.finding[PROPERTY_REACHED]
-                ? check_messages_draw(asked->svg, asked->link.variant->name, 2, broken)
+                ? check_messages_draw(asked->svg, asked->link.variant->name, "end", 2, broken)
                 : 0;
         if (drawn)
             status = usage_error("check", "cannot write %s: %s", asked->svg, strerror(-drawn));

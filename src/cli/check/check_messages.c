@@ -119,7 +119,7 @@ int check_messages(const struct check_words *asked)
             broken && broken != &verdict.finding[PROPERTY_REACHED] && !search.untold;
         const int drawn = has_run && asked->svg
                               ? check_messages_draw(asked->svg, asked->messages.variant->name,
-                                                    asked->messages.nodes, broken)
+                                                    "node", asked->messages.nodes, broken)
                               : 0;
         status = broken ? EXIT_VIOLATED : search.end == SEARCH_EXHAUSTED ? EXIT_HOLDS : EXIT_LIMIT;
         if (drawn)

@@ -42,6 +42,37 @@ static void draw_arrow(struct spacetime *diagram, const struct check_run *run, s
         }
 }
 
+/* Of a link, "receives NUMBER, the other having taken TAKEN, WAY": from the earliest such send of
+ * the other end that has no arrow yet; over a connection, since that was dialled. */
+static void draw_link_arrow(struct spacetime *diagram, const struct check_run *run, size_t i,
+                            uint8_t *drawn)
+{
+    const struct run_step *step = &run->steps[i];
+    unsigned number, taken;
+    char way[32], sends[96], dials[48], label[16];
+    if (sscanf(step->line, "receives %u, the other having taken %u, %31[^,;]", &number, &taken,
+               way) != 3)
+        return;
+    const bool ledger = strcmp(way, "through the ledger") == 0;
+    snprintf(sends, sizeof sends, "sends %u, having taken %u, %s", number, taken, way);
+    snprintf(dials, sizeof dials, "dials %s", ledger ? "" : way + strlen("over "));
+    size_t from = i;
+    for (size_t earlier = i; earlier-- > 0;) {
+        const struct run_step *before = &run->steps[earlier];
+        if (!ledger && strncmp(before->line, dials, strlen(dials)) == 0)
+            break;
+        if (before->move.process != step->move.process && strstr(before->line, sends) &&
+            !(drawn[earlier] >> ledger & 1))
+            from = earlier;
+    }
+    if (from == i)
+        return;
+    drawn[from] = (uint8_t)(drawn[from] | 1u << ledger);
+    snprintf(label, sizeof label, number ? "%u" : "taken %u", number ? number : taken);
+    spacetime_message(diagram, 1u - step->move.process, (double)from, step->move.process, (double)i,
+                      label);
+}
+
 static void draw_step(struct spacetime *diagram, const struct check_run *run, size_t i)
 {
     const struct run_step *step = &run->steps[i];
@@ -53,9 +84,28 @@ static void draw_step(struct spacetime *diagram, const struct check_run *run, si
                                                receives ? NULL : label);
 }
 
-int check_messages_draw(const char *path, const char *title, unsigned nodes,
+/* What is wrong at the end: a run that goes round for ever shows it there, too. */
+static void draw_violation(struct spacetime *diagram, const struct finding *broken, bool link)
+{
+    const struct check_run *run = &broken->run;
+    if (run->count == 0)
+        return;
+    const size_t last = run->count - 1;
+    const unsigned process = run->steps[last].move.process;
+    const bool round = run->loop < run->count;
+    spacetime_violation(diagram, process, (double)last, process, (double)last,
+                        broken->broken ? broken->broken
+                        : round        ? broken->detail
+                        : link         ? "what was said need not arrive any more"
+                                       : "nobody can enter any more");
+    if (round)
+        spacetime_loop(diagram, (double)run->loop, (double)last);
+}
+
+int check_messages_draw(const char *path, const char *title, const char *who, unsigned nodes,
                         const struct finding *broken)
 {
+    const bool link = strcmp(who, "end") == 0;
     const struct check_run *run = &broken->run;
     FILE *svg = fopen(path, "w");
     if (!svg)
@@ -65,21 +115,17 @@ int check_messages_draw(const char *path, const char *title, unsigned nodes,
     int error = diagram && drawn ? 0 : -ENOMEM;
     for (unsigned i = 0; !error && i < nodes; i++) {
         char name[16];
-        snprintf(name, sizeof name, "node %u", i);
+        snprintf(name, sizeof name, "%s %u", who, i);
         spacetime_process(diagram, name);
     }
     for (size_t i = 0; !error && i < run->count; i++) {
         draw_step(diagram, run, i);
-        draw_arrow(diagram, run, i, drawn);
+        (link ? draw_link_arrow : draw_arrow)(diagram, run, i, drawn);
     }
     if (!error)
         check_draw_bars(diagram, run, nodes);
-    if (!error && run->count) {
-        const size_t last = run->count - 1;
-        const unsigned process = run->steps[last].move.process;
-        spacetime_violation(diagram, process, (double)last, process, (double)last,
-                            broken->broken ? broken->broken : "nobody can enter any more");
-    }
+    if (!error)
+        draw_violation(diagram, broken, link);
     if (!error)
         error = spacetime_write(diagram, svg);
     free(drawn);
