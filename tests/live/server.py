@@ -166,6 +166,22 @@ def test_changes_add_up_to_what_status_tells():
         events.close()
 
 
+def test_a_space_that_is_removed_while_it_is_shown_is_told_at_once():
+    with Scene(AFTERYOU) as scene:
+        scene.run("x")
+        scene.await_states("x", ["inside"])
+        _, url = scene.serve("127.0.0.1:0")
+        events = Events(url)
+        assert len(places(events.next(), "x")) == 1
+        path = os.path.join(scene.spaces, "default")
+        os.unlink(path)
+        told = events.until(lambda told: not told["spaces"], "it has gone")
+        assert {each["path"] for each in told["removed"]} == {path}, "and who still has it is told with it"
+        scene.run("y")
+        events.until(lambda told: places(told, "y"), "its successor is shown")
+        events.close()
+
+
 def test_nobody_looks_and_nothing_is_looked_at():
     with Scene(AFTERYOU) as scene:
         scene.run("x")

@@ -83,11 +83,12 @@ static int64_t within(int64_t value, int64_t least, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Those that were found last, or found anew when it is time. */
+/* Those that were found last, or found anew when it is time, or when a space has gone: somebody may
+ * be in it still. */
 static void look_for_removed(struct newsroom *room, struct status_view *view)
 {
     const int64_t now = clock_ns(CLOCK_MONOTONIC);
-    if (now < room->removed_ns && room->is_seen) {
+    if (now < room->removed_ns && room->is_seen && view->count >= room->seen.count) {
         status_copy_removed(view, &room->seen);
         return;
     }
