@@ -60,12 +60,13 @@ struct stream {
 };
 
 /* serve_visitors.c: who is connected. */
+enum visit { VISIT_ASKS, VISIT_READS, VISIT_STAYS };
 struct visitor {
     struct visitor *before, *after;
     int fd;
+    enum visit visit;
     int64_t due_ns; /* by then it must be done; INT64_MAX: never, or it was told to go */
 };
-enum visit { VISIT_ASKS, VISIT_READS, VISIT_STAYS };
 
 struct server {
     struct serve_address address;

@@ -6,6 +6,7 @@
  * it must be done, and reading the answer has one. A stream, which goes on for ever, has none:
  * there are only so many of them. */
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "cli/status/serve.h"
@@ -60,10 +61,12 @@ void visitor_begins(struct MHD_Connection *connection, enum visit visit)
 {
     struct visitor *visitor = visitor_of(connection);
     const int64_t now = clock_ns(CLOCK_MONOTONIC);
-    if (visitor)
-        visitor->due_ns = visit == VISIT_ASKS    ? now + asking_ns
-                          : visit == VISIT_READS ? now + reading_ns
-                                                 : INT64_MAX;
+    if (!visitor)
+        return;
+    visitor->visit = visit;
+    visitor->due_ns = visit == VISIT_ASKS    ? now + asking_ns
+                      : visit == VISIT_READS ? now + reading_ns
+                                             : INT64_MAX;
 }
 
 int64_t visitors_due(const struct server *server)
@@ -75,11 +78,18 @@ int64_t visitors_due(const struct server *server)
     return due;
 }
 
+/* It has said something that was not read yet: then it is we who are late. */
+static bool is_unheard(const struct visitor *visitor)
+{
+    int bytes = 0;
+    return visitor->visit == VISIT_ASKS && ioctl(visitor->fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
 void visitors_dismiss(const struct server *server)
 {
     const int64_t now = clock_ns(CLOCK_MONOTONIC);
     for (struct visitor *each = server->visitors; each; each = each->after)
-        if (each->due_ns <= now) {
+        if (each->due_ns <= now && !is_unheard(each)) {
             shutdown(each->fd, SHUT_RDWR); /* the library sees its end, and closes it */
             each->due_ns = INT64_MAX;
         }
