@@ -12,7 +12,6 @@ static void view_register_protocol(struct json *json, const struct register_prot
         json_text(json, "refutes", protocol->refutes);
     json_number(json, "least", protocol->places_least);
     json_number(json, "most", protocol->places_most);
-    json_flag(json, "needs_units", protocol->hold != NULL);
     json_close(json);
 }
 

@@ -24,7 +24,8 @@ def test_knows_every_protocol_of_the_command():
 
 def test_every_protocol_opens_and_moves():
     for name, about in ask("catalogue")[0][0]["protocols"].items():
-        words = f"{name} --units 1" if about.get("needs_units") else name
+        opened, _ = ask(f"open {name}", f"open {name} --units 1", f"open {name} --rename 1")  # some are nothing without
+        words = name + (" --rename 1" if not opened[0] and opened[2] else "" if opened[0] else " --units 1")
         begun = name.startswith(("fork-claim-2", "forks-ids"))  # the first process has begun, and never ends
         answers, said = ask(f"open {words}", "state 0", "make 0 As" if begun else "make 0 Ab", "state 1")
         assert None not in answers, f"{words}: {said}"

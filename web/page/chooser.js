@@ -26,13 +26,17 @@ const SAMPLES = ['1', '2', '1:0']; // of a value that is no word of a list
 const splitWords = (words) => words.trim().split(/\s+/).filter(Boolean);
 const nameOfOption = (option) => option.words.find((word) => word.startsWith('--'));
 
+// Some protocols are nothing without an option: the first of these words that the engine takes.
+function leastWords(app, protocol) {
+    const words = ['', ' --units 1', ' --rename 1'].map((more) => protocol + more);
+    return words.find((each) => app.engine.call('takes', each).taken) || protocol;
+}
+
 // The options that go with a protocol, each with the values of its list that do.
 function optionsFor(app, protocol) {
     app.optionsOf ??= new Map();
     if (!app.optionsOf.has(protocol)) {
-        const first = app.catalogue.protocols[protocol].needs_units
-            ? `${protocol} --units 1`
-            : protocol;
+        const first = leastWords(app, protocol);
         const takes = (words) => app.engine.call('takes', `${first} ${words}`).taken;
         app.optionsOf.set(
             protocol,
@@ -150,13 +154,7 @@ class Chooser {
     pick() {
         const name = this.protocol.value;
         const level = APP.data.levels.find((each) => splitWords(each.words)[0] === name);
-        this.open(
-            level
-                ? level.words
-                : APP.catalogue.protocols[name].needs_units
-                  ? `${name} --units 1`
-                  : name,
-        );
+        this.open(level ? level.words : leastWords(APP, name));
     }
 
     apply() {
