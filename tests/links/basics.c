@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* Links between agents that mean well: what links.h promises. */
+#include "ends.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct end a, b;
+
+static void open_both(const struct links_options *options)
+{
+    end_open_as(&a, "a", 1, 100, options);
+    end_open_as(&b, "b", 2, 200, options);
+}
+
+static void close_both(void)
+{
+    end_close(&a);
+    end_close(&b);
+}
+
+static const struct links_options *secured(void)
+{
+    static struct links_options options = {.cluster = "c", .listen = "127.0.0.1"};
+    options.key_file = key_path;
+    return &options;
+}
+
+static void link_both(const struct links_options *options)
+{
+    open_both(options);
+    introduce(&a, &b);
+    UNTIL(a.ups == 1 && b.ups == 1);
+}
+
+/* ---- packets ---- */
+
+static void exchange(const struct links_options *options)
+{
+    link_both(options);
+    assert_true(send_text(&a, &b, "from a"));
+    assert_true(send_text(&b, &a, "from b"));
+    UNTIL(a.packets == 1 && b.packets == 1);
+    assert_string_equal((char *)b.last, "from a");
+    assert_string_equal((char *)a.last, "from b");
+    assert_string_equal(a.trace, "up 2");
+    assert_string_equal(b.trace, "up 1");
+    close_both();
+}
+
+static void test_both_ways(void **state)
+{
+    (void)state;
+    exchange(secured());
+}
+
+static void test_plain_ones(void **state)
+{
+    (void)state;
+    exchange(&(struct links_options){.cluster = "c", .listen = "127.0.0.1"});
+}
+
+static void test_on_all_addresses(void **state)
+{
+    (void)state;
+    struct link_endpoint where;
+    exchange(&(struct links_options){.cluster = "c", .key_file = key_path});
+    end_open_as(&a, "a", 1, 100, &(struct links_options){.cluster = "c", .key_file = key_path});
+    links_endpoint(a.links, &where);
+    assert_int_equal(where.family, 0); /* the caller knows by which one it is reached */
+    assert_true(where.port != 0);
+    end_close(&a);
+}
+
+static uint64_t next_number;
+
+static void see_number(struct end *end, uint32_t slot, uint64_t incarnation)
+{
+    uint64_t number;
+    (void)slot, (void)incarnation;
+    memcpy(&number, end->last, sizeof number);
+    assert_int_equal(number, next_number++);
+}
+
+/* More than a set of keys is used for, too. */
+static void test_in_order_each_once(void **state)
+{
+    (void)state;
+    const uint64_t many = 300000;
+    link_both(secured());
+    b.on_packet = see_number;
+    next_number = 0;
+    for (uint64_t number = 0; number < many; number++) {
+        assert_true(links_send(a.links, 2, 200, &number, sizeof number));
+        if (number % 64 == 0)
+            step(0);
+    }
+    UNTIL(b.packets == many);
+    assert_int_equal(a.downs + b.downs, 0);
+    close_both();
+}
+
+/* The largest one is several records, each other length is received as it was sent. */
+static void test_every_length(void **state)
+{
+    (void)state;
+    static uint8_t packet[LINK_PACKET_MOST];
+    link_both(secured());
+    for (size_t at = 0; at < sizeof packet; at++)
+        packet[at] = (uint8_t)(at * 7);
+    const size_t lengths[] = {1, 2, 1000, 16383, 16384, 16385, LINK_PACKET_MOST};
+    for (size_t at = 0; at < sizeof lengths / sizeof *lengths; at++) {
+        assert_true(links_send(a.links, 2, 200, packet, lengths[at]));
+        UNTIL(b.packets == at + 1);
+        assert_int_equal(b.last_length, lengths[at]);
+        assert_memory_equal(b.last, packet, lengths[at]);
+    }
+    close_both();
+}
+
+/* ---- who is linked ---- */
+
+static void test_only_when_both_know(void **state)
+{
+    (void)state;
+    open_both(secured());
+    know(&a, &b, true);
+    run_for(100);
+    assert_int_equal(a.ups + b.ups, 0);
+    assert_false(send_text(&a, &b, "too early"));
+    know(&b, &a, false);
+    UNTIL(a.ups == 1 && b.ups == 1);
+    assert_int_equal(b.lines, 0); /* that it comes too early is as usual */
+    close_both();
+}
+
+static void test_the_dialled_one_comes_later(void **state)
+{
+    (void)state;
+    open_both(secured());
+    const uint16_t port = end_port(&b);
+    know(&a, &b, true);
+    end_close(&b);
+    run_for(100);
+    assert_int_equal(a.ups, 0);
+    struct links_options options = *secured();
+    options.port = port;
+    end_open_as(&b, "b", 2, 200, &options);
+    know(&b, &a, false);
+    UNTIL(a.ups == 1 && b.ups == 1);
+    close_both();
+}
+
+static void test_another_incarnation_is_refused(void **state)
+{
+    (void)state;
+    open_both(secured());
+    links_self(b.links, 201); /* a means 200 */
+    introduce(&a, &b);
+    run_for(100);
+    assert_int_equal(a.ups + b.ups, 0);
+    links_self(a.links, 101); /* b knows 100; and a must be told anew whom it knows */
+    b.incarnation = 201;
+    know(&a, &b, true);
+    run_for(100);
+    assert_int_equal(a.ups + b.ups, 0);
+    a.incarnation = 101;
+    know(&b, &a, false); /* in the slot of 100 */
+    UNTIL(a.ups == 1 && b.ups == 1);
+    close_both();
+}
+
+/* Whom the ledger has buried is not heard any more, whatever it has sent. */
+static void test_forgotten(void **state)
+{
+    (void)state;
+    link_both(secured());
+    assert_true(send_text(&a, &b, "unread"));
+    links_forget(b.links, 1, 100);
+    UNTIL(a.downs == 1);
+    run_for(100);
+    assert_int_equal(b.packets, 0);
+    assert_string_equal(b.trace, "up 1"); /* no down: it knows */
+    assert_false(send_text(&b, &a, "forgotten"));
+    close_both();
+}
+
+static void forget_at_first(struct end *end, uint32_t slot, uint64_t incarnation)
+{
+    links_forget(end->links, slot, incarnation);
+}
+
+static void test_forgotten_while_receiving(void **state)
+{
+    (void)state;
+    link_both(secured());
+    b.on_packet = forget_at_first;
+    assert_true(send_text(&a, &b, "first"));
+    assert_true(send_text(&a, &b, "second"));
+    UNTIL(a.downs == 1);
+    assert_int_equal(b.packets, 1);
+    close_both();
+}
+
+static void be_nobody(struct end *end, uint32_t slot, uint64_t incarnation)
+{
+    (void)slot, (void)incarnation;
+    links_self(end->links, 0);
+}
+
+static void test_nobody_has_no_links(void **state)
+{
+    (void)state;
+    link_both(secured());
+    b.on_packet = be_nobody;
+    assert_true(send_text(&a, &b, "first"));
+    UNTIL(a.downs == 1);
+    run_for(100);
+    assert_string_equal(b.trace, "up 1");
+    assert_string_equal(a.trace, "up 2 / down 2");
+    links_self(b.links, 200);
+    know(&b, &a, false);
+    UNTIL(a.ups == 2 && b.ups == 2);
+    close_both();
+}
+
+/* The one that dials begins anew, and the other has not noticed that the old link is over. */
+static void test_a_newer_connection_replaces(void **state)
+{
+    (void)state;
+    struct end again;
+    link_both(secured());
+    a.stopped = true;
+    end_open_as(&again, "a again", 1, 100, secured());
+    know(&again, &b, true);
+    UNTIL(again.ups == 1 && b.ups == 2);
+    assert_string_equal(b.trace, "up 1 / down 1 / up 1");
+    assert_true(send_text(&again, &b, "newer"));
+    UNTIL(b.packets == 1);
+    end_close(&again);
+    close_both();
+}
+
+/* ---- breaks ---- */
+
+static void test_dialled_again(void **state)
+{
+    (void)state;
+    struct links_options options = *secured();
+    link_both(secured());
+    options.port = end_port(&b);
+    end_close(&b);
+    UNTIL(a.downs == 1);
+    end_open_as(&b, "b", 2, 200, &options);
+    know(&b, &a, false);
+    UNTIL(a.ups == 2 && b.ups == 1);
+    struct link_figures figures;
+    assert_true(links_figures(a.links, 2, &figures));
+    assert_true(figures.up && figures.dialled);
+    assert_int_equal(figures.breaks, 1);
+    close_both();
+}
+
+static void test_one_that_stops_reading(void **state)
+{
+    (void)state;
+    static uint8_t packet[LINK_PACKET_MOST];
+    struct end c;
+    link_both(secured());
+    end_open_as(&c, "c", 3, 300, secured());
+    introduce(&a, &c);
+    UNTIL(c.ups == 1 && a.ups == 2);
+    c.echoes = true;
+    b.stopped = true;
+    unsigned sent = 0;
+    while (links_send(a.links, 2, 200, packet, sizeof packet)) {
+        assert_true(++sent < 10000);
+        assert_true(send_text(&a, &c, "meanwhile"));
+        step(0);
+    }
+    assert_int_equal(a.downs, 0); /* not out of links_send() */
+    assert_false(links_send(a.links, 2, 200, packet, 1));
+    UNTIL(a.downs == 1);
+    assert_string_equal(a.trace, "up 2 / up 3 / down 2");
+    UNTIL(a.packets == c.packets && c.packets == sent);
+    assert_int_equal(a.lines, 1);
+    end_close(&c);
+    close_both();
+}
+
+static void test_one_that_falls_silent(void **state)
+{
+    (void)state;
+    struct links_options options = *secured();
+    options.silence_ms = SHORT_SILENCE_MS;
+    link_both(&options);
+    run_for(2 * SHORT_SILENCE_MS); /* nobody has anything to say, and the link holds */
+    assert_int_equal(a.downs + b.downs, 0);
+    b.stopped = true;
+    UNTIL(a.downs == 1);
+    assert_non_null(strstr(a.line, "nothing was heard"));
+    b.stopped = false;
+    UNTIL(b.downs >= 1 && b.ups >= 2 && a.ups >= 2);
+    close_both();
+}
+
+/* ---- figures, files, descriptors ---- */
+
+static void test_figures(void **state)
+{
+    (void)state;
+    struct link_figures figures;
+    link_both(secured());
+    assert_true(send_text(&a, &b, "one"));
+    UNTIL(b.packets == 1);
+    UNTIL(links_figures(a.links, 2, &figures) && figures.round_trip > 0);
+    assert_true(figures.up && figures.dialled);
+    assert_int_equal(figures.packets_out, 1);
+    assert_int_equal(figures.packets_in, 0);
+    UNTIL(links_figures(b.links, 1, &figures) && figures.round_trip > 0);
+    assert_true(figures.up && !figures.dialled);
+    assert_int_equal(figures.packets_in, 1);
+    assert_false(links_figures(a.links, 7, &figures));
+    assert_true(links_are_secured(a.links));
+    close_both();
+}
+
+static void refuses(const char *key, const char *listen, const char *says)
+{
+    char trouble[256] = "";
+    const struct links_options options = {.cluster = "c", .key_file = key, .listen = listen};
+    assert_null(links_open(&options, &(struct links_events){0}, trouble, sizeof trouble));
+    if (!strstr(trouble, says))
+        fail_msg("'%s' does not say '%s'", trouble, says);
+}
+
+static void test_what_cannot_be_opened(void **state)
+{
+    (void)state;
+    char readable[128], brief[128], trouble[256];
+    refuses("/nonexistent", NULL, "No such file");
+    refuses(key_path, "localhost", "no numeric address");
+    snprintf(readable, sizeof readable, "%s", key_path);
+    assert_int_equal(chmod(readable, 0640), 0);
+    refuses(readable, NULL, "chmod 600");
+    assert_int_equal(chmod(readable, 0600), 0);
+    snprintf(brief, sizeof brief, "%s.brief", key_path);
+    const int fd = open(brief, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(write(fd, "too short", 9), 9);
+    close(fd);
+    refuses(brief, NULL, "32 to 4096 bytes");
+    unlink(brief);
+    end_open(&a, "a", 1, 100);
+    struct links_options options = *secured();
+    options.port = end_port(&a);
+    assert_null(links_open(&options, &(struct links_events){0}, trouble, sizeof trouble));
+    assert_non_null(strstr(trouble, "in use"));
+    end_close(&a);
+}
+
+enum { DESCRIPTORS_MOST = 1024 };
+
+/* Which ones are open: those that were not `before` are closed by exec. */
+static unsigned see_descriptors(bool open_now[DESCRIPTORS_MOST], const bool *before)
+{
+    unsigned count = 0;
+    for (int fd = 0; fd < DESCRIPTORS_MOST; fd++) {
+        const int flags = fcntl(fd, F_GETFD);
+        open_now[fd] = flags >= 0;
+        count += open_now[fd];
+        if (open_now[fd] && before && !before[fd])
+            assert_true(flags & FD_CLOEXEC);
+    }
+    return count;
+}
+
+static void test_descriptors(void **state)
+{
+    (void)state;
+    bool before[DESCRIPTORS_MOST], now[DESCRIPTORS_MOST];
+    const unsigned count = see_descriptors(before, NULL);
+    link_both(secured());
+    assert_true(see_descriptors(now, before) > count);
+    close_both();
+    assert_int_equal(see_descriptors(now, before), count);
+}
+
+/* In a process that was started without 0, 1 and 2. */
+static void test_never_a_standard_one(void **state)
+{
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        for (int fd = 0; fd <= 2; fd++)
+            close(fd);
+        link_both(secured());
+        for (int fd = 0; fd <= 2; fd++)
+            if (fcntl(fd, F_GETFD) >= 0)
+                _exit(1);
+        _exit(a.ups == 1 && b.ups == 1 ? 0 : 2);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_ways),
+        cmocka_unit_test(test_plain_ones),
+        cmocka_unit_test(test_on_all_addresses),
+        cmocka_unit_test(test_in_order_each_once),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_only_when_both_know),
+        cmocka_unit_test(test_the_dialled_one_comes_later),
+        cmocka_unit_test(test_another_incarnation_is_refused),
+        cmocka_unit_test(test_forgotten),
+        cmocka_unit_test(test_forgotten_while_receiving),
+        cmocka_unit_test(test_nobody_has_no_links),
+        cmocka_unit_test(test_a_newer_connection_replaces),
+        cmocka_unit_test(test_dialled_again),
+        cmocka_unit_test(test_one_that_stops_reading),
+        cmocka_unit_test(test_one_that_falls_silent),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_what_cannot_be_opened),
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_never_a_standard_one),
+    };
+    return cmocka_run_group_tests_name("links between agents", tests, make_keys, remove_keys);
+}
