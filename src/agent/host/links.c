@@ -25,7 +25,7 @@ void links_say(struct links *links, enum log_level level, const char *event, con
 {
     char details[DETAILS_ROOM];
     va_list arguments;
-    assert_invariant(K1, links->telling);
+    assert_invariant(H1, links->telling);
     va_start(arguments, format);
     vsnprintf(details, sizeof details, format, arguments);
     va_end(arguments);

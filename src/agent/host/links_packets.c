@@ -158,9 +158,9 @@ static void hear_packet(struct link_channel *channel, enum packet_kind kind, con
 {
     struct links *links = channel->links;
     struct link_peer *peer = channel->peer;
-    assert_invariant(K3, peer->link == channel);
+    assert_invariant(H3, peer->link == channel);
     if (kind == PACKET_DATA) {
-        assert_invariant(K1, links->telling);
+        assert_invariant(H1, links->telling);
         peer->figures.packets_in++;
         links->events.received(links->events.arg, peer->slot, peer->incarnation, bytes, length);
     } else if (kind == PACKET_PING) {

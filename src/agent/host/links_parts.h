@@ -8,9 +8,9 @@
  *   STAGE_UP         packets
  *   STAGE_OVER       closed; its memory is kept until nobody can be using it, see links_sweep()
  *
- *   K1  A callback is made only in links_dispatch() or links_tick().
- *   K2  up() and down() are told of a peer in turns.
- *   K3  A channel is a peer's link exactly while it is in STAGE_UP.
+ *   H1  A callback is made only in links_dispatch() or links_tick().
+ *   H2  up() and down() are told of a peer in turns.
+ *   H3  A channel is a peer's link exactly while it is in STAGE_UP.
  */
 #ifndef AFTERYOU_AGENT_HOST_LINKS_PARTS_H
 #define AFTERYOU_AGENT_HOST_LINKS_PARTS_H

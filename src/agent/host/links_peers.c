@@ -74,8 +74,8 @@ static void tell_down(struct links *links, struct link_peer *peer, const char *w
 {
     const uint32_t slot = peer->slot;
     const uint64_t incarnation = peer->incarnation;
-    assert_invariant(K1, links->telling);
-    assert_invariant(K2, peer->told_up);
+    assert_invariant(H1, links->telling);
+    assert_invariant(H2, peer->told_up);
     peer->told_up = false;
     peer->figures.breaks++;
     links_say(links, LOG_WARNING, "link-down", "slot=%u why=\"%s\"", slot, why);
@@ -105,8 +105,8 @@ void peer_up(struct link_peer *peer, struct link_channel *channel)
     peer->trying = NULL;
     peer->up_since = links->now;
     links_due(links, links->now);
-    assert_invariant(K1, links->telling);
-    assert_invariant(K2, !peer->told_up);
+    assert_invariant(H1, links->telling);
+    assert_invariant(H2, !peer->told_up);
     peer->told_up = true;
     link_endpoint_print(&channel->where, where);
     links_say(links, LOG_INFORMATION, "link-up", "slot=%u %s=%s", peer->slot,
@@ -141,7 +141,7 @@ void peer_lost(struct link_peer *peer, struct link_channel *channel)
         failed(links, peer, channel->why);
         return;
     }
-    assert_invariant(K3, channel == peer->link);
+    assert_invariant(H3, channel == peer->link);
     peer->link = NULL;
     if (links->now - peer->up_since >= REDIAL_MOST)
         peer->pause = REDIAL_FIRST;
