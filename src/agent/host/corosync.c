@@ -5,7 +5,6 @@
  * comes first: so what is delivered in a ring is held back until quorum has spoken of the same
  * ring. Without quorum nothing is delivered: the agent is cut.
  */
-#include <corosync/cmap.h>
 #include <corosync/cpg.h>
 #include <corosync/quorum.h>
 #include <corosync/votequorum.h>
@@ -17,17 +16,11 @@
 #include <unistd.h>
 
 #include "agent/host/item_queue.h"
+#include "agent/host/nodelist.h"
 #include "agent/host/transport.h"
 #include "common/clock.h"
 
-enum {
-    MS = 1000 * 1000,
-    RECONNECT_MS = 300,
-    RESEND_MS = 2,
-    IDLE_MS = 1000,
-    VERDICTS = 32,
-    CMAP_KEYS = 128
-};
+enum { MS = 1000 * 1000, RECONNECT_MS = 300, RESEND_MS = 2, IDLE_MS = 1000, VERDICTS = 32 };
 
 struct transport {
     struct transport_events events;
@@ -40,8 +33,8 @@ struct transport {
     int64_t tried;
     struct address self;
     uint32_t nodes;
-    char name[NODE_NAME_ROOM];
-    struct ring ring; /* of what is delivered now */
+    struct node_entry entry; /* of this machine */
+    struct ring ring;        /* of what is delivered now */
     struct {
         struct ring ring;
         bool quorate;
@@ -169,32 +162,6 @@ static bool open_quorum(struct transport *transport)
     return false;
 }
 
-/* nodelist.node.N.name, where nodelist.node.N.nodeid is the node's. */
-static void find_name(struct transport *transport)
-{
-    cmap_handle_t map;
-    snprintf(transport->name, sizeof transport->name, "%u", transport->self.node);
-    if (cmap_initialize(&map) != CS_OK)
-        return;
-    for (unsigned at = 0; at < CMAP_KEYS; at++) {
-        char key[CMAP_KEYNAME_MAXLEN];
-        char *found = NULL;
-        uint32_t its;
-        snprintf(key, sizeof key, "nodelist.node.%u.nodeid", at);
-        if (cmap_get_uint32(map, key, &its) != CS_OK)
-            break;
-        if (its != transport->self.node)
-            continue;
-        snprintf(key, sizeof key, "nodelist.node.%u.name", at);
-        if (cmap_get_string(map, key, &found) == CS_OK) {
-            snprintf(transport->name, sizeof transport->name, "%s", found);
-            free(found);
-        }
-        break;
-    }
-    cmap_finalize(map);
-}
-
 static bool connect_to_corosync(struct transport *transport)
 {
     memset(transport->verdict, 0, sizeof transport->verdict);
@@ -206,7 +173,7 @@ static bool connect_to_corosync(struct transport *transport)
         cpg_finalize(transport->cpg);
         return false;
     }
-    find_name(transport);
+    nodelist_find(transport->self.node, &transport->entry);
     transport->open = true;
     if (cpg_join(transport->cpg, &transport->group) == CS_OK)
         return true;
@@ -382,5 +349,10 @@ void transport_close(struct transport *transport)
 
 const char *transport_name(const struct transport *transport)
 {
-    return transport->name;
+    return transport->entry.name;
+}
+
+const char *transport_address(const struct transport *transport)
+{
+    return transport->entry.address;
 }

@@ -18,7 +18,7 @@ struct transport_events {
     void (*log)(void *arg, enum log_level level, const char *event, const char *details);
 };
 
-enum { TRANSPORT_FDS_MOST = 2, NODE_NAME_ROOM = 64 };
+enum { TRANSPORT_FDS_MOST = 2, NODE_NAME_ROOM = 64, NODE_ADDRESS_ROOM = 64 };
 
 struct transport;
 
@@ -36,5 +36,7 @@ void transport_send(struct transport *transport, const void *bytes, size_t lengt
 int64_t transport_tick(struct transport *transport);
 /* This machine's name as configured, or its number; "" before it was first connected. */
 const char *transport_name(const struct transport *transport);
+/* Its address in the group's network, in numbers: when it is connected; "": not known. */
+const char *transport_address(const struct transport *transport);
 
 #endif

@@ -51,3 +51,9 @@ const char *transport_name(const struct transport *transport)
     (void)transport;
     return "";
 }
+
+const char *transport_address(const struct transport *transport)
+{
+    (void)transport;
+    return "";
+}

@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <stdlib.h>
 
+#include "agent/host/links.h"
 #include "cli/agent/agent_words.h"
 #include "cli/commands.h"
 #include "simulate/simulate.h"
@@ -101,6 +102,36 @@ static const struct option_row rows[] = {
      .help = "log every permission",
      .kind = OPTION_FLAG,
      OPTION_AT(struct service_options, verbose)},
+    {.heading = "Links with the other agents",
+     .names = {"listen"},
+     .argument = "ADDRESS",
+     .help = "the numeric address at which they reach this one",
+     .standard = "the ring's",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct service_options, listen)},
+    {.names = {"port"},
+     .argument = "PORT",
+     .help = "its port; another one for each cluster of a machine",
+     .standard = "5447",
+     .kind = OPTION_NUMBER,
+     .least = 1,
+     .most = UINT16_MAX,
+     OPTION_AT(struct service_options, port)},
+    {.names = {"key"},
+     .argument = "FILE",
+     .help = "who has it may be linked: the same bytes, 32 or more, on all machines",
+     .standard = "/etc/corosync/authkey",
+     .kind = OPTION_TEXT,
+     OPTION_AT(struct service_options, key),
+     .offer = OFFER_FILES},
+    {.names = {"plain-links"},
+     .help = "neither authenticated nor encrypted: for a network that nobody else is on",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct service_options, plain_links)},
+    {.names = {"no-links"},
+     .help = "all messages go by Corosync's ring, which takes longer; the same on all machines",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct service_options, no_links)},
     {0},
 };
 
@@ -121,8 +152,13 @@ const struct option_table agent_options = {
 int agent_words_parse(int count, char **words, struct service_options *asked)
 {
     struct option_reading reading;
-    *asked = (struct service_options){
-        .lease = 5, .grace = 8, .mode = 0600, .group = (gid_t)-1, .state = "/var/lib/afteryou"};
+    *asked = (struct service_options){.lease = 5,
+                                      .grace = 8,
+                                      .mode = 0600,
+                                      .group = (gid_t)-1,
+                                      .state = "/var/lib/afteryou",
+                                      .port = LINK_PORT,
+                                      .key = "/etc/corosync/authkey"};
     const int status = options_read(&agent_options, count, words, asked, &reading);
     if (status)
         return status;
