@@ -24,7 +24,7 @@ static int begin(void **state)
     options = (struct links_options){.cluster = "c",
                                      .key_file = key_path,
                                      .listen = "127.0.0.1",
-                                     .silence_ms = 10 * SHORT_SILENCE_MS};
+                                     .silence_ms = 2 * LIMIT_S * 1000};
     end_open_as(&a, "a", 1, 100, &options);
     end_open_as(&b, "b", 2, 200, &options);
     introduce(&a, &b);
@@ -318,6 +318,10 @@ static int crowd[CROWD];
 
 static void gather(const char *from)
 {
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     for (unsigned at = 0; at < CROWD; at++) {
         crowd[at] = connect_from(from, end_port(&a));
         step(0);
@@ -347,10 +351,6 @@ static void test_a_thousand_connections(void **state)
 {
     (void)state;
     const char *const places[] = {"127.0.0.2", "127.0.0.1"};
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     for (size_t at = 0; at < 2; at++) {
         gather(places[at]);
         UNTIL(count_crowd() <= STRANGERS_AT_MOST);
@@ -360,6 +360,31 @@ static void test_a_thousand_connections(void **state)
         disperse();
     }
     strcpy(a.trace, "");
+}
+
+/* One of us that is in the middle of its handshake is not crowded out from elsewhere. */
+static void test_a_crowd_in_between(void **state)
+{
+    (void)state;
+    struct tap tap;
+    tap_open(&tap, end_port(&a));
+    end_open_as(&c, "c", 3, 300, &options);
+    know(&a, &c, false);
+    know_at(&c, &a, tap.port, true);
+    UNTIL(tap.length > 0);
+    tap.frozen = true;
+    gather("127.0.0.2");
+    UNTIL(count_crowd() < STRANGERS_AT_MOST);
+    tap.frozen = false;
+    UNTIL(c.ups == 1 && a.ups == 2);
+    assert_int_equal(tap.connections, 1);
+    disperse();
+    end_close(&c);
+    UNTIL(a.downs == 1);
+    assert_non_null(strstr(a.line, "link-down"));
+    a.lines = 0;
+    tap_close(&tap);
+    tap_forget(&tap);
 }
 
 static void test_a_slow_handshake(void **state)
@@ -457,6 +482,7 @@ int main(void)
         HOSTILE(test_a_mirror),
         HOSTILE(test_packets_without_sense),
         HOSTILE(test_a_thousand_connections),
+        HOSTILE(test_a_crowd_in_between),
         HOSTILE(test_a_slow_handshake),
         HOSTILE(test_half_open),
         HOSTILE(test_no_descriptors_left),

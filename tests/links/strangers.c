@@ -177,6 +177,7 @@ static void drive(void)
     if (tap->near < 0) {
         tap->near = accept4(tap->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (tap->near >= 0) {
+            tap->connections++;
             tap->far = stranger_socket();
             stranger_connects(tap->far, tap->to);
         }

@@ -12,6 +12,7 @@
 struct tap {
     int listener;
     uint16_t port, to;
+    unsigned connections;
     int near, far; /* -1: not connected */
     bool frozen;   /* it forwards nothing any more, and accepts nobody */
     uint8_t *bytes;

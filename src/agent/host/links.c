@@ -16,7 +16,7 @@
 #include "common/clock.h"
 #include "common/descriptors.h"
 
-enum { EVENTS_AT_ONCE = 64, DETAILS_ROOM = 512 };
+enum { EVENTS_AT_ONCE = 256 /* more than there can be channels */, DETAILS_ROOM = 512 };
 
 /* ---- for the other files ---- */
 

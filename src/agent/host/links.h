@@ -75,8 +75,8 @@ void link_endpoint_print(const struct link_endpoint *where, char text[LINK_ADDRE
 /* Who this agent is now; 0: nobody. All peers are forgotten, if it was somebody else before. */
 void links_self(struct links *links, uint64_t incarnation);
 /* From now on known, and accepted; or dialled, again and again until there is a link. An older
- * incarnation in its slot is forgotten. `where` may be nowhere, and the peer then not be dialled.
- */
+ * incarnation in its slot is forgotten. Of one that is known already nothing changes. `where` may
+ * be nowhere, and the peer is not dialled then. */
 void links_peer(struct links *links, uint32_t slot, uint64_t incarnation,
                 const struct link_endpoint *where, bool dial);
 /* Closed, and what was not yet received is thrown away. */
