@@ -18,7 +18,8 @@ static void strike(struct world *world)
 {
     const unsigned number = (unsigned)world_draw(world, world->machines);
     struct machine *machine = &world->machine[number];
-    switch (world_draw(world, 13)) {
+    const unsigned other = world->links ? (unsigned)world_draw(world, world->machines) : 0;
+    switch (world_draw(world, world->links ? 17 : 13)) {
     case 0:
         if (!world->judge_deaths)
             world_kill(world, number);
@@ -62,9 +63,25 @@ static void strike(struct world *world)
             if (world->machine[each].inside)
                 world_die(world, each);
         break;
-    default:
+    case 12:
         for (unsigned each = 0; each < world->machines; each++)
             world_heal(world, each);
+        break;
+    case 13:
+        world_break(world, number, other);
+        break;
+    case 14: /* in one direction, or both */
+        world_block(world, number, other, true);
+        if (world_draw(world, 2))
+            world_block(world, other, number, true);
+        break;
+    case 15: /* its links with it, or not */
+        world_cut(world, number);
+        for (unsigned each = 0; each < world->machines; each++)
+            world->blocked[number][each] = world->blocked[each][number] = true;
+        break;
+    default:
+        world_unblock_all(world);
     }
 }
 
@@ -88,6 +105,7 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
     world.shared_percent = protocol->exclusive_only ? 0 : seed % 2 * 40;
     world.without |= without;
     world.judge_deaths = seed % 4 == 3;
+    world.links = protocol->tells && seed % 5 != 4; /* the ledger alone is enough */
     for (unsigned number = 0; number < world.machines; number++)
         world_start(&world, number);
     for (unsigned blow = 0; blow < BLOWS && !world.violation; blow++) {
@@ -95,6 +113,8 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
         strike(&world);
     }
     mend(&world);
+    if (seed % 3) /* else all must go by the ledger where links do not carry */
+        world_unblock_all(&world);
     const bool all = world_until(&world, everybody_has_entered, 60000 * (int64_t)MS);
     snprintf(words, sizeof words, "%s",
              world.violation ? world.violation : "somebody never gets in");

@@ -64,6 +64,7 @@ void world_begin(struct world *world, unsigned machines, const struct message_pr
                             .lease = 2000 * (int64_t)MS,
                             .grace = 3000 * (int64_t)MS,
                             .chance = seed * UINT64_C(0x9e3779b97f4a7c15) + 88172645463325252};
+    world->links = protocol->tells && !getenv("AGENT_TEST_RING");
     const char *without = getenv("AGENT_TEST_WITHOUT");
     world->without = without ? strtoull(without, NULL, 0) : 0;
     world->log = map_memory(log_bytes);
@@ -78,6 +79,7 @@ void world_begin(struct world *world, unsigned machines, const struct message_pr
 
 void world_end(struct world *world)
 {
+    links_free(world);
     for (unsigned number = 0; number < world->machines; number++) {
         free_memory(&world->machine[number]);
         munmap(world->machine[number].page, pages_bytes);
@@ -135,6 +137,8 @@ void world_start(struct world *world, unsigned number)
         machine->obliged = world->now + world->grace;
     }
     const struct agent_options options = {.protocol = world->protocol,
+                                          .links = world->links,
+                                          .endpoint.bytes[0] = (uint8_t)number,
                                           .lease = world->lease,
                                           .grace = world->grace,
                                           .pages = machine->identity,
@@ -171,6 +175,7 @@ void world_kill(struct world *world, unsigned number)
     if (!machine->running)
         return;
     free_memory(machine);
+    links_end_process(machine);
     machine->running = machine->stopped = false;
     world_tell(machine, "is killed", 0);
     if (!machine->cut)
@@ -331,7 +336,7 @@ void world_step(struct world *world)
     struct machine *machine = &world->machine[number];
     const bool works = machine->running && !machine->stopped;
     world->now += (int64_t)world_draw(world, 2 * MS);
-    switch (world_draw(world, 8)) {
+    switch (world_draw(world, world->links ? 14 : 8)) {
     case 0:
         move_local(world, number);
         break;
@@ -343,9 +348,17 @@ void world_step(struct world *world)
         if (works)
             take_back(machine);
         break;
-    default:
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7:
         if (works)
             deliver(world, machine);
+        break;
+    default:
+        if (works)
+            links_step(world, machine);
     }
 }
 

@@ -15,7 +15,7 @@
 #include "agent/core/agent.h"
 #include "agent/host/wording.h"
 
-enum { MACHINES_MOST = 5, LOG_MOST = 1 << 18 };
+enum { MACHINES_MOST = 5, LOG_MOST = 1 << 18, CONNECTIONS_MOST = 64 };
 
 /* The one resource that the judge follows. */
 #define RESOURCE "thing"
@@ -30,6 +30,27 @@ struct page {
     bool death;
     unsigned busy;
     int64_t owed;
+};
+
+struct packet {
+    uint8_t *bytes;
+    size_t length;
+};
+
+/* Between two agents' incarnations: the first end dialled. What one end has sent may be read by the
+ * other after it has closed it, or ended. */
+struct connection {
+    bool used;
+    struct end {
+        unsigned machine;
+        uint32_t slot;        /* of the other, as this one knows it */
+        uint64_t incarnation; /* of the other */
+        bool open;            /* set with it; cleared when this end closes, or finds it closed */
+        bool told;            /* its agent has been, that it is up */
+        bool forgotten;       /* by its agent, to whom what comes is still handed */
+        struct packet *sent;
+        size_t count, read; /* packets that it has sent; of these, the other has read */
+    } end[2];
 };
 
 struct machine {
@@ -59,6 +80,11 @@ struct machine {
     } orphan;
     uint64_t known_view; /* its file */
     bool *taking_back;   /* the agent's thread waits to enter */
+    struct {             /* as its agent said (DO_PEER) */
+        bool used, dial;
+        unsigned machine;
+        uint64_t incarnation;
+    } peer[SLOTS];
     /* the local process */
     bool wants, inside;
     unsigned mode; /* PERMISSION_… */
@@ -89,7 +115,12 @@ struct world {
     uint32_t pids;
     uint64_t greatest_fence;
     unsigned refusals, entries;
-    bool local_processes; /* they come and go by themselves */
+    /* Links. At first, if the protocol can have them, and AGENT_TEST_RING is not in the environment
+     */
+    bool links;
+    struct connection connection[CONNECTIONS_MOST];
+    bool blocked[MACHINES_MOST][MACHINES_MOST]; /* from, to: nothing comes through, for now */
+    bool local_processes;                       /* they come and go by themselves */
     unsigned shared_percent;
     uint64_t without;  /* enum agent_rule: of all agents. At first, by AGENT_TEST_WITHOUT */
     bool judge_deaths; /* who enters after a death must be told: no agent is killed then */
@@ -118,6 +149,12 @@ void world_blink(struct world *world, unsigned machine);
  * number: should the transport lose it, it must say so.) */
 void world_miss(struct world *world, unsigned machine);
 
+/* A connection between the two breaks at one end; false: there is none. */
+bool world_break(struct world *world, unsigned end, unsigned other);
+/* In one direction; connections stay, and no other is made. */
+void world_block(struct world *world, unsigned from, unsigned to, bool blocked);
+void world_unblock_all(struct world *world);
+
 /* An event for a machine's agent, at this moment; what it decides is carried out. */
 void world_feed(struct machine *machine, struct agent_event event);
 void world_deliver(struct machine *machine, struct address from, const void *bytes, size_t length);
@@ -142,6 +179,14 @@ bool world_holds(const struct world *world, unsigned machine);
 bool world_all_ready(struct world *world);
 
 /* ---- for its own files ---- */
+
+/* world_links.c */
+void links_step(struct world *world, struct machine *machine);
+void links_peer(struct machine *machine, const struct agent_effect *effect);
+void links_forget_peer(struct machine *machine, const struct agent_effect *effect);
+void links_send(struct machine *machine, const struct agent_effect *effect);
+void links_end_process(struct machine *machine);
+void links_free(struct world *world);
 
 void world_try_to_enter(struct world *world, unsigned machine);
 bool world_withdraw(struct machine *machine, unsigned resource);

@@ -38,6 +38,7 @@ static void grant(struct machine *machine, const struct agent_effect *effect)
     page->slot = effect->grant.slot;
     page->base = effect->grant.base;
     page->first = effect->grant.first;
+    page->owed = 0;
 }
 
 bool world_withdraw(struct machine *machine, unsigned resource)
@@ -87,6 +88,15 @@ static void carry_out(struct machine *machine, const struct agent_effect *effect
         if (!machine->cut)
             log_parcel(world, (struct address){machine->number, machine->pid}, effect->send.bytes,
                        effect->send.length);
+        break;
+    case DO_PEER:
+        links_peer(machine, effect);
+        break;
+    case DO_FORGET_PEER:
+        links_forget_peer(machine, effect);
+        break;
+    case DO_SEND_TO:
+        links_send(machine, effect);
         break;
     case DO_NAME:
         set_name(machine, effect->resource);

@@ -169,6 +169,8 @@ static bool all_know(const struct world *world, unsigned number)
             its->founded != agent->founded)
             continue;
         const int page = page_of(&world->machine[other]);
+        if (world->links) /* it is not told: it knows that it does not have its permission */
+            continue;
         if (page < 0 ||
             !(its->resource[page].holding[PERMISSION_EXCLUSIVE] & slot_bit(agent->self)))
             return false;

@@ -9,6 +9,7 @@ static const char *disagreement(const struct agent *agent, struct reader *fields
     const char *name;
     const size_t length = read_text(fields, &name);
     const uint64_t lease = read_u64(fields), grace = read_u64(fields);
+    const uint8_t apart = read_u8(fields);
     if (fields->bad)
         return "another version of the agent";
     if (length != strlen(agent->options.protocol->name) ||
@@ -16,6 +17,8 @@ static const char *disagreement(const struct agent *agent, struct reader *fields
         return "another protocol";
     if (lease != (uint64_t)agent->options.lease || grace != (uint64_t)agent->options.grace)
         return "another lease or grace";
+    if (apart != agent_is_apart(agent))
+        return apart ? "no links: --ring" : "links, and no --ring";
     return NULL;
 }
 
@@ -54,6 +57,7 @@ static void write_state(struct agent *agent, uint64_t incarnation, uint32_t newc
         parcel_u64(out, member->joined);
         parcel_u64(out, member->sequence);
         parcel_u64(out, member->renewed);
+        parcel_put(out, &member->endpoint, sizeof member->endpoint);
     }
     resources_write_state(agent, out);
     parcel_end_record(out);
@@ -120,9 +124,12 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
         say_of(agent, LINE_OTHER_PAGES, from);
         return; /* it will ask again, and be let in when its predecessor has been buried */
     }
+    const void *endpoint = read_bytes(fields, sizeof(struct endpoint));
     struct reader deaths = *fields;
     deaths_read(agent, NO_SLOT, fields);
-    members_succeed(agent, from.node, pages, fields);
+    struct reader doubtful = *fields;
+    deaths_pass_doubtful(fields);
+    members_succeed(agent, from.node, pages, fields, &doubtful);
     /* before it joins: it is not the one who creates them */
     deaths_read(agent, lowest_member(agent), &deaths);
     const uint32_t slot = members_add(agent, from, incarnation, pages);
@@ -131,7 +138,11 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
         return; /* it will ask again */
     }
     effect_say_member(agent, LINE_JOINED, from.node, slot);
+    if (endpoint)
+        memcpy(&agent->member[slot].endpoint, endpoint, sizeof(struct endpoint));
+    peers_add(agent, slot);
     resources_joined(agent, slot);
+    passages_want_of_successor(agent, slot);
     write_state(agent, incarnation, slot);
     lease_renew(agent); /* so that the newcomer is acknowledged soon */
 }

@@ -16,10 +16,12 @@ static size_t whole_words(size_t bytes)
 
 size_t agent_room(const struct message_protocol *protocol)
 {
-    return sizeof(uint64_t) * (whole_words(PERMISSIONS_MOST * sizeof(struct resource)) +
-                               whole_words(RESOURCES_MOST * sizeof(struct resource *)) +
-                               RESOURCES_MOST * state_words(protocol) + protocol->room(SLOTS) +
-                               whole_words(OUT_ROOM) + whole_words(KEPT_ROOM));
+    return sizeof(uint64_t) *
+           (whole_words(PERMISSIONS_MOST * sizeof(struct resource)) +
+            whole_words(RESOURCES_MOST * sizeof(struct resource *)) +
+            RESOURCES_MOST * state_words(protocol) + protocol->room(SLOTS) + whole_words(OUT_ROOM) +
+            whole_words(KEPT_ROOM) + whole_words(DIRECT_ROOM) + whole_words(HELD_ROOM) +
+            SLOTS * whole_words(SAID_MOST * sizeof(struct said)));
 }
 
 void agent_begin(struct agent *agent, const struct agent_options *options, void *memory)
@@ -43,7 +45,18 @@ void agent_begin(struct agent *agent, const struct agent_options *options, void 
     words += options->protocol->room(SLOTS);
     agent->out.bytes = (uint8_t *)words;
     agent->out.room = OUT_ROOM;
-    agent->kept = (uint8_t *)(words + whole_words(OUT_ROOM));
+    words += whole_words(OUT_ROOM);
+    agent->kept = (uint8_t *)words;
+    words += whole_words(KEPT_ROOM);
+    agent->direct.bytes = (uint8_t *)words;
+    agent->direct.room = DIRECT_ROOM;
+    words += whole_words(DIRECT_ROOM);
+    agent->held = (uint8_t *)words;
+    words += whole_words(HELD_ROOM);
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        agent->peer[slot].said = (struct said *)words;
+        words += whole_words(SAID_MOST * sizeof(struct said));
+    }
     parcel_begin(&agent->out);
 }
 
@@ -144,11 +157,12 @@ static void tick(struct agent *agent)
             due = earlier(due, agent->quarantine);
         holdings_tick(agent);
         deaths_tick(agent);
+        peers_tick(agent);
         due = earlier(due, agent->owed_next);
     } else if (agent->phase != PHASE_OFF) {
         joining_tick(agent);
     }
-    effect_add(agent, DO_WAKE)->due = due;
+    agent->due = due;
 }
 
 static void take(struct agent *agent, const struct agent_event *event)
@@ -172,6 +186,11 @@ static void take(struct agent *agent, const struct agent_event *event)
         break;
     case ON_LEFT:
         left(agent, event->left.who, event->left.with_its_machine);
+        break;
+    case ON_LINK_UP:
+    case ON_LINK_DOWN:
+    case ON_PACKET:
+        peers_link(agent, event);
         break;
     case ON_DEMAND:
         holdings_demand(agent, event->demand.what, event->demand.number);
@@ -217,8 +236,12 @@ void agent_step(struct agent *agent, const struct agent_event *event, struct age
     effects->count = 0;
     parcel_begin(&agent->out);
     take(agent, event);
+    if (agent_is_member(agent))
+        peers_send(agent);
     if (agent->out.overflown) /* what cannot be said would be missed */
         group_restart(agent, CUT_OVERWHELMED);
     assert_invariant(A1, !agent_is_member(agent) || knows_itself(agent));
     flush(agent);
+    if (event->kind == ON_TICK)
+        effect_add(agent, DO_WAKE)->due = earlier(agent->due, peers_due(agent));
 }

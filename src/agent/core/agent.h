@@ -32,6 +32,13 @@
  *       before those inside have had the time to stop that they are promised (grace less lease,
  *       from when they were told). The machine says in its HELLO what it owes so; the old slot
  *       stays a member there, as a ghost, until the time has passed.
+ *   A7  (Over links.) What one member says to another is taken by the incarnation to which it was
+ *       said, from the incarnation that said it, while that is a member; in order, and once.
+ *
+ * Two planes. Messages of the protocol need no order in common with the changes of the group: a
+ * permission of a pair moves by messages of that pair alone. So they go over links from agent to
+ * agent (options.links), with the numbers of protocols/messages/link.h, and by the ledger, which is
+ * what the agreed order is called then, where a link does not carry.
  */
 #ifndef AFTERYOU_AGENT_CORE_AGENT_H
 #define AFTERYOU_AGENT_CORE_AGENT_H
@@ -63,6 +70,9 @@ enum agent_event_kind {
     ON_CUT,         /* it is not, or may have left out something */
     ON_PARCEL,
     ON_LEFT,       /* an agent, or its whole machine, by the transport's word */
+    ON_LINK_UP,    /* there is a connection with a peer: in place of any other */
+    ON_LINK_DOWN,  /* there is none any more */
+    ON_PACKET,     /* what came over it: as much as one DO_SEND_TO had */
     ON_DEMAND,     /* a local process asks */
     ON_BUSY,       /* the taking back must wait for somebody inside */
     ON_TAKEN_BACK, /* DO_TAKE_BACK is done */
@@ -107,6 +117,12 @@ struct agent_event {
             bool with_its_machine;
         } left;
         struct {
+            uint32_t slot;
+            uint64_t incarnation; /* the peer's, as in DO_PEER */
+            const void *bytes;    /* ON_PACKET */
+            size_t length;
+        } link;
+        struct {
             const struct demand *what;
             /* Of a local passage of the resource, not after any that is still to come: fences count
              * from it. 0: not known, or known to the agent already (agent_knows_number()). */
@@ -128,7 +144,13 @@ struct agent_event {
 /* ---- what it does ---- */
 
 enum agent_effect_kind {
-    DO_SEND,  /* multicasts to the group, the sender included; never lost without a cut */
+    DO_SEND, /* multicasts to the group, the sender included; never lost without a cut */
+    /* There is another member: a connection is wanted, from incarnation to incarnation. One of the
+     * two dials. */
+    DO_PEER,
+    DO_FORGET_PEER, /* it is a member no longer: what has come from it is to be thrown away */
+    /* Over the connection: in order, as long as it stands. What is lost with it is said again. */
+    DO_SEND_TO,
     DO_NAME,  /* the table has another name at this index, or none: nothing is granted there */
     DO_GRANT, /* publishes the permission */
     /* At once: what was begun under the permission is lost. Those inside have until `owed` to stop.
@@ -179,6 +201,18 @@ struct agent_effect {
             const void *bytes; /* until the next step */
             size_t length;
         } send;
+        struct {
+            uint32_t slot;
+            uint64_t incarnation; /* its */
+            struct endpoint endpoint;
+            bool dial;
+        } peer; /* DO_FORGET_PEER: slot and incarnation alone */
+        struct {
+            uint32_t slot;
+            uint64_t incarnation;
+            const void *bytes; /* until the next step */
+            size_t length;
+        } send_to;
         struct {
             uint8_t mode;
             uint32_t slot;

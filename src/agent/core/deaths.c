@@ -7,8 +7,14 @@
  * finds out by a passage of its own what became of those who were inside by permissions that it
  * lost, and says all of it in its HELLO: it counts if the group has begun since the agent was last
  * a member of one.
+ *
+ * Over links nobody overhears a death. The protocol has a number for each, and says which is the
+ * greatest of which nobody has been told (node.h); the page says so too, so that an agent that
+ * comes after this one knows (`doubtful`).
  */
 #include "agent/core/parts.h"
+
+#include "protocols/messages/node.h"
 
 void deaths_sweep(struct agent *agent, struct resource *resource)
 {
@@ -23,9 +29,15 @@ static void apply(struct agent *agent, uint32_t creator, const char *name, size_
     struct resource *resource = names_find(agent, name, length);
     if (!resource || !resource->in_group)
         resource = resources_create(agent, name, length, creator);
-    if (!resource || resource->death || resource->told)
+    if (!resource || resource->told)
         return;
-    effect_tell_death(agent, resource, true);
+    if (agent_is_apart(agent)) {
+        members_next_view(agent); /* so that it has a number of its own */
+        node_counts_death(resource_node(resource), agent->view);
+        deaths_publish(agent, resource);
+    } else if (!resource->death) {
+        effect_tell_death(agent, resource, true);
+    }
 }
 
 static bool is_untold(const struct agent *agent, const struct resource *resource)
@@ -44,6 +56,30 @@ void deaths_write(struct agent *agent)
     for (unsigned at = 0; at < agent->resources; at++)
         if (is_untold(agent, &agent->resource[at]))
             parcel_text(&agent->out, agent->resource[at].name, agent->resource[at].length);
+}
+
+static bool is_doubtful(const struct resource *resource)
+{
+    return resource->length && (resource->death || resource->died_here || resource->was_lost);
+}
+
+void deaths_write_doubtful(struct agent *agent)
+{
+    uint32_t count = 0;
+    for (unsigned at = 0; at < agent->resources; at++)
+        count += is_doubtful(&agent->resource[at]);
+    parcel_u32(&agent->out, count);
+    for (unsigned at = 0; at < agent->resources; at++)
+        if (is_doubtful(&agent->resource[at]))
+            parcel_text(&agent->out, agent->resource[at].name, agent->resource[at].length);
+}
+
+void deaths_pass_doubtful(struct reader *fields)
+{
+    const uint32_t count = read_u32(fields);
+    const char *name;
+    for (uint32_t at = 0; at < count && !fields->bad; at++)
+        read_text(fields, &name);
 }
 
 /* With NO_SLOT they are passed over. */
@@ -85,26 +121,44 @@ void deaths_found(struct agent *agent, struct resource *resource)
     }
 }
 
+/* Who had it, or waited; over links, who may have had it: those whose permission is not here. */
+static uint64_t concerned(const struct agent *agent, const struct resource *resource)
+{
+    uint64_t slots = 0;
+    for (uint32_t slot = 0; slot < SLOTS && agent_is_apart(agent); slot++)
+        if (resource->members & slot_bit(slot) &&
+            agent->options.protocol->lacks(resource->state, slot, MODE_EXCLUSIVE))
+            slots |= slot_bit(slot);
+    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++)
+        slots |= resource->holding[mode] | resource->waiting[mode];
+    return resource->holding[PERMISSION_EXCLUSIVE] ? resource->holding[PERMISSION_EXCLUSIVE]
+                                                   : slots;
+}
+
 void deaths_note_holders(struct agent *agent)
 {
-    for (uint32_t at = 0; at < agent->group_count; at++) {
-        struct resource *resource = agent->group[at];
-        uint64_t concerned = 0;
-        for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++)
-            concerned |= resource->holding[mode] | resource->waiting[mode];
-        resource->held_by = 0;
-        for (uint32_t slot = 0; slot < SLOTS; slot++)
-            if (concerned & slot_bit(slot) && agent->member[slot].used &&
-                agent->member[slot].node != agent->node &&
-                (!resource->held_by || resource->holding[PERMISSION_EXCLUSIVE] & slot_bit(slot)))
-                resource->held_by = agent->member[slot].node + 1;
+    uint64_t others = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const struct member *member = &agent->member[slot];
+        agent->former[slot] = member->node;
+        others |= member->used && member->node != agent->node ? slot_bit(slot) : 0;
     }
+    for (uint32_t at = 0; at < agent->group_count; at++)
+        agent->group[at]->held_by = concerned(agent, agent->group[at]) & others;
 }
 
 static bool is_there(const struct agent *agent, uint32_t node)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (member_is_alive(&agent->member[slot]) && agent->member[slot].node == node)
+            return true;
+    return false;
+}
+
+static bool has_gone(const struct agent *agent, uint64_t slots)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (slots & slot_bit(slot) && !is_there(agent, agent->former[slot]))
             return true;
     return false;
 }
@@ -118,8 +172,7 @@ void deaths_tick(struct agent *agent)
     agent->doubts_due = 0;
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
-        if (resource->held_by && !is_there(agent, resource->held_by - 1) &&
-            !is_without(agent, WITHOUT_DOUBTS))
+        if (has_gone(agent, resource->held_by) && !is_without(agent, WITHOUT_DOUBTS))
             put_died(agent, resource);
         resource->held_by = 0;
     }
@@ -145,10 +198,42 @@ void deaths_settle(struct agent *agent)
                             : 0;
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
-        resource->died_here = false;
+        resource->died_here = resource->was_lost = false;
         if (!agent->doubts_due)
             resource->held_by = 0;
         if (!resource->in_group && resource->death)
             effect_tell_death(agent, resource, false);
+    }
+}
+
+/* What a ghost of mine has was announced to those here before: its end will say what became of it.
+ */
+void deaths_publish(struct agent *agent, struct resource *resource)
+{
+    if (!agent_is_apart(agent) || !resource->state || resource->ghost >= 0)
+        return;
+    const struct node *node = resource_node(resource);
+    const uint64_t told = resource->granted ? larger(node->told, resource->told_here) : node->told;
+    const bool death = node->died > told;
+    if (death && !resource->death)
+        resource->dying = node->died;
+    if (death != resource->death)
+        effect_tell_death(agent, resource, death);
+}
+
+/* Somebody inside here has been told. Who shares is told too, but the next that is alone will be
+ * once more. */
+void deaths_told(struct agent *agent, struct resource *resource)
+{
+    if (!resource->death || !resource->granted)
+        return;
+    if (resource->mode == PERMISSION_EXCLUSIVE)
+        notes_put(agent, RECORD_TOLD, resource, 0);
+    if (resource->ghost >= 0) {
+        effect_tell_death(agent, resource, false);
+    } else {
+        resource->told_here = resource->dying;
+        passages_step(agent, resource,
+                      &(struct event){.kind = EVENT_TOLD, .number = resource->dying});
     }
 }

@@ -10,6 +10,7 @@ void group_forget(struct agent *agent, enum cut_reason why)
         deaths_note_holders(agent);
     }
     resources_forget(agent);
+    peers_forget(agent);
     memset(agent->member, 0, sizeof agent->member);
     parcel_begin(&agent->out);
     agent->phase = PHASE_OFF;
@@ -56,7 +57,7 @@ static void take_member_record(struct agent *agent, uint32_t slot, enum record_k
         members_burial(agent, fields);
         break;
     case RECORD_FAREWELL:
-        members_farewell(agent, slot);
+        members_farewell(agent, slot, fields);
         break;
     case RECORD_GHOST:
         members_ghost(agent, slot, fields);
@@ -68,7 +69,11 @@ static void take_member_record(struct agent *agent, uint32_t slot, enum record_k
         resources_creation(agent, slot, fields);
         break;
     case RECORD_PROTOCOL:
-        passages_message(agent, slot, fields);
+        if (!agent_is_apart(agent))
+            passages_message(agent, slot, fields);
+        break;
+    case RECORD_RELAYED:
+        peers_relayed(agent, slot, fields);
         break;
     case RECORD_WAITING:
     case RECORD_HELD:

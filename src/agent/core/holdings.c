@@ -3,6 +3,8 @@
  * up, and what an agent inherits from one before it. */
 #include "agent/core/parts.h"
 
+#include "protocols/messages/node.h"
+
 static void owe(struct agent *agent, struct resource *resource, uint32_t slot, int64_t until)
 {
     resource->owed = until;
@@ -24,6 +26,7 @@ void holdings_lose(struct agent *agent, struct resource *resource)
     owe(agent, resource, resource->ghost >= 0 ? (uint32_t)resource->ghost : agent->self,
         told + agent->options.grace - agent->options.lease);
     resource->granted = false;
+    resource->was_lost = true;
     resource->ghost = -1;
     agent->counters.losses++;
     effect_on(agent, DO_WITHDRAW, resource)->owed = resource->owed;
@@ -55,12 +58,15 @@ void holdings_inherit(struct agent *agent, unsigned index, const struct inherite
     agent->resources = index + 1;
     names_set(resource, page.name, page.length);
     resource->died_here = page.death;
+    resource->was_lost = page.owed > 0; /* and has not been granted since */
     if (page.mode != PERMISSION_NONE) {
         agent->inherited_until = page.until;
         agent->obliged = page.owed > agent->obliged ? page.owed : agent->obliged;
     }
     if (page.mode != PERMISSION_NONE && page.until > agent->now && page.slot < SLOTS) {
         resource->granted = true;
+        resource->was_lost = false;
+        resource->death = page.death;
         resource->mode = page.mode;
         resource->ghost = (int)page.slot;
         resource->base = page.base;
@@ -75,13 +81,16 @@ void holdings_inherit(struct agent *agent, unsigned index, const struct inherite
     }
 }
 
+/* `told`: all deaths up to this were told of, as far as the ghost knew. */
 static void put_ghost(struct agent *agent, const struct resource *resource, uint32_t ghost,
-                      bool death)
+                      bool death, uint64_t told)
 {
+    const bool speaks = !is_without(agent, WITHOUT_LAST_WORDS_SAID) || !agent_is_apart(agent);
     parcel_record(&agent->out, RECORD_GHOST);
     parcel_u32(&agent->out, resource->index);
     parcel_u8(&agent->out, (uint8_t)ghost);
-    parcel_u8(&agent->out, death);
+    parcel_u8(&agent->out, death && speaks);
+    parcel_u64(&agent->out, speaks ? told : 0);
     parcel_end_record(&agent->out);
 }
 
@@ -100,7 +109,7 @@ static void end_ghosts(struct agent *agent, const struct resource *resource)
         if (agent->member[slot].ghost && agent->member[slot].node == agent->node &&
             resource->members & slot_bit(slot) && resource->ghost != (int)slot &&
             !(resource->owed > agent->now && resource->owed_slot == (int)slot))
-            put_ghost(agent, resource, slot, true);
+            put_ghost(agent, resource, slot, true, 0);
 }
 
 /* A4: what the group does not know of, or has run out, is lost; what it keeps for me in vain is
@@ -132,6 +141,19 @@ void holdings_tick(struct agent *agent)
     }
 }
 
+/* Whatever was to be told when it was granted has been by now, or is to be still. The page keeps a
+ * death until the group knows, should I be killed before. */
+static void release_ghost(struct agent *agent, struct resource *resource, uint32_t ghost,
+                          bool death)
+{
+    const bool untold = death || (agent_is_apart(agent) && resource->death);
+    put_ghost(agent, resource, ghost, untold,
+              !untold && resource->mode == PERMISSION_EXCLUSIVE ? resource->base - 1 : 0);
+    if (untold && agent_is_apart(agent))
+        node_counts_death(resource_node(resource), agent->view);
+    deaths_publish(agent, resource);
+}
+
 /* After the agent was inside the region of the space, and withdrew the permission there. */
 static void release(struct agent *agent, struct resource *resource, const struct agent_event *event)
 {
@@ -148,14 +170,14 @@ static void release(struct agent *agent, struct resource *resource, const struct
     resource->ghost = -1;
     agent->counters.releases++;
     if (ghost >= 0) {
-        put_ghost(agent, resource, (uint32_t)ghost, death);
+        release_ghost(agent, resource, (uint32_t)ghost, death);
     } else {
         struct node *node = resource_node(resource);
         if (used > node->fence && !is_without(agent, WITHOUT_USED_FENCES))
             node->fence = used;
-        notes_put(agent, RECORD_FREED, resource,
-                  death); /* before the permission goes, so that its next owner knows */
-        passages_step(agent, resource, &(struct event){.kind = EVENT_RELEASE});
+        if (!agent_is_apart(agent)) /* before the permission goes, so that its next owner knows */
+            notes_put(agent, RECORD_FREED, resource, death);
+        passages_step(agent, resource, &(struct event){.kind = EVENT_RELEASE, .number = death});
     }
     passages_pursue(agent, resource);
 }
@@ -165,6 +187,7 @@ void holdings_taken_back(struct agent *agent, const struct agent_event *event)
     struct resource *resource = &agent->resource[event->resource];
     const uint64_t number = event->taken_back.number;
     resource->taking_back = resource->is_busy = false;
+    resource->told_busy = 0;
     resource->number = number > resource->number ? number : resource->number;
     if (event->taken_back.withdrawn && resource->granted && agent_is_member(agent)) {
         release(agent, resource, event);
@@ -179,7 +202,11 @@ void holdings_taken_back(struct agent *agent, const struct agent_event *event)
 void holdings_busy(struct agent *agent, struct resource *resource)
 {
     resource->is_busy = resource->taking_back;
-    if (resource->is_busy && resource->in_group && agent_is_member(agent))
+    if (!resource->is_busy || !resource->in_group || !agent_is_member(agent))
+        return;
+    if (agent_is_apart(agent))
+        passages_tell_busy(agent, resource);
+    else
         notes_put(agent, RECORD_BUSY, resource, 0);
 }
 
@@ -222,8 +249,31 @@ void holdings_demand(struct agent *agent, const struct demand *demand, uint64_t 
     resource->number = resource->number ? resource->number : number;
     if (demand->kind != DEMAND_TOLD)
         demand_permission(agent, resource, demand);
-    else if (resource->death && resource->in_group && agent_is_member(agent))
-        notes_put(agent, RECORD_TOLD, resource, 0);
+    else if (resource->death && resource->in_group && agent_is_member(agent)) {
+        if (agent_is_apart(agent))
+            deaths_told(agent, resource);
+        else
+            notes_put(agent, RECORD_TOLD, resource, 0);
+    }
+}
+
+/* What I know of deaths, for those who would not hear it from anybody else. */
+static void write_last_words(struct agent *agent)
+{
+    uint32_t count = 0;
+    const bool speaks = agent_is_apart(agent) && !is_without(agent, WITHOUT_LAST_WORDS_SAID);
+    for (uint32_t at = 0; at < agent->group_count && speaks; at++)
+        count += resource_node(agent->group[at])->died != 0;
+    parcel_u64(&agent->out, agent->view);
+    parcel_u32(&agent->out, count);
+    for (uint32_t at = 0; at < agent->group_count && count; at++) {
+        const struct node *node = resource_node(agent->group[at]);
+        if (node->died == 0)
+            continue;
+        parcel_u32(&agent->out, at);
+        parcel_u64(&agent->out, node->died);
+        parcel_u64(&agent->out, node->told);
+    }
 }
 
 void holdings_farewell(struct agent *agent)
@@ -234,5 +284,6 @@ void holdings_farewell(struct agent *agent)
     if (!agent_is_member(agent))
         return;
     parcel_record(&agent->out, RECORD_FAREWELL);
+    write_last_words(agent);
     parcel_end_record(&agent->out);
 }

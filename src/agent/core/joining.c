@@ -82,7 +82,10 @@ void joining_seek(struct agent *agent)
     parcel_text(&agent->out, agent->options.protocol->name, strlen(agent->options.protocol->name));
     parcel_u64(&agent->out, (uint64_t)agent->options.lease);
     parcel_u64(&agent->out, (uint64_t)agent->options.grace);
+    parcel_u8(&agent->out, agent_is_apart(agent));
+    parcel_put(&agent->out, &agent->options.endpoint, sizeof agent->options.endpoint);
     deaths_write(agent);
+    deaths_write_doubtful(agent);
     write_kept(agent);
     parcel_end_record(&agent->out);
 }
@@ -216,6 +219,7 @@ void joining_become_member(struct agent *agent)
     agent->phase = PHASE_MEMBER;
     agent->sequence = 0;
     agent->deadline = 0;
+    peers_add_all(agent);
     holdings_settle_inheritance(agent);
     effect_say(agent, LINE_MEMBER)->say.slot = agent->self;
     lease_renew(agent);

@@ -92,6 +92,24 @@ static bool has_lapsed(const struct agent *agent)
     return agent->deadline && agent->deadline <= agent->now && !is_without(agent, WITHOUT_LAPSING);
 }
 
+/* What it says of the renewals that it has heard is older by more than the grace than what all have
+ * heard by now: it can write to the ledger, and not read it. So all find it, or none does. */
+static bool is_behind(const struct agent *agent, uint32_t slot, struct reader fields)
+{
+    read_u64(&fields);
+    const uint8_t count = read_u8(&fields);
+    for (uint8_t at = 0; at < count; at++) {
+        const uint8_t whose = read_u8(&fields);
+        const uint64_t heard = read_u64(&fields);
+        if (!fields.bad && whose < SLOTS && whose != slot && heard &&
+            agent->member[whose].renewed > heard + (uint64_t)agent->options.grace)
+            return !is_without(agent, WITHOUT_POSITION);
+    }
+    return false;
+}
+
+/* One that is behind is not heard of: it would be waited for until it is buried, and its renewals
+ * would void that. */
 void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields)
 {
     struct member *member = &agent->member[slot];
@@ -101,6 +119,8 @@ void lease_renewal(struct agent *agent, uint32_t slot, struct reader *fields)
         group_restart(agent, CUT_LAPSED);
         return;
     }
+    if (is_behind(agent, slot, *fields))
+        return;
     member->renewed = read_u64(fields);
     member->heard = agent->now;
     const uint8_t count = read_u8(fields);

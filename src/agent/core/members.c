@@ -45,13 +45,13 @@ void members_free_slots(struct agent *agent)
             agent->member[slot] = (struct member){0};
 }
 
-/* Whether (slot, name) is among what the successor has, or owes still. */
-static bool is_kept(struct reader list, uint32_t slot, const struct resource *resource)
+/* Whether the resource is in a list of (slot, name); NO_SLOT: of names alone. */
+static bool is_listed(struct reader list, uint32_t slot, const struct resource *resource)
 {
     const uint32_t count = read_u32(&list);
     for (uint32_t at = 0; at < count && !list.bad; at++) {
         const char *name;
-        const uint8_t its = read_u8(&list);
+        const uint32_t its = slot == NO_SLOT ? NO_SLOT : read_u8(&list);
         const size_t length = read_text(&list, &name);
         if (!list.bad && its == slot && length == resource->length &&
             memcmp(name, resource->name, length) == 0)
@@ -60,25 +60,49 @@ static bool is_kept(struct reader list, uint32_t slot, const struct resource *re
     return false;
 }
 
-static void end_slot(struct agent *agent, uint32_t slot, const struct reader *kept, bool death)
+/* Its link with it: what it has said and I have not taken is of no account any more. */
+static void begin_end(struct agent *agent, uint32_t slot)
 {
     assert_invariant(A3, slot != agent->self);
     members_next_view(agent);
     agent->member[slot].ghost = true;
+    peers_remove(agent, slot);
+}
+
+static void bury_slot(struct agent *agent, uint32_t slot)
+{
+    begin_end(agent, slot);
     for (uint32_t at = 0; at < agent->group_count; at++)
-        if (!kept || !is_kept(*kept, slot, agent->group[at]))
-            resources_died(agent, agent->group[at], slot, death);
+        resources_died(agent, agent->group[at], slot, true, NULL);
+}
+
+/* What it vouches for: nobody is inside by it, and nobody has died, but where it says so. */
+static struct message words_of_successor(const struct agent *agent, bool doubtful)
+{
+    doubtful = doubtful && !is_without(agent, WITHOUT_LAST_WORDS_SAID);
+    return (struct message){.view = agent->view - 1,
+                            .died = doubtful ? agent->view << FENCE_VIEW_SHIFT : 0};
 }
 
 /* A new agent on `node` takes the place of the old: A4, A6. */
-void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct reader *kept)
+void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct reader *kept,
+                     struct reader *doubtful)
 {
-    for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (agent->member[slot].used && agent->member[slot].node == node) {
-            assert_invariant(A3, agent->member[slot].pages == pages ||
-                                     is_without(agent, WITHOUT_SAME_PAGES));
-            end_slot(agent, slot, kept, true);
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        if (!agent->member[slot].used || agent->member[slot].node != node)
+            continue;
+        assert_invariant(A3, agent->member[slot].pages == pages ||
+                                 is_without(agent, WITHOUT_SAME_PAGES));
+        begin_end(agent, slot);
+        for (uint32_t at = 0; at < agent->group_count; at++) {
+            struct resource *resource = agent->group[at];
+            if (is_listed(*kept, slot, resource))
+                continue;
+            const struct message words =
+                words_of_successor(agent, is_listed(*doubtful, NO_SLOT, resource));
+            resources_died(agent, resource, slot, true, &words);
         }
+    }
     members_free_slots(agent);
 }
 
@@ -102,16 +126,36 @@ void members_burial(struct agent *agent, struct reader *fields)
     effect_say_member(agent, LINE_BURIED, node, slot);
     for (uint32_t each = 0; each < SLOTS; each++)
         if (agent->member[each].used && agent->member[each].node == node)
-            end_slot(agent, each, NULL, true);
+            bury_slot(agent, each);
     members_free_slots(agent);
 }
 
-void members_farewell(struct agent *agent, uint32_t slot)
+static uint32_t next_index(struct reader *fields, uint32_t *left)
+{
+    if (*left == 0 || fields->bad)
+        return UINT32_MAX;
+    --*left;
+    return read_u32(fields);
+}
+
+/* What it knew of deaths comes in order of the resources. */
+void members_farewell(struct agent *agent, uint32_t slot, struct reader *fields)
 {
     if (slot == agent->self)
         return;
     effect_say_member(agent, LINE_FAREWELL, agent->member[slot].node, slot);
-    end_slot(agent, slot, NULL, false);
+    begin_end(agent, slot);
+    const uint64_t view = read_u64(fields);
+    uint32_t left = read_u32(fields), next = next_index(fields, &left);
+    for (uint32_t at = 0; at < agent->group_count; at++) {
+        struct message words = {.view = view};
+        if (at == next) {
+            words.died = read_u64(fields);
+            words.told = read_u64(fields);
+            next = next_index(fields, &left);
+        }
+        resources_died(agent, agent->group[at], slot, false, &words);
+    }
     members_free_slots(agent);
 }
 
@@ -120,6 +164,7 @@ void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
 {
     const uint32_t index = read_u32(fields);
     const uint8_t ghost = read_u8(fields), death = read_u8(fields);
+    const uint64_t told = read_u64(fields);
     if (fields->bad || index >= agent->group_count || ghost >= SLOTS ||
         !agent->member[ghost].ghost || agent->member[ghost].node != agent->member[slot].node ||
         !(agent->group[index]->members & slot_bit(ghost)))
@@ -127,8 +172,11 @@ void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
     members_next_view(agent);
     struct resource *resource = agent->group[index];
     effect_say_resource(agent, LINE_GHOST_ENDED, resource)->say.slot = ghost;
-    if (death && !resource->death)
+    if (death && !resource->death && !agent_is_apart(agent))
         effect_tell_death(agent, resource, true);
-    resources_died(agent, resource, ghost, false);
+    const struct message words = {
+        .view = agent->view - 1, .died = death ? agent->view << FENCE_VIEW_SHIFT : 0, .told = told};
+    resource->busy_elsewhere &= ~slot_bit(slot);
+    resources_died(agent, resource, ghost, false, &words);
     members_free_slots(agent);
 }

@@ -58,6 +58,9 @@ static bool read_members(struct agent *agent, struct reader *fields)
         member->joined = read_u64(fields);
         member->sequence = read_u64(fields);
         member->renewed = read_u64(fields);
+        const void *endpoint = read_bytes(fields, sizeof member->endpoint);
+        if (endpoint)
+            memcpy(&member->endpoint, endpoint, sizeof member->endpoint);
     }
     return !fields->bad;
 }

@@ -36,9 +36,18 @@ static void note_freed(struct agent *agent, struct resource *resource, uint32_t 
         resource->waiting[mode] &= ~bit;
         resource->holding[mode] &= ~bit;
     }
-    resource->busy_elsewhere = false;
+    resource->busy_elsewhere = 0;
     if (death && !resource->death)
         effect_tell_death(agent, resource, true);
+}
+
+void notes_busy(struct agent *agent, struct resource *resource, uint32_t slot)
+{
+    if (slot == agent->self)
+        return;
+    resource->busy_elsewhere |= slot_bit(slot);
+    if (resource->wanted)
+        effect_on(agent, DO_TELL_BUSY, resource);
 }
 
 void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, struct reader *fields)
@@ -46,6 +55,8 @@ void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, str
     const uint32_t index = read_u32(fields);
     const uint8_t value = read_u8(fields);
     if (fields->bad || index >= agent->group_count)
+        return;
+    if (agent_is_apart(agent) && kind != RECORD_TOLD)
         return;
     struct resource *resource = agent->group[index];
     switch (kind) {
@@ -59,12 +70,11 @@ void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, str
         note_freed(agent, resource, slot, value);
         break;
     case RECORD_BUSY:
-        resource->busy_elsewhere = slot != agent->self;
-        if (resource->busy_elsewhere && resource->wanted)
-            effect_on(agent, DO_TELL_BUSY, resource);
+        notes_busy(agent, resource, slot);
         break;
-    default: /* RECORD_TOLD */
+    default: /* RECORD_TOLD. Over links the protocol says which deaths nobody has been told of. */
         resource->told = true;
-        effect_tell_death(agent, resource, false);
+        if (!agent_is_apart(agent))
+            effect_tell_death(agent, resource, false);
     }
 }

@@ -55,9 +55,11 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
 void members_next_view(struct agent *agent);
 uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation,
                      uint64_t pages); /* a slot, or NO_SLOT */
-void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct reader *kept);
+/* `kept`: what the successor has, or owes; `doubtful`: where somebody may have died. */
+void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct reader *kept,
+                     struct reader *doubtful);
 void members_burial(struct agent *agent, struct reader *fields);
-void members_farewell(struct agent *agent, uint32_t slot);
+void members_farewell(struct agent *agent, uint32_t slot, struct reader *fields);
 void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields);
 void members_free_slots(struct agent *agent);
 /* A member, and not a ghost. */
@@ -86,7 +88,10 @@ struct resource *resources_create(struct agent *agent, const char *name, size_t 
                                   uint32_t creator);
 void resources_creation(struct agent *agent, uint32_t slot, struct reader *fields);
 void resources_joined(struct agent *agent, uint32_t slot);
-void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death);
+/* `death`: it may have been inside; in the agreed order, if it had it or waited. Over links,
+ * `words` is what it knew of deaths, or NULL. */
+void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death,
+                    const struct message *words);
 void resources_forget(struct agent *agent);
 
 /* passages.c: the machine as a user of a protocol */
@@ -97,11 +102,31 @@ void passages_step(struct agent *agent, struct resource *resource, const struct 
 void passages_take_back(struct agent *agent, struct resource *resource);
 void passages_look_for_contest(struct agent *agent, struct resource *resource);
 void passages_message(struct agent *agent, uint32_t slot, struct reader *fields);
+/* over a link */
+void passages_take(struct agent *agent, uint32_t slot, const struct said *said);
+/* A new agent is there for what ghosts of its machine's have: those that I wait for. */
+void passages_want_of_successor(struct agent *agent, uint32_t successor);
+/* Others that want it are told that somebody is inside here. */
+void passages_tell_busy(struct agent *agent, struct resource *resource);
+
+/* peers.c: links, and the detour through the ledger */
+void peers_add(struct agent *agent, uint32_t slot);
+void peers_add_all(struct agent *agent); /* I am a member now */
+void peers_remove(struct agent *agent, uint32_t slot);
+void peers_forget(struct agent *agent);
+void peers_say(struct agent *agent, uint32_t slot, const struct said *said);
+void peers_link(struct agent *agent, const struct agent_event *event);
+void peers_relayed(struct agent *agent, uint32_t slot, struct reader *fields);
+void peers_take_held(struct agent *agent); /* there is another name */
+void peers_send(struct agent *agent);      /* all that is to be sent, at the end of a step */
+int64_t peers_due(const struct agent *agent);
+void peers_tick(struct agent *agent);
 
 /* notes.c: what members say of a resource */
 void notes_put(struct agent *agent, enum record_kind kind, const struct resource *resource,
                uint8_t value);
 void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode);
+void notes_busy(struct agent *agent, struct resource *resource, uint32_t slot);
 void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, struct reader *fields);
 
 /* deaths.c: those inside that nobody has been told of */
@@ -114,6 +139,11 @@ void deaths_begin(struct agent *agent);        /* a group that I found */
 void deaths_settle(struct agent *agent);       /* a group that I have joined */
 void deaths_note_holders(struct agent *agent); /* before it is forgotten */
 void deaths_tick(struct agent *agent);
+/* Over links. */
+void deaths_publish(struct agent *agent, struct resource *resource); /* as the protocol has it */
+void deaths_told(struct agent *agent, struct resource *resource);
+void deaths_write_doubtful(struct agent *agent); /* into a HELLO */
+void deaths_pass_doubtful(struct reader *fields);
 
 /* holdings.c: what this machine has of the resources */
 void holdings_inherit(struct agent *agent, unsigned index, const struct inherited_page *said);

@@ -17,8 +17,8 @@ static uint8_t permission_of(unsigned mode)
 
 /* To all means all that are members at its place in the order, and so also those whose joining I
  * have not seen yet: a newcomer must know of a request that is made before it is established. */
-static void put_message(struct agent *agent, const struct resource *resource,
-                        const struct effect *effect)
+static void multicast(struct agent *agent, const struct resource *resource,
+                      const struct effect *effect)
 {
     const struct message *message = &effect->message;
     struct parcel *out = &agent->out;
@@ -42,6 +42,79 @@ static void put_message(struct agent *agent, const struct resource *resource,
     agent->counters.sent++;
 }
 
+/* The agent of a ghost's machine, if there is one: it answers for what the ghost has. */
+static uint32_t successor_of(const struct agent *agent, uint32_t ghost)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (member_is_alive(&agent->member[slot]) &&
+            agent->member[slot].node == agent->member[ghost].node)
+            return slot;
+    return NO_SLOT;
+}
+
+static void say_note(struct agent *agent, const struct resource *resource, uint32_t slot,
+                     enum record_kind kind)
+{
+    peers_say(agent, slot, &(struct said){.kind = (uint8_t)kind, .index = resource->index});
+}
+
+static void want_of(struct agent *agent, const struct resource *resource, uint32_t ghost)
+{
+    const uint32_t successor = successor_of(agent, ghost);
+    if (successor != NO_SLOT && successor != agent->self)
+        say_note(agent, resource, successor, RECORD_WANT);
+}
+
+void passages_want_of_successor(struct agent *agent, uint32_t successor)
+{
+    for (uint32_t at = 0; at < agent->group_count && agent_is_apart(agent); at++) {
+        struct resource *resource = agent->group[at];
+        const struct node *node = resource_node(resource);
+        if (node->status != NODE_WAITING || is_without(agent, WITHOUT_WANT_AT_SUCCESSION))
+            continue;
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            if (resource->members & slot_bit(slot) && agent->member[slot].ghost &&
+                agent->member[slot].node == agent->member[successor].node &&
+                agent->options.protocol->lacks(resource->state, slot, (unsigned)node->mode))
+                say_note(agent, resource, successor, RECORD_WANT);
+    }
+}
+
+/* Over links: to those that I have installed. A ghost cannot answer: who asks it tells its
+ * successor. */
+static void say_message(struct agent *agent, const struct resource *resource,
+                        const struct effect *effect)
+{
+    const struct message *message = &effect->message;
+    const struct said said = {.kind = RECORD_PROTOCOL,
+                              .what = message->kind,
+                              .mode = message->mode,
+                              .index = resource->index,
+                              .number = message->number,
+                              .view = message->view,
+                              .fence = message->fence,
+                              .died = message->died,
+                              .told = message->told};
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        if (slot == agent->self || !(resource->members & slot_bit(slot)) ||
+            !effect_reaches(effect, agent->self, slot))
+            continue;
+        if (!agent->member[slot].ghost)
+            peers_say(agent, slot, &said);
+        else if (message->kind == MESSAGE_REQUEST && !is_without(agent, WITHOUT_WANT_LATER))
+            want_of(agent, resource, slot);
+    }
+}
+
+static void put_message(struct agent *agent, const struct resource *resource,
+                        const struct effect *effect)
+{
+    if (agent_is_apart(agent))
+        say_message(agent, resource, effect);
+    else
+        multicast(agent, resource, effect);
+}
+
 void passages_take_back(struct agent *agent, struct resource *resource)
 {
     if (!resource->granted || resource->taking_back || !agent_is_member(agent))
@@ -50,9 +123,31 @@ void passages_take_back(struct agent *agent, struct resource *resource)
     effect_on(agent, DO_TAKE_BACK, resource);
 }
 
+/* Over links: those that have asked me, and that I keep out. A ghost has nobody's request: those that
+ * wait for it have said so. */
+static uint64_t kept_out(const struct agent *agent, const struct resource *resource)
+{
+    if (resource->ghost >= 0)
+        return resource->wanting;
+    return resource->state ? *agent->options.protocol->deferred(resource->state) : 0;
+}
+
+void passages_tell_busy(struct agent *agent, struct resource *resource)
+{
+    const uint64_t untold = kept_out(agent, resource) & resource->members & ~resource->told_busy;
+    for (uint32_t slot = 0; slot < SLOTS && resource->is_busy; slot++)
+        if (untold & slot_bit(slot) && !agent->member[slot].ghost && slot != agent->self) {
+            resource->told_busy |= slot_bit(slot);
+            say_note(agent, resource, slot, RECORD_BUSY);
+        }
+}
+
 /* Whether another machine waits that this one keeps out. */
 static bool is_contested(const struct agent *agent, const struct resource *resource)
 {
+    if (agent_is_apart(agent))
+        return resource->granted && kept_out(agent, resource) != 0 &&
+               !is_without(agent, WITHOUT_CONTEST);
     const uint64_t waiting =
         resource->mode == PERMISSION_SHARED
             ? resource->waiting[PERMISSION_EXCLUSIVE]
@@ -80,20 +175,25 @@ static void publish(struct agent *agent, const struct resource *resource)
     effect->grant.first = resource->first;
 }
 
-static void entered(struct agent *agent, struct resource *resource, uint64_t fence)
+static void entered(struct agent *agent, struct resource *resource, const struct effect *entry)
 {
+    const uint64_t fence = entry->fence;
     resource->granted = true;
     resource->mode = permission_of((unsigned)resource_node(resource)->mode);
     resource->base = fence;
     resource->first = resource->number;
     resource->ghost = -1;
     resource->wanted = PERMISSION_NONE;
-    resource->busy_elsewhere = false;
+    resource->was_lost = false;
+    resource->busy_elsewhere = resource->told_here = resource->wanting = 0;
+    resource->dying = entry->died;
     agent->counters.grants++;
     struct agent_effect *line = effect_say_resource(agent, LINE_GRANTED, resource);
     line->say.mode = resource->mode;
     line->say.number = fence;
-    notes_put(agent, RECORD_HELD, resource, resource->mode);
+    if (!agent_is_apart(agent))
+        notes_put(agent, RECORD_HELD, resource, resource->mode);
+    deaths_publish(agent, resource);
     if (lease_is_valid(agent)) /* A2; else it is about to be cut */
         publish(agent, resource);
     passages_look_for_contest(agent, resource);
@@ -107,7 +207,8 @@ void passages_step(struct agent *agent, struct resource *resource, const struct 
         if (effects.effect[at].kind == EFFECT_SEND)
             put_message(agent, resource, &effects.effect[at]);
         else if (effects.effect[at].kind == EFFECT_ENTERED)
-            entered(agent, resource, effects.effect[at].fence);
+            entered(agent, resource, &effects.effect[at]);
+    deaths_publish(agent, resource);
 }
 
 /* Asks for what processes of this machine want. */
@@ -136,7 +237,7 @@ void passages_pursue(struct agent *agent, struct resource *resource)
                                   .mode = (uint8_t)(shared ? MODE_SHARED : MODE_EXCLUSIVE)});
     /* Nobody has welcomed me: maybe only a ghost could, and it stays until somebody is known to
      * wait. */
-    if (!node_has_requested(resource_node(resource)))
+    if (!node_has_requested(resource_node(resource)) && !agent_is_apart(agent))
         notes_put(agent, RECORD_WAITING, resource,
                   shared ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE);
 }
@@ -179,4 +280,38 @@ void passages_message(struct agent *agent, uint32_t slot, struct reader *fields)
                           .kind = EVENT_MESSAGE, .message = &message, .body = words ? body : NULL});
     if (message.kind == MESSAGE_REQUEST)
         notes_waiting(agent, resource, slot, permission_of(message.mode));
+}
+
+static void take_message(struct agent *agent, struct resource *resource, uint32_t slot,
+                         const struct said *said)
+{
+    const struct message message = {.kind = said->what,
+                                    .mode = said->mode,
+                                    .from = slot,
+                                    .number = said->number,
+                                    .view = said->view,
+                                    .fence = said->fence,
+                                    .died = said->died,
+                                    .told = said->told};
+    if (!message_makes_sense(agent->options.protocol, SLOTS, &message, 0))
+        return;
+    if (message.kind == MESSAGE_REPLY)
+        resource->busy_elsewhere &= ~slot_bit(slot);
+    passages_step(agent, resource, &(struct event){.kind = EVENT_MESSAGE, .message = &message});
+}
+
+void passages_take(struct agent *agent, uint32_t slot, const struct said *said)
+{
+    struct resource *resource = said->index < agent->group_count ? agent->group[said->index] : NULL;
+    if (!resource || !resource->state || !(resource->members & slot_bit(slot)))
+        return;
+    agent->counters.received++;
+    if (said->kind == RECORD_PROTOCOL)
+        take_message(agent, resource, slot, said);
+    else if (said->kind == RECORD_BUSY)
+        notes_busy(agent, resource, slot);
+    else if (said->kind == RECORD_WANT && resource->granted && resource->ghost >= 0)
+        resource->wanting |= slot_bit(slot);
+    passages_look_for_contest(agent, resource);
+    passages_tell_busy(agent, resource);
 }

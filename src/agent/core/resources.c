@@ -11,8 +11,12 @@
 
 static void begin(struct agent *agent, struct resource *resource, uint64_t members, uint64_t view)
 {
-    const struct beginning how = {
-        .self = agent->self, .nodes = SLOTS, .agreed = true, .view = view, .members = &members};
+    const struct beginning how = {.self = agent->self,
+                                  .nodes = SLOTS,
+                                  .agreed = true,
+                                  .apart = agent_is_apart(agent),
+                                  .view = view,
+                                  .members = &members};
     const size_t words = agent->options.protocol->words(SLOTS);
     resource->state = agent->states + resource->index * words;
     memset(resource->state, 0, words * sizeof *resource->state);
@@ -84,6 +88,7 @@ void resources_creation(struct agent *agent, uint32_t slot, struct reader *field
     }
     if (resource) /* refused, if it has come too late */
         passages_pursue(agent, resource);
+    peers_take_held(agent);
 }
 
 void resources_joined(struct agent *agent, uint32_t slot)
@@ -121,7 +126,9 @@ bool resources_read_state(struct agent *agent, struct reader *fields)
         if (!resource)
             return false;
         const uint8_t flags = read_u8(fields);
-        effect_tell_death(agent, resource, flags & 1);
+        /* over links, what a ghost of mine has been told stands in the pages */
+        if (!agent_is_apart(agent) || !resource->granted)
+            effect_tell_death(agent, resource, flags & 1 && !agent_is_apart(agent));
         resource->told = flags >> 1 & 1;
         resource->members = read_u64(fields);
         for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
@@ -140,8 +147,9 @@ void resources_forget(struct agent *agent)
         struct resource *resource = &agent->resource[at];
         holdings_lose(agent, resource);
         resource->state = NULL;
-        resource->in_group = resource->creating = resource->busy_elsewhere = false;
-        resource->members = 0;
+        resource->in_group = resource->creating = false;
+        resource->members = resource->busy_elsewhere = 0;
+        resource->wanting = resource->told_busy = resource->dying = resource->told_here = 0;
         memset(resource->waiting, 0, sizeof resource->waiting);
         memset(resource->holding, 0, sizeof resource->holding);
     }
@@ -151,7 +159,8 @@ void resources_forget(struct agent *agent)
     agent->is_full = false;
 }
 
-void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death)
+void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death,
+                    const struct message *words)
 {
     const uint64_t bit = slot_bit(slot);
     if (!(resource->members & bit))
@@ -163,8 +172,13 @@ void resources_died(struct agent *agent, struct resource *resource, uint32_t slo
         resource->holding[mode] &= ~bit;
     }
     resource->members &= ~bit;
+    resource->wanting &= ~bit;
+    resource->busy_elsewhere &= ~bit;
     if (death && concerned & bit && !resource->death)
         effect_tell_death(agent, resource, true);
     passages_step(agent, resource,
-                  &(struct event){.kind = EVENT_DIED, .node = slot, .view = agent->view});
+                  &(struct event){.kind = EVENT_DIED,
+                                  .node = slot,
+                                  .view = agent->view,
+                                  .message = agent_is_apart(agent) ? words : NULL});
 }

@@ -10,6 +10,7 @@
 
 #include "agent/core/wire.h"
 #include "common/permissions.h"
+#include "protocols/messages/link.h"
 #include "protocols/messages/messages.h"
 
 enum {
@@ -17,7 +18,12 @@ enum {
     RESOURCES_MOST = 4096, /* in the group */
     QUERIES_MOST = 64,     /* that wait for an answer of this machine's */
     OUT_ROOM = 16 << 20,   /* of a parcel */
-    KEPT_ROOM = 16 << 20   /* for what is delivered between my HELLO and the STATE */
+    /* messages to one member that it has not acknowledged: of each resource, a few */
+    SAID_MOST = 4 * RESOURCES_MOST,
+    DIRECT_ROOM = 1 << 20, /* for what goes over links in one step */
+    HELD_ROOM = 1 << 18,   /* for what came over links before the CREATION that it is about */
+    ENDPOINT_ROOM = 24,
+    KEPT_ROOM = 16 << 20 /* for what is delivered between my HELLO and the STATE */
 };
 
 struct address {
@@ -47,16 +53,36 @@ enum agent_rule {
     WITHOUT_DEATHS_IN_HELLO = 1 << 17, /* a new group is not told of old deaths */
     WITHOUT_SWEEPING = 1 << 18,        /* who lost a permission does not look who died by it */
     WITHOUT_DOUBTS = 1 << 19,          /* a holder that is not there any more does not count */
-    WITHOUT_PARTING = 1 << 20          /* who sees the majority leave stays a member */
+    WITHOUT_PARTING = 1 << 20,         /* who sees the majority leave stays a member */
+    /* Over links: */
+    WITHOUT_CLOSING_LINKS = 1 << 21, /* what one has said that has ended since is taken */
+    WITHOUT_RECEIVERS = 1 << 22,     /* so is what was said to an earlier incarnation of mine */
+    WITHOUT_HOLDING_EARLY = 1 << 23, /* what is about a name that I do not know yet is dropped */
+    WITHOUT_WANT_AT_SUCCESSION = 1 << 24, /* who waits for a ghost does not tell its successor */
+    WITHOUT_WANT_LATER = 1 << 25,         /* nor who asks when the ghost is there */
+    WITHOUT_DETOUR = 1 << 26,             /* nothing of a link goes by the ledger */
+    WITHOUT_LINK_NUMBERS = 1 << 27,       /* duplicates are taken */
+    WITHOUT_POSITION = 1 << 28,           /* who hears nothing counts as heard of, for it renews */
+    WITHOUT_LAST_WORDS_SAID = 1 << 29,    /* who goes, or is succeeded, says nothing of deaths */
+    WITHOUT_CONTEST = 1 << 30 /* a request that is deferred does not make me give it back */
+};
+
+/* Where an agent listens for links, in the host's words. */
+struct endpoint {
+    uint8_t bytes[ENDPOINT_ROOM];
 };
 
 struct agent_options {
     const struct message_protocol *protocol;
-    int64_t lease, grace; /* nanoseconds */
-    uint64_t pages;       /* their identity */
-    uint64_t nonce;       /* drawn by this process: incarnations are made of it */
-    uint64_t known_view;  /* the greatest that may have been, by file or pages */
-    uint64_t last_view;   /* with which this machine was last a member; 0: never */
+    /* Messages of the protocol go over links between the agents, if it can do that; else by the
+     * ledger, as all else. The same for all agents. */
+    bool links;
+    struct endpoint endpoint; /* mine */
+    int64_t lease, grace;     /* nanoseconds */
+    uint64_t pages;           /* their identity */
+    uint64_t nonce;           /* drawn by this process: incarnations are made of it */
+    uint64_t known_view;      /* the greatest that may have been, by file or pages */
+    uint64_t last_view;       /* with which this machine was last a member; 0: never */
     /* Until then processes of this machine may be inside by pages that it does not know: a grace
      * from when its own were made. */
     int64_t obliged;
@@ -76,6 +102,31 @@ struct member {
     int64_t heard;                /* when its last renewal came */
     uint64_t renewed;             /* the time in it, by its own clock */
     uint64_t acknowledged;        /* the time in the last renewal of mine that it has heard */
+    struct endpoint endpoint;
+};
+
+/* A message for one member, over its link. */
+struct said {
+    uint8_t kind;       /* enum record_kind: RECORD_PROTOCOL, RECORD_WANT or RECORD_BUSY */
+    uint8_t what, mode; /* of the protocol's message */
+    uint32_t index;     /* of the resource, in agent->group */
+    uint64_t number, view, fence, died, told;
+};
+
+/* My end of the link to another member (peers.c). */
+struct peer {
+    bool used;    /* set when the member is installed, cleared at its end */
+    bool suspect; /* a connection is up, and does not carry: set after a while without an
+                     acknowledgement, cleared by one that comes over it, or a new connection */
+    bool holds; /* something of its is in agent->held: set with it, cleared when it is taken out */
+    uint64_t incarnation;
+    struct link link;
+    uint64_t first;           /* the number of the message at said[0] */
+    int64_t since;            /* when anything was last acknowledged, or said when all was */
+    int64_t answer_due;       /* of an acknowledgement without a message; 0: none */
+    uint64_t sent;            /* the greatest number that went over any connection */
+    uint64_t resent, relayed; /* messages: on another connection again; by the ledger */
+    struct said *said;        /* SAID_MOST: those that are not acknowledged */
 };
 
 struct resource {
@@ -92,24 +143,34 @@ struct resource {
     uint64_t base, first; /* the fence of the local number `first` */
     /* A death that no group knows of: set when found, cleared when a group knows (deaths.c). */
     bool died_here;
-    /* one above the node of another machine that had it, or asked for it, when I was last a member;
-     * 0: none */
-    uint32_t held_by;
+    /* It was granted, and lost: set then, cleared when I am a member again. */
+    bool was_lost;
+    /* those of other machines that had it, or may have had it, when I was last a member: bits of
+     * agent->former */
+    uint64_t held_by;
     /* A6. Set when it is lost, cleared when the time has come. */
     int64_t owed;  /* 0: nothing */
     int owed_slot; /* in whose name it was granted */
 
     /* Of the group: all members have the same, but for `creating` and `state`. Cleared when it is
      * forgotten, but for the deaths, which are said in the next HELLO. */
-    bool in_group;       /* set by its CREATION or the STATE */
-    bool creating;       /* I have sent its CREATION, and it has not come */
-    bool death;          /* somebody died inside, and nobody has been told */
-    bool told;           /* somebody has, since the resource came into being in this group */
-    bool busy_elsewhere; /* set by a BUSY of another machine's, cleared when it is freed */
-    uint32_t index;      /* in agent->group */
-    uint64_t members;    /* slots, ghosts too */
+    bool in_group;    /* set by its CREATION or the STATE */
+    bool creating;    /* I have sent its CREATION, and it has not come */
+    bool death;       /* somebody died inside, and nobody has been told */
+    bool told;        /* somebody has, since the resource came into being in this group */
+    uint32_t index;   /* in agent->group */
+    uint64_t members; /* slots, ghosts too */
+    /* slots: set by a BUSY of another machine's, cleared when it gives way */
+    uint64_t busy_elsewhere;
+    uint64_t *state; /* of the protocol; NULL: not in the group */
+    /* In the agreed order alone: who waits and who has it, as all have heard. */
     uint64_t waiting[3], holding[3]; /* slots, by PERMISSION_… */
-    uint64_t *state;                 /* of the protocol; NULL: not in the group */
+    /* Over links alone, and mine alone. */
+    uint64_t wanting;   /* slots that want what I have by a ghost: set by WANT, cleared with it */
+    uint64_t told_busy; /* slots that have been told that somebody is inside here, for the present
+                           taking back */
+    uint64_t dying;     /* the death that `death` announces */
+    uint64_t told_here; /* the greatest of which somebody has been told by the present grant */
 };
 
 enum phase {
@@ -132,6 +193,7 @@ struct agent {
     uint64_t minute;
     struct agent_effects *effects;
     struct parcel out; /* what is to be said at its end */
+    int64_t due;       /* of the next ON_TICK */
 
     /* of the process */
     uint64_t incarnations;   /* how many there have been */
@@ -181,6 +243,8 @@ struct agent {
     bool was_ready;     /* set when it first is, cleared by a cut */
     bool is_full;       /* a name was refused: set by names_refuse(), cleared by a cut */
     struct member member[SLOTS];
+    struct peer peer[SLOTS]; /* over links: of each other member that is alive */
+    uint32_t former[SLOTS];  /* nodes of the members of the group that I was last a member of */
     uint32_t group_count;
     uint64_t query[QUERIES_MOST]; /* DO_DESCRIBE is out for them */
     unsigned queries;
@@ -192,7 +256,17 @@ struct agent {
     uint64_t *states;          /* of the protocol, one for each of the group */
     uint64_t *room;            /* for the effects of a step of the protocol */
     uint8_t *kept;             /* KEPT_ROOM */
+    struct parcel direct;      /* what goes over links at the end of the step */
+    uint8_t *held;             /* HELD_ROOM */
+    size_t held_length;
 };
+
+/* Two planes: messages of the protocol go over links, and the changes of the group alone have an
+ * agreed order. */
+static inline bool agent_is_apart(const struct agent *agent)
+{
+    return agent->options.links && agent->options.protocol->tells;
+}
 
 static inline unsigned resource_index(const struct agent *agent, const struct resource *resource)
 {

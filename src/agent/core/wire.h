@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WIRE_MAGIC = 0x61796733, NO_SLOT = 255 };
+enum { WIRE_MAGIC = 0x61796734, LINK_MAGIC = 0x61796c31, NO_SLOT = 255 };
 
 enum record_kind {
     RECORD_HELLO = 1, /* I am here, and not yet one of you */
@@ -34,6 +34,8 @@ enum record_kind {
     RECORD_QUERY,     /* who is inside, who waits? */
     RECORD_ANSWER,
     RECORD_DIED, /* somebody died inside here after the permission was lost, in an earlier group */
+    RECORD_RELAYED, /* a message of a link, that goes by the ledger */
+    RECORD_WANT,    /* over links: I want what your predecessor has */
     RECORD_KINDS
 };
 

@@ -81,6 +81,10 @@ static void carry_out(struct service *service, const struct agent_effect *effect
     case DO_SEND:
         transport_send(service->transport, effect->send.bytes, effect->send.length);
         break;
+    case DO_PEER:
+    case DO_FORGET_PEER:
+    case DO_SEND_TO:
+        break;
     case DO_NAME:
         pages_name(pages, resource, its->name, its->length);
         break;

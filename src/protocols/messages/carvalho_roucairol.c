@@ -268,6 +268,16 @@ static void carvalho_roucairol_step(uint64_t *state, const struct event *event, 
     }
 }
 
+static const uint64_t *carvalho_roucairol_deferred(uint64_t *state)
+{
+    return carvalho_roucairol_of(state).deferred;
+}
+
+static bool carvalho_roucairol_lacks(uint64_t *state, uint32_t node, unsigned mode)
+{
+    return mode != MODE_NULL && !set_has(permissions(carvalho_roucairol_of(state), mode), node);
+}
+
 const struct message_protocol carvalho_roucairol_protocol = {
     .name = "carvalho-roucairol",
     .tells = true,
@@ -275,4 +285,6 @@ const struct message_protocol carvalho_roucairol_protocol = {
     .room = carvalho_roucairol_room,
     .begin = carvalho_roucairol_begin,
     .step = carvalho_roucairol_step,
+    .deferred = carvalho_roucairol_deferred,
+    .lacks = carvalho_roucairol_lacks,
 };

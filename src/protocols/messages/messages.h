@@ -267,6 +267,11 @@ struct message_protocol {
                   /* `state` is all zeros: memory fresh from the kernel will do */
                   const struct beginning *how);
     void (*step)(uint64_t *state, const struct event *event, struct effects *out);
+    /* For an engine that keeps permissions until they are asked for, over links, where nobody
+     * overhears who wants what; only if it `tells`. Who is deferred, a set; and whether `node`'s
+     * permission for the mode is not here. */
+    const uint64_t *(*deferred)(uint64_t *state);
+    bool (*lacks)(uint64_t *state, uint32_t node, unsigned mode);
 };
 
 extern const struct message_protocol lamport_protocol, ricart_agrawala_protocol,

@@ -167,6 +167,13 @@ static inline void node_installs(struct node *my, uint64_t view)
         my->fence = larger(my->fence, view << FENCE_VIEW_SHIFT);
 }
 
+/* Somebody died inside of whom nobody here knew, as the change `view` says. */
+static inline void node_counts_death(struct node *my, uint64_t view)
+{
+    node_installs(my, view);
+    my->died = larger(my->died, view << FENCE_VIEW_SHIFT);
+}
+
 static inline void node_leave(struct node *my)
 {
     my->status = NODE_OUTSIDE;

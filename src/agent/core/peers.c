@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* Links: my end of one to each other member, and the detour through the ledger.
+ *
+ * A link belongs to two incarnations. It begins when the member is installed, on each side at its
+ * own moment, and ends with the member; what comes of it later, or before, is passed over (A7). The
+ * elder dials: it has installed the younger, which knew the elder from its first moment.
+ *
+ * What I have said is kept until it is acknowledged (protocols/messages/link.h). While there is no
+ * connection it goes by the ledger at once; and as well if there is one that has acknowledged
+ * nothing for a while.
+ *
+ * A message may come over a link before the CREATION of the resource that it is about: it is held,
+ * and so is all that follows on that link. If there is no room for it, it counts as lost on the
+ * way: by the ledger it comes after the CREATION.
+ */
+#include "agent/core/parts.h"
+
+enum {
+    ANSWER_MS = 5, /* an acknowledgement waits so long for a message to go with */
+    DOUBT_MS = 60
+};
+
+/* Before the packets. */
+struct link_head {
+    uint32_t magic, unused;
+    uint64_t from, to; /* incarnations */
+};
+
+struct held {
+    uint32_t slot, length;
+    uint64_t incarnation;
+};
+
+static uint64_t links_without(const struct agent *agent)
+{
+    return (is_without(agent, WITHOUT_DETOUR) ? (uint64_t)LINK_WITHOUT_LEDGER : 0) |
+           (is_without(agent, WITHOUT_LINK_NUMBERS) ? (uint64_t)LINK_WITHOUT_LAST_SEEN : 0);
+}
+
+void peers_add(struct agent *agent, uint32_t slot)
+{
+    const struct member *member = &agent->member[slot];
+    struct peer *peer = &agent->peer[slot];
+    if (!agent_is_apart(agent) || slot == agent->self || !member_is_alive(member))
+        return;
+    assert_invariant(A7, !peer->used);
+    *peer = (struct peer){.used = true,
+                          .incarnation = member->incarnation,
+                          .link.without = links_without(agent),
+                          .said = peer->said};
+    struct agent_effect *effect = effect_add(agent, DO_PEER);
+    effect->peer.slot = slot;
+    effect->peer.incarnation = member->incarnation;
+    effect->peer.endpoint = member->endpoint;
+    effect->peer.dial = agent->member[agent->self].joined < member->joined;
+}
+
+void peers_add_all(struct agent *agent)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        peers_add(agent, slot);
+}
+
+void peers_remove(struct agent *agent, uint32_t slot)
+{
+    struct peer *peer = &agent->peer[slot];
+    if (!peer->used)
+        return;
+    peer->used = false;
+    struct agent_effect *effect = effect_add(agent, DO_FORGET_PEER);
+    effect->peer.slot = slot;
+    effect->peer.incarnation = peer->incarnation;
+}
+
+void peers_forget(struct agent *agent)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        peers_remove(agent, slot);
+    agent->held_length = 0;
+}
+
+/* ---- what I say ---- */
+
+static struct said *said_at(const struct peer *peer, uint64_t number)
+{
+    return &peer->said[(number - peer->first) % SAID_MOST];
+}
+
+void peers_say(struct agent *agent, uint32_t slot, const struct said *said)
+{
+    struct peer *peer = &agent->peer[slot];
+    assert_invariant(A7, peer->used);
+    if (peer->link.said - peer->link.acknowledged == SAID_MOST) {
+        agent->out.overflown = true; /* what cannot be said would be missed: I am cut */
+        return;
+    }
+    if (peer->link.said == peer->link.acknowledged) {
+        peer->first = peer->link.said + 1; /* so few pages are ever touched */
+        peer->since = agent->now;
+    }
+    link_say(&peer->link);
+    *said_at(peer, peer->link.said) = *said;
+    agent->counters.sent++;
+}
+
+static void put_packet(struct parcel *out, const struct peer *peer, struct link_packet packet)
+{
+    parcel_u64(out, packet.number);
+    parcel_u64(out, packet.taken);
+    if (packet.number == 0)
+        return;
+    const struct said *said = said_at(peer, packet.number);
+    parcel_u8(out, said->kind);
+    parcel_u8(out, said->what);
+    parcel_u8(out, said->mode);
+    parcel_u32(out, said->index);
+    parcel_u64(out, said->number);
+    parcel_u64(out, said->view);
+    parcel_u64(out, said->fence);
+    parcel_u64(out, said->died);
+    parcel_u64(out, said->told);
+}
+
+/* A message; or an acknowledgement alone, if it has waited long enough. */
+static bool next_packet(const struct agent *agent, struct peer *peer, enum link_way way,
+                        struct link_packet *packet)
+{
+    struct link ahead = peer->link;
+    if (!link_next(&ahead, way, packet))
+        return false;
+    if (packet->number == 0 && peer->answer_due > agent->now)
+        return false;
+    peer->link = ahead;
+    return true;
+}
+
+static void send_by_ledger(struct agent *agent, uint32_t slot)
+{
+    struct peer *peer = &agent->peer[slot];
+    struct link_packet packet;
+    if (!peer->link.up || peer->suspect)
+        link_doubt(&peer->link);
+    while (next_packet(agent, peer, LINK_BY_LEDGER, &packet)) {
+        parcel_record(&agent->out, RECORD_RELAYED);
+        parcel_u8(&agent->out, (uint8_t)slot);
+        parcel_u64(&agent->out, peer->incarnation);
+        put_packet(&agent->out, peer, packet);
+        parcel_end_record(&agent->out);
+        peer->relayed += packet.number != 0;
+    }
+}
+
+/* As much as there is room for: the rest goes with the next step. */
+static void send_directly(struct agent *agent, uint32_t slot)
+{
+    enum { PACKET_MOST = 128 };
+    struct peer *peer = &agent->peer[slot];
+    struct parcel *out = &agent->direct;
+    const size_t begin = out->length;
+    struct link_packet packet;
+    if (out->room - begin < sizeof(struct link_head) + PACKET_MOST)
+        return;
+    const struct link_head head = {
+        .magic = LINK_MAGIC, .from = agent->incarnation, .to = peer->incarnation};
+    parcel_put(out, &head, sizeof head);
+    const size_t empty = out->length;
+    while (out->room - out->length >= PACKET_MOST &&
+           next_packet(agent, peer, LINK_DIRECTLY, &packet)) {
+        put_packet(out, peer, packet);
+        peer->resent += packet.number && packet.number <= peer->sent;
+        peer->sent = packet.number > peer->sent ? packet.number : peer->sent;
+    }
+    if (out->length == empty) {
+        out->length = begin;
+        return;
+    }
+    struct agent_effect *effect = effect_add(agent, DO_SEND_TO);
+    effect->send_to.slot = slot;
+    effect->send_to.incarnation = peer->incarnation;
+    effect->send_to.bytes = out->bytes + begin;
+    effect->send_to.length = out->length - begin;
+}
+
+static bool owes(const struct peer *peer)
+{
+    return peer->link.owes[LINK_DIRECTLY] || peer->link.owes[LINK_BY_LEDGER];
+}
+
+void peers_send(struct agent *agent)
+{
+    agent->direct.length = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        struct peer *peer = &agent->peer[slot];
+        if (!peer->used)
+            continue;
+        if (owes(peer) && peer->answer_due == 0)
+            peer->answer_due = agent->now + (int64_t)ANSWER_MS * MS;
+        send_directly(agent, slot);
+        send_by_ledger(agent, slot);
+        if (!owes(peer))
+            peer->answer_due = 0;
+    }
+}
+
+static bool waits_for_answer(const struct peer *peer)
+{
+    return peer->link.up && !peer->suspect && peer->link.acknowledged < peer->link.said;
+}
+
+void peers_tick(struct agent *agent)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        struct peer *peer = &agent->peer[slot];
+        if (peer->used && waits_for_answer(peer) &&
+            agent->now - peer->since >= (int64_t)DOUBT_MS * MS)
+            peer->suspect = true;
+    }
+}
+
+int64_t peers_due(const struct agent *agent)
+{
+    int64_t due = INT64_MAX;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const struct peer *peer = &agent->peer[slot];
+        if (!peer->used)
+            continue;
+        const int64_t doubt =
+            waits_for_answer(peer) ? peer->since + (int64_t)DOUBT_MS * MS : INT64_MAX;
+        const int64_t answer = owes(peer) ? peer->answer_due : INT64_MAX;
+        due = doubt < due ? doubt : due;
+        due = answer < due ? answer : due;
+    }
+    return due;
+}
+
+/* ---- what comes ---- */
+
+static void say_malformed(struct agent *agent, uint32_t slot)
+{
+    struct agent_effect *effect = effect_say(agent, LINE_MALFORMED);
+    effect->say.node = agent->member[slot].node;
+    effect->say.number = RECORD_RELAYED;
+}
+
+static bool read_packet(struct reader *fields, struct link_packet *packet, struct said *said)
+{
+    packet->number = read_u64(fields);
+    packet->taken = read_u64(fields);
+    *said = (struct said){0};
+    if (packet->number == 0)
+        return !fields->bad;
+    said->kind = read_u8(fields);
+    said->what = read_u8(fields);
+    said->mode = read_u8(fields);
+    said->index = read_u32(fields);
+    said->number = read_u64(fields);
+    said->view = read_u64(fields);
+    said->fence = read_u64(fields);
+    said->died = read_u64(fields);
+    said->told = read_u64(fields);
+    return !fields->bad;
+}
+
+static void take_packet(struct agent *agent, uint32_t slot, enum link_way way,
+                        struct link_packet packet, const struct said *said)
+{
+    struct peer *peer = &agent->peer[slot];
+    const uint64_t before = peer->link.acknowledged;
+    const bool is_next = link_receive(&peer->link, way, packet);
+    if (peer->link.acknowledged > before) {
+        peer->since = agent->now;
+        if (way == LINK_DIRECTLY)
+            peer->suspect = false;
+    }
+    if (is_next)
+        passages_take(agent, slot, said);
+}
+
+static void hold(struct agent *agent, uint32_t slot, const void *bytes, size_t length)
+{
+    const struct held held = {
+        .slot = slot, .length = (uint32_t)length, .incarnation = agent->peer[slot].incarnation};
+    agent->peer[slot].holds = true;
+    if (length > HELD_ROOM || agent->held_length + sizeof held + length > HELD_ROOM)
+        return; /* lost on the way */
+    memmove(agent->held + agent->held_length + sizeof held, bytes, length);
+    memcpy(agent->held + agent->held_length, &held, sizeof held);
+    agent->held_length += sizeof held + length;
+}
+
+/* The packets of one peer, one after the other. */
+static void take_packets(struct agent *agent, uint32_t slot, const uint8_t *bytes, size_t length)
+{
+    struct reader packets = {.at = bytes, .end = bytes + length};
+    const uint64_t incarnation = agent->incarnation;
+    while (packets.at < packets.end) {
+        const uint8_t *begin = packets.at;
+        struct link_packet packet;
+        struct said said;
+        struct peer *peer = &agent->peer[slot];
+        if (!read_packet(&packets, &packet, &said) || !link_makes_sense(&peer->link, packet)) {
+            say_malformed(agent, slot);
+            return;
+        }
+        if (packet.number > peer->link.taken && said.index >= agent->group_count &&
+            !is_without(agent, WITHOUT_HOLDING_EARLY)) {
+            hold(agent, slot, begin, (size_t)(packets.end - begin));
+            return;
+        }
+        take_packet(agent, slot, LINK_DIRECTLY, packet, &said);
+        if (effect_is_enough(agent))
+            group_restart(agent, CUT_OVERWHELMED);
+        if (agent->incarnation != incarnation)
+            return;
+    }
+}
+
+/* What is held again lies no further on than where it lay. */
+void peers_take_held(struct agent *agent)
+{
+    const uint64_t incarnation = agent->incarnation;
+    const size_t end = agent->held_length;
+    agent->held_length = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        agent->peer[slot].holds = false;
+    for (size_t at = 0; at < end && agent->incarnation == incarnation;) {
+        struct held held;
+        memcpy(&held, agent->held + at, sizeof held);
+        const uint8_t *bytes = agent->held + at + sizeof held;
+        at += sizeof held + held.length;
+        const struct peer *peer = &agent->peer[held.slot];
+        if (!peer->used || peer->incarnation != held.incarnation)
+            continue;
+        if (peer->holds)
+            hold(agent, held.slot, bytes, held.length);
+        else
+            take_packets(agent, held.slot, bytes, held.length);
+    }
+}
+
+/* A7. Without the rule it is taken, whatever its number. */
+static bool is_of_another(const struct agent *agent, uint32_t slot, uint64_t incarnation,
+                          const struct link_head *head)
+{
+    const struct peer *peer = &agent->peer[slot];
+    return (!is_without(agent, WITHOUT_CLOSING_LINKS) &&
+            (!peer->used || peer->incarnation != incarnation || head->from != incarnation)) ||
+           (!is_without(agent, WITHOUT_RECEIVERS) && head->to != agent->incarnation);
+}
+
+static void take_foreign(struct agent *agent, uint32_t slot, struct reader packets)
+{
+    struct link_packet packet;
+    struct said said;
+    while (packets.at < packets.end && read_packet(&packets, &packet, &said))
+        if (packet.number)
+            passages_take(agent, slot, &said);
+}
+
+static void take_bytes(struct agent *agent, const struct agent_event *event)
+{
+    const uint32_t slot = event->link.slot;
+    const uint64_t incarnation = event->link.incarnation;
+    struct reader packets = {.at = event->link.bytes,
+                             .end = (const uint8_t *)event->link.bytes + event->link.length};
+    struct link_head head = {0};
+    const void *bytes = read_bytes(&packets, sizeof head);
+    if (bytes)
+        memcpy(&head, bytes, sizeof head);
+    if (!bytes || head.magic != LINK_MAGIC || is_of_another(agent, slot, incarnation, &head))
+        return;
+    const struct peer *peer = &agent->peer[slot];
+    if (!peer->used || peer->incarnation != incarnation || head.to != agent->incarnation)
+        take_foreign(agent, slot, packets);
+    else if (peer->holds)
+        hold(agent, slot, packets.at, (size_t)(packets.end - packets.at));
+    else
+        take_packets(agent, slot, packets.at, (size_t)(packets.end - packets.at));
+}
+
+void peers_link(struct agent *agent, const struct agent_event *event)
+{
+    const uint32_t slot = event->link.slot;
+    if (!agent_is_member(agent) || slot >= SLOTS)
+        return;
+    struct peer *peer = &agent->peer[slot];
+    const bool is_its = peer->used && peer->incarnation == event->link.incarnation;
+    if (event->kind == ON_PACKET) {
+        take_bytes(agent, event);
+    } else if (is_its && event->kind == ON_LINK_UP) {
+        link_up(&peer->link);
+        peer->suspect = false;
+        peer->since = agent->now;
+    } else if (is_its) {
+        link_down(&peer->link);
+    }
+}
+
+/* At its place in the order: what it is about is known, and who says it is a member. */
+void peers_relayed(struct agent *agent, uint32_t slot, struct reader *fields)
+{
+    const uint8_t to = read_u8(fields);
+    const uint64_t incarnation = read_u64(fields);
+    struct link_packet packet;
+    struct said said;
+    if (!read_packet(fields, &packet, &said) || to != agent->self ||
+        incarnation != agent->incarnation)
+        return;
+    const struct peer *peer = &agent->peer[slot];
+    if (!peer->used || !link_makes_sense(&peer->link, packet)) {
+        fields->bad |= peer->used;
+        return;
+    }
+    take_packet(agent, slot, LINK_BY_LEDGER, packet, &said);
+}
