@@ -362,6 +362,31 @@ static void test_what_cannot_be_opened(void **state)
     end_close(&a);
 }
 
+/* Where to listen may be known late, and taken by another: it is had as soon as that has gone. */
+static void test_listening_later(void **state)
+{
+    (void)state;
+    struct link_endpoint where;
+    struct links_options later = *secured();
+    later.listen = "";
+    end_open(&b, "b", 2, 200);
+    links_endpoint(b.links, &where);
+    end_open_as(&a, "a", 1, 100, &later);
+    links_listen(a.links, &where);
+    UNTIL(a.lines == 1);
+    assert_non_null(strstr(a.line, "not-listening at=127.0.0.1:"));
+    end_close(&b);
+    end_open_as(&b, "b", 2, 200, &later);
+    introduce(&b, &a);
+    UNTIL(a.ups == 1 && b.ups == 1);
+    where.port = where.port < UINT16_MAX ? where.port + 1 : 1024; /* links that are up stay so */
+    links_listen(a.links, &where);
+    assert_int_equal(end_port(&a), where.port);
+    run_for(50);
+    assert_int_equal(a.downs + b.downs, 0);
+    close_both();
+}
+
 enum { DESCRIPTORS_MOST = 1024 };
 
 /* Which ones are open: those that were not `before` are closed by exec. */
@@ -428,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_one_that_falls_silent),
         cmocka_unit_test(test_figures),
         cmocka_unit_test(test_what_cannot_be_opened),
+        cmocka_unit_test(test_listening_later),
         cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_never_a_standard_one),
     };

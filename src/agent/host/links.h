@@ -36,8 +36,9 @@ struct links;
 struct links_options {
     const char *cluster;  /* its name: only agents of one cluster are linked */
     const char *key_file; /* NULL: neither authenticated nor encrypted */
-    const char *listen;   /* a numeric address to bind, NULL: all */
-    uint16_t port;        /* 0: any free one */
+    /* A numeric address to listen at, NULL: all, "": none before links_listen(). */
+    const char *listen;
+    uint16_t port; /* 0: any free one */
     /* A peer that was not heard of for so long is broken off, and so is a stranger that has not
      * been greeted. 0: LINK_SILENCE_MS. */
     unsigned silence_ms;
@@ -61,12 +62,15 @@ struct link_endpoint {
     uint16_t port;
 };
 
-/* It listens from now on; NULL, and what is wrong in `trouble`, if it cannot. */
+/* NULL, and what is wrong in `trouble`, if it cannot be. */
 struct links *links_open(const struct links_options *options, const struct links_events *events,
                          char *trouble, size_t room);
 void links_close(struct links *links);
 
-/* Where this one listens: with family 0 if that is on all addresses. */
+/* There and nowhere else, as soon as it can: if the address is not to be had it tries again, and
+ * says so in the log. */
+void links_listen(struct links *links, const struct link_endpoint *where);
+/* Where this one listens, or would: with family 0 if that is on all addresses. */
 void links_endpoint(const struct links *links, struct link_endpoint *where);
 /* Of a numeric address; false if `text` is none. */
 bool link_endpoint_parse(const char *text, uint16_t port, struct link_endpoint *where);

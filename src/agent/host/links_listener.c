@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/assert.h"
 #include "common/descriptors.h"
 
 /* ---- opening ---- */
@@ -47,24 +48,42 @@ static bool watch_listener(struct links *links, int how, uint32_t events)
     return epoll_ctl(links->epoll, how, links->listener, &event) == 0;
 }
 
+/* False: errno says why. */
+static bool listen_at(struct links *links, const struct link_endpoint *where, bool both_families)
+{
+    links->listener = try_bind(where, both_families);
+    if (links->listener >= 0 && watch_listener(links, EPOLL_CTL_ADD, EPOLLIN))
+        return true;
+    const int error = errno;
+    if (links->listener >= 0)
+        close(links->listener);
+    links->listener = -1;
+    errno = error;
+    return false;
+}
+
+static bool listen_at_all(struct links *links, uint16_t port)
+{
+    if (listen_at(links, &(struct link_endpoint){.family = 6, .port = port}, true))
+        return true;
+    return (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL) && /* a machine without IPv6 */
+           listen_at(links, &(struct link_endpoint){.family = 4, .port = port}, false);
+}
+
 bool listener_open(struct links *links, const char *address, uint16_t port, char *trouble,
                    size_t room)
 {
-    struct link_endpoint where = {.family = 6, .port = port};
+    struct link_endpoint where = {.port = port};
     struct sockaddr_storage bound;
     socklen_t length = sizeof bound;
+    if (address && !*address)
+        return true;
     if (address && !link_endpoint_parse(address, port, &where)) {
         snprintf(trouble, room, "'%s' is no numeric address", address);
         return false;
     }
-    links->listener = try_bind(&where, !address);
-    if (links->listener < 0 && !address && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL)) {
-        where = (struct link_endpoint){.family = 4, .port = port}; /* a machine without IPv6 */
-        links->listener = try_bind(&where, false);
-    }
-    if (links->listener < 0 ||
-        getsockname(links->listener, (struct sockaddr *)&bound, &length) != 0 ||
-        !watch_listener(links, EPOLL_CTL_ADD, EPOLLIN)) {
+    if (!(address ? listen_at(links, &where, false) : listen_at_all(links, port)) ||
+        getsockname(links->listener, (struct sockaddr *)&bound, &length) != 0) {
         snprintf(trouble, room, "cannot listen for other agents on %s, port %u: %s",
                  address ? address : "all addresses", port, strerror(errno));
         return false;
@@ -73,6 +92,40 @@ bool listener_open(struct links *links, const char *address, uint16_t port, char
     if (!address)
         links->listens = (struct link_endpoint){.port = links->listens.port};
     return true;
+}
+
+void links_listen(struct links *links, const struct link_endpoint *where)
+{
+    assert_required(where->family && where->port);
+    if (endpoint_same_machine(&links->listens, where) && links->listens.port == where->port)
+        return;
+    if (links->listener >= 0)
+        close(links->listener);
+    links->listener = -1;
+    links->paused_until = 0;
+    links->listens = *where;
+    links->relisten = 0;
+    links->listening_line = 0;
+    links_due(links, 0);
+}
+
+static void listen_again(struct links *links)
+{
+    char where[LINK_ADDRESS_ROOM];
+    if (links->now < links->relisten) {
+        links_due(links, links->relisten);
+        return;
+    }
+    if (listen_at(links, &links->listens, false))
+        return;
+    const int error = errno;
+    links->relisten = links->now + RELISTEN;
+    links_due(links, links->relisten);
+    if (links->now < links->listening_line)
+        return;
+    link_endpoint_print(&links->listens, where);
+    links_say(links, LOG_WARNING, "not-listening", "at=%s why=\"%s\"", where, strerror(error));
+    links->listening_line = links->now + FAILURES_EVERY;
 }
 
 /* ---- lines of log ---- */
@@ -180,6 +233,8 @@ void listener_accept(struct links *links)
 
 void listener_tick(struct links *links)
 {
+    if (links->listener < 0 && links->listens.family)
+        listen_again(links);
     if (links->refusals.count > 0) {
         if (links->now >= links->refusals.next_line)
             say_refusals(links);

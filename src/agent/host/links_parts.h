@@ -35,6 +35,7 @@ enum {
 #define FAILURES_AFTER  (2000 * LINK_MS)  /* a line about a peer that cannot be dialled, */
 #define FAILURES_EVERY  (60000 * LINK_MS) /* and the next one */
 #define LISTENER_PAUSE  (100 * LINK_MS)   /* without descriptors */
+#define RELISTEN        (2000 * LINK_MS)
 #define TICK_MOST       (10000 * LINK_MS)
 #define PINGS_A_SILENCE 4
 
@@ -89,6 +90,8 @@ struct links {
     int epoll, bell, listener;
     struct link_endpoint listens;
     int64_t paused_until;      /* the listener; 0: it is not */
+    int64_t relisten;          /* when it is tried again, if there is none */
+    int64_t listening_line;    /* when the log may say again that there is none */
     bool telling;              /* set while links_dispatch() or links_tick() runs */
     bool any_broken, any_over; /* set with a channel's, cleared by links_sweep() */
     int64_t now;

@@ -18,6 +18,7 @@
 #include "afteryou.h"
 #include "agent/host/control.h"
 #include "agent/host/inheritance.h"
+#include "agent/host/linking.h"
 #include "agent/host/local.h"
 #include "agent/host/transport.h"
 #include "common/clock.h"
@@ -46,6 +47,7 @@ static void on_connected(void *arg, struct address self, uint32_t nodes)
     char details[64];
     snprintf(details, sizeof details, "node=%u machines=%u", self.node, nodes);
     service_say(arg, LOG_INFORMATION, "quorum", details);
+    linking_announce(arg);
     service_step(arg, (struct agent_event){.kind = ON_CONNECTED,
                                            .connected = {.self = self, .nodes = nodes}});
 }
@@ -172,24 +174,32 @@ static void take_signal(struct service *service)
 
 static void wait_and_take(struct service *service, int64_t until)
 {
-    struct pollfd fds[3 + TRANSPORT_FDS_MOST + CONTROL_FDS_MOST] = {
+    enum { OWN = 4 };
+    struct pollfd fds[OWN + TRANSPORT_FDS_MOST + CONTROL_FDS_MOST] = {
         {.fd = service->socket, .events = POLLIN},
         {.fd = local_fd(service->local), .events = POLLIN},
         {.fd = service->signals, .events = POLLIN},
+        {.fd = service->links ? links_fd(service->links) : -1, .events = POLLIN},
     };
-    const unsigned transports = transport_fds(service->transport, fds + 3);
-    const unsigned controls = control_fds(service->control, fds + 3 + transports);
+    const unsigned transports = transport_fds(service->transport, fds + OWN);
+    const unsigned controls = control_fds(service->control, fds + OWN + transports);
     const int64_t left = until - now();
     const struct timespec patience = {.tv_sec = left > 0 ? left / 1000000000 : 0,
                                       .tv_nsec = left > 0 ? left % 1000000000 : 0};
-    if (ppoll(fds, 3 + transports + controls, &patience, NULL) < 0)
+    if (ppoll(fds, OWN + transports + controls, &patience, NULL) < 0)
         return;
-    transport_dispatch(service->transport); /* first: it may say that all is lost */
+    for (unsigned at = 0; at < transports; at++)
+        if (fds[OWN + at].revents) {
+            transport_dispatch(service->transport); /* first: it may say that all is lost */
+            break;
+        }
+    if (fds[3].revents)
+        links_dispatch(service->links);
     if (fds[1].revents)
         take_decided(service);
     if (fds[0].revents)
         take_demands(service);
-    control_dispatch(service->control, fds + 3 + transports, controls);
+    control_dispatch(service->control, fds + OWN + transports, controls);
     if (fds[2].revents)
         take_signal(service);
 }
@@ -202,7 +212,9 @@ static void loop(struct service *service)
         const int64_t tries = local_tick(service->local);
         take_news(service); /* whatever happened may have begun to take something back */
         const int64_t latest = control_tick(service->control);
+        const int64_t linked = service->links ? links_tick(service->links) : sends;
         int64_t until = now() + (sends < tries ? sends : tries);
+        until = now() + linked < until ? now() + linked : until;
         until = service->due < until ? service->due : until;
         until = latest < until ? latest : until;
         wait_and_take(service, until);
@@ -270,6 +282,7 @@ static bool begin_agent(struct service *service, int64_t lease, int64_t grace)
     const struct agent_options options = {.protocol = protocol_of(service->options),
                                           .lease = lease,
                                           .grace = grace,
+                                          .links = service->links != NULL,
                                           .pages = service->pages.map->identity,
                                           .nonce = draw_nonce(),
                                           .known_view = known_view(service),
@@ -312,7 +325,8 @@ static bool open_all(struct service *service, char *trouble, size_t room)
                                         .lease = (int64_t)(asked->lease * 1e9),
                                         .grace = (int64_t)(asked->grace * 1e9)};
     service->transport = transport_open(asked->cluster, &events, trouble, room);
-    if (!service->transport || !open_files(service, &pages, trouble, room))
+    if (!service->transport || !open_files(service, &pages, trouble, room) ||
+        !linking_open(service, trouble, room))
         return false;
     if (!begin_agent(service, pages.lease, pages.grace)) {
         snprintf(trouble, room, "out of memory");
@@ -362,6 +376,7 @@ int service_run(const struct service_options *options)
     if (service.exit_code == EXIT_OK)
         go(&service);
     local_close(service.local);
+    links_close(service.links);
     transport_close(service.transport);
     return service.exit_code;
 }

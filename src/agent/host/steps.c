@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "agent/host/control.h"
+#include "agent/host/linking.h"
 #include "agent/host/local.h"
 #include "agent/host/transport.h"
 #include "common/clock.h"
@@ -84,6 +85,7 @@ static void carry_out(struct service *service, const struct agent_effect *effect
     case DO_PEER:
     case DO_FORGET_PEER:
     case DO_SEND_TO:
+        linking_do(service, effect);
         break;
     case DO_NAME:
         pages_name(pages, resource, its->name, its->length);

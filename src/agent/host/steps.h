@@ -19,6 +19,7 @@ struct service {
     struct pages pages;
     struct local *local;
     struct transport *transport;
+    struct links *links; /* NULL: there are none, by its options */
     struct control *control;
     struct view_file view_file;
     int64_t due; /* of the next ON_TICK: set by DO_WAKE */
