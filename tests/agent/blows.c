@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A storm: see blows.h. */
 #include "blows.h"
+#include <stdlib.h>
 
 enum { MS = 1000 * 1000, BLOWS = 60 };
 
@@ -85,6 +86,41 @@ static void strike(struct world *world)
     }
 }
 
+/* Nobody is cut off, but links fail all the time, and agents die: there are many passages. */
+static void strike_links(struct world *world)
+{
+    const unsigned number = (unsigned)world_draw(world, world->machines),
+                   other = (unsigned)world_draw(world, world->machines);
+    switch (world_draw(world, 10)) {
+    case 0:
+    case 1:
+        world_block(world, number, other, true);
+        break;
+    case 2:
+        world_unblock_all(world);
+        break;
+    case 3: /* and back at once, or soon */
+        if (!world->judge_deaths)
+            world_kill(world, number);
+        world_run(world, (int64_t)world_draw(world, 2) * (int64_t)world_draw(world, 1000) * MS);
+        world_start(world, number);
+        break;
+    case 4:
+        world_blink(world, number);
+        break;
+    case 5:
+        for (unsigned each = 0; each < world->machines; each++)
+            if (world->machine[each].inside)
+                world_die(world, each);
+        break;
+    case 6:
+        world->machine[number].deaf = !world->machine[number].deaf;
+        break;
+    default:
+        world_break(world, number, other);
+    }
+}
+
 static void mend(struct world *world)
 {
     for (unsigned number = 0; number < world->machines; number++) {
@@ -102,7 +138,7 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
     const unsigned sizes[] = {1, 2, 3, 3, 3, 5};
     world_begin(&world, sizes[seed % 6], protocol, seed + 1);
     world.local_processes = true;
-    world.shared_percent = protocol->exclusive_only ? 0 : seed % 2 * 40;
+    world.shared_percent = protocol->exclusive_only ? 0 : seed / 4 % 2 * 40;
     world.without |= without;
     world.judge_deaths = seed % 4 == 3;
     world.links = protocol->tells && seed % 5 != 4; /* the ledger alone is enough */
@@ -110,7 +146,10 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
         world_start(&world, number);
     for (unsigned blow = 0; blow < BLOWS && !world.violation; blow++) {
         world_run(&world, (int64_t)world_draw(&world, 1500) * MS);
-        strike(&world);
+        if (world.links && seed % 2)
+            strike_links(&world);
+        else
+            strike(&world);
     }
     mend(&world);
     if (seed % 3) /* else all must go by the ledger where links do not carry */
@@ -118,6 +157,17 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
     const bool all = world_until(&world, everybody_has_entered, 60000 * (int64_t)MS);
     snprintf(words, sizeof words, "%s",
              world.violation ? world.violation : "somebody never gets in");
+    if (getenv("STAT"))
+        for (unsigned n = 0; n < world.machines; n++) {
+            uint64_t r = 0, l = 0, sent = 0;
+            for (unsigned k = 0; k < SLOTS; k++) {
+                r += world.machine[n].agent.peer[k].resent;
+                l += world.machine[n].agent.peer[k].relayed;
+                sent += world.machine[n].agent.peer[k].sent;
+            }
+            fprintf(stderr, "seed %lu m %u sent %lu direct %lu resent %lu relayed %lu entries %u\n",
+                    seed, n, world.machine[n].agent.counters.sent, sent, r, l, world.entries);
+        }
     const bool holds = all && !world.violation;
     world_end(&world);
     return holds ? NULL : words;

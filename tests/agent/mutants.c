@@ -35,6 +35,16 @@ static const struct {
     {WITHOUT_SWEEPING, "sweeping"},
     {WITHOUT_DOUBTS, "doubts"},
     {WITHOUT_PARTING, "parting"},
+    {WITHOUT_CLOSING_LINKS, "closing links"},
+    {WITHOUT_RECEIVERS, "incarnation of receiver"},
+    {WITHOUT_HOLDING_EARLY, "holding what is early"},
+    {WITHOUT_WANT_AT_SUCCESSION, "want at a succession"},
+    {WITHOUT_WANT_LATER, "want of a ghost"},
+    {WITHOUT_DETOUR, "detour"},
+    {WITHOUT_LINK_NUMBERS, "numbers of a link"},
+    {WITHOUT_POSITION, "position in a renewal"},
+    {WITHOUT_LAST_WORDS_SAID, "last words"},
+    {WITHOUT_CONTEST, "contest by a request"},
 };
 
 static const struct message_protocol *const protocols[] = {
@@ -44,11 +54,14 @@ static const struct message_protocol *const protocols[] = {
 static void storm(const char *name, enum agent_rule rule, uint64_t seeds)
 {
     for (uint64_t seed = 0; seed < seeds; seed++) {
-        const char *what = blow(seed, protocols[seed % 4], rule);
+        /* over links there is one protocol */
+        const struct message_protocol *protocol =
+            rule >= WITHOUT_CLOSING_LINKS ? &carvalho_roucairol_protocol : protocols[seed % 4];
+        const char *what = blow(seed, protocol, rule);
         if (!what)
             continue;
-        printf("without %-22s %s, seed %llu: %s\n", name, protocols[seed % 4]->name,
-               (unsigned long long)seed, what);
+        printf("without %-22s %s, seed %llu: %s\n", name, protocol->name, (unsigned long long)seed,
+               what);
         fflush(stdout);
         _exit(1);
     }

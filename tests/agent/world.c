@@ -272,26 +272,41 @@ static void move_local(struct world *world, unsigned number)
         world_try_to_enter(world, number);
 }
 
+static void take_back_one(struct machine *machine, unsigned at)
+{
+    machine->taking_back[at] = false;
+    machine->passage++;
+    const bool death = machine->dead_inside && strcmp(machine->page[at].name, RESOURCE) == 0;
+    machine->dead_inside &= !death;
+    const bool withdrawn = world_withdraw(machine, at);
+    world_feed(machine, (struct agent_event){.kind = ON_TAKEN_BACK,
+                                             .resource = at,
+                                             .taken_back = {.withdrawn = withdrawn,
+                                                            .death = death,
+                                                            .number = machine->passage}});
+}
+
 static void take_back(struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++) {
         if (!machine->taking_back[at])
             continue;
-        if (machine->inside) {
+        if (machine->inside)
             world_feed(machine, (struct agent_event){.kind = ON_BUSY, .resource = at});
-            continue;
-        }
-        machine->taking_back[at] = false;
-        machine->passage++;
-        const bool death = machine->dead_inside && strcmp(machine->page[at].name, RESOURCE) == 0;
-        machine->dead_inside &= !death;
-        const bool withdrawn = world_withdraw(machine, at);
-        world_feed(machine, (struct agent_event){.kind = ON_TAKEN_BACK,
-                                                 .resource = at,
-                                                 .taken_back = {.withdrawn = withdrawn,
-                                                                .death = death,
-                                                                .number = machine->passage}});
+        else
+            take_back_one(machine, at);
     }
+}
+
+void world_go(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    world_feed(machine, (struct agent_event){.kind = ON_ENDING});
+    for (unsigned at = 0; at < machine->pages; at++)
+        if (machine->agent.resource[at].granted && !machine->inside)
+            take_back_one(machine, at);
+    world_feed(machine, (struct agent_event){.kind = ON_FAREWELL});
+    world_kill(world, number);
 }
 
 void world_deliver(struct machine *machine, struct address from, const void *bytes, size_t length)
@@ -335,7 +350,7 @@ void world_step(struct world *world)
     const unsigned number = (unsigned)world_draw(world, world->machines);
     struct machine *machine = &world->machine[number];
     const bool works = machine->running && !machine->stopped;
-    world->now += (int64_t)world_draw(world, 2 * MS);
+    world->now += (int64_t)world_draw(world, world->links ? MS / 2 : 2 * MS);
     switch (world_draw(world, world->links ? 14 : 8)) {
     case 0:
         move_local(world, number);

@@ -137,6 +137,8 @@ uint64_t world_draw(struct world *world, uint64_t below);
 
 void world_start(struct world *world, unsigned machine); /* an agent, new or anew */
 void world_kill(struct world *world, unsigned machine);  /* the agent, as by SIGKILL */
+/* As by SIGTERM: it takes back what is free, and says farewell. */
+void world_go(struct world *world, unsigned machine);
 /* The pages of a machine without an agent: removed, or the next agent looks elsewhere. Who is
  * inside by them stays. */
 void world_lose_pages(struct world *world, unsigned machine);
@@ -154,6 +156,8 @@ bool world_break(struct world *world, unsigned end, unsigned other);
 /* In one direction; connections stay, and no other is made. */
 void world_block(struct world *world, unsigned from, unsigned to, bool blocked);
 void world_unblock_all(struct world *world);
+/* Every agent has a connection with every other that it knows. */
+bool world_all_linked(struct world *world);
 
 /* An event for a machine's agent, at this moment; what it decides is carried out. */
 void world_feed(struct machine *machine, struct agent_event event);

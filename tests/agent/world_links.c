@@ -111,15 +111,22 @@ static uint32_t slot_at(const struct machine *other, const struct machine *machi
     return NO_SLOT;
 }
 
+static bool is_over(const struct end *end, bool if_forgotten)
+{
+    return !end->open || (if_forgotten && end->forgotten);
+}
+
+/* If there are many that nobody will hear of again, one of these. */
 static struct connection *unused(struct world *world)
 {
-    for (unsigned at = 0; at < CONNECTIONS_MOST; at++) {
-        struct connection *connection = &world->connection[at];
-        if (connection->used && !connection->end[0].open && !connection->end[1].open)
-            free_connection(connection);
-        if (!connection->used)
-            return connection;
-    }
+    for (unsigned which = 0; which < 2; which++)
+        for (unsigned at = 0; at < CONNECTIONS_MOST; at++) {
+            struct connection *connection = &world->connection[at];
+            if (is_over(&connection->end[0], which) && is_over(&connection->end[1], which))
+                free_connection(connection);
+            if (!connection->used)
+                return connection;
+        }
     return NULL;
 }
 
@@ -175,7 +182,7 @@ static void read_one(struct machine *machine, struct connection *connection, uns
     if (from->read < from->count && !world->blocked[from->machine][end->machine]) {
         const struct packet packet = from->sent[from->read++];
         feed(machine, ON_PACKET, end, &packet);
-    } else if (!from->open && from->read == from->count) {
+    } else if (from->read == from->count && (!from->open || end->forgotten)) {
         close_end(machine, end);
     }
 }
@@ -188,23 +195,35 @@ void links_step(struct world *world, struct machine *machine)
             dial(machine, slot);
         return;
     }
-    const unsigned first = (unsigned)world_draw(world, CONNECTIONS_MOST);
-    for (unsigned count = 0; count < CONNECTIONS_MOST; count++) {
-        struct connection *connection = &world->connection[(first + count) % CONNECTIONS_MOST];
-        for (unsigned side = 0; side < 2; side++) {
-            struct end *end = &connection->end[side];
-            if (!connection->used || !end->open || end->machine != machine->number)
-                continue;
-            if (!end->told)
-                accept_connection(machine, connection, end);
-            else
-                read_one(machine, connection, side);
-            return;
+    struct connection *chosen = NULL;
+    unsigned chosen_side = 0, candidates = 0;
+    for (unsigned at = 0; at < 2 * CONNECTIONS_MOST; at++) {
+        struct connection *connection = &world->connection[at / 2];
+        const struct end *end = &connection->end[at % 2];
+        if (connection->used && end->open && end->machine == machine->number &&
+            world_draw(world, ++candidates) == 0) {
+            chosen = connection;
+            chosen_side = at % 2;
         }
     }
+    if (chosen && chosen->end[chosen_side].told)
+        read_one(machine, chosen, chosen_side);
+    else if (chosen)
+        accept_connection(machine, chosen, &chosen->end[chosen_side]);
 }
 
 /* ---- what befalls them ---- */
+
+bool world_all_linked(struct world *world)
+{
+    for (unsigned number = 0; number < world->machines; number++)
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            const struct peer *peer = &world->machine[number].agent.peer[slot];
+            if (peer->used && !peer->link.up)
+                return false;
+        }
+    return true;
+}
 
 bool world_break(struct world *world, unsigned number, unsigned other)
 {

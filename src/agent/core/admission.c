@@ -87,14 +87,6 @@ static bool cannot_vouch(const struct agent *agent, struct address from, uint64_
     return false;
 }
 
-static uint32_t lowest_member(const struct agent *agent)
-{
-    for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (member_is_alive(&agent->member[slot]))
-            return slot;
-    return NO_SLOT;
-}
-
 static void say_of(struct agent *agent, enum agent_line line, struct address from)
 {
     struct agent_effect *effect = effect_say(agent, line);
@@ -126,12 +118,11 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
     }
     const void *endpoint = read_bytes(fields, sizeof(struct endpoint));
     struct reader deaths = *fields;
-    deaths_read(agent, NO_SLOT, fields);
+    deaths_read(agent, false, fields);
     struct reader doubtful = *fields;
     deaths_pass_doubtful(fields);
     members_succeed(agent, from.node, pages, fields, &doubtful);
-    /* before it joins: it is not the one who creates them */
-    deaths_read(agent, lowest_member(agent), &deaths);
+    deaths_read(agent, true, &deaths);
     const uint32_t slot = members_add(agent, from, incarnation, pages);
     if (slot == NO_SLOT) {
         say_of(agent, LINE_NO_SLOT, from);

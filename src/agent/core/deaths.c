@@ -24,11 +24,11 @@ void deaths_sweep(struct agent *agent, struct resource *resource)
     effect_on(agent, DO_TAKE_BACK, resource);
 }
 
-static void apply(struct agent *agent, uint32_t creator, const char *name, size_t length)
+static void apply(struct agent *agent, const char *name, size_t length)
 {
     struct resource *resource = names_find(agent, name, length);
     if (!resource || !resource->in_group)
-        resource = resources_create(agent, name, length, creator);
+        resource = resources_create(agent, name, length);
     if (!resource || resource->told)
         return;
     if (agent_is_apart(agent)) {
@@ -82,25 +82,24 @@ void deaths_pass_doubtful(struct reader *fields)
         read_text(fields, &name);
 }
 
-/* With NO_SLOT they are passed over. */
-void deaths_read(struct agent *agent, uint32_t creator, struct reader *fields)
+void deaths_read(struct agent *agent, bool count_them, struct reader *fields)
 {
     const uint64_t last_view = read_u64(fields);
     const uint32_t count = read_u32(fields);
     for (uint32_t at = 0; at < count && !fields->bad; at++) {
         const char *name;
         const size_t length = read_text(fields, &name);
-        if (!fields->bad && creator != NO_SLOT && last_view < agent->founded)
-            apply(agent, creator, name, length);
+        if (!fields->bad && count_them && last_view < agent->founded)
+            apply(agent, name, length);
     }
 }
 
-void deaths_record(struct agent *agent, uint32_t slot, struct reader *fields)
+void deaths_record(struct agent *agent, struct reader *fields)
 {
     const char *name;
     const size_t length = read_text(fields, &name);
     if (!fields->bad)
-        apply(agent, slot, name, length);
+        apply(agent, name, length);
 }
 
 static void put_died(struct agent *agent, const struct resource *resource)
@@ -183,7 +182,7 @@ void deaths_begin(struct agent *agent)
     for (unsigned at = 0; at < agent->resources; at++)
         if (is_untold(agent, &agent->resource[at])) {
             agent->resource[at].death = false;
-            apply(agent, agent->self, agent->resource[at].name, agent->resource[at].length);
+            apply(agent, agent->resource[at].name, agent->resource[at].length);
         }
     deaths_settle(agent);
 }

@@ -63,10 +63,10 @@ static void take_member_record(struct agent *agent, uint32_t slot, enum record_k
         members_ghost(agent, slot, fields);
         break;
     case RECORD_DIED:
-        deaths_record(agent, slot, fields);
+        deaths_record(agent, fields);
         break;
     case RECORD_CREATION:
-        resources_creation(agent, slot, fields);
+        resources_creation(agent, fields);
         break;
     case RECORD_PROTOCOL:
         if (!agent_is_apart(agent))

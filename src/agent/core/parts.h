@@ -84,9 +84,8 @@ void names_refuse(struct agent *agent, struct resource *resource);
 /* resources.c: those of the group, and their protocols */
 void resources_write_state(struct agent *agent, struct parcel *out);
 bool resources_read_state(struct agent *agent, struct reader *fields);
-struct resource *resources_create(struct agent *agent, const char *name, size_t length,
-                                  uint32_t creator);
-void resources_creation(struct agent *agent, uint32_t slot, struct reader *fields);
+struct resource *resources_create(struct agent *agent, const char *name, size_t length);
+void resources_creation(struct agent *agent, struct reader *fields);
 void resources_joined(struct agent *agent, uint32_t slot);
 /* `death`: it may have been inside; in the agreed order, if it had it or waited. Over links,
  * `words` is what it knew of deaths, or NULL. */
@@ -132,9 +131,9 @@ void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, str
 /* deaths.c: those inside that nobody has been told of */
 void deaths_sweep(struct agent *agent, struct resource *resource);
 void deaths_found(struct agent *agent, struct resource *resource);
-void deaths_write(struct agent *agent); /* into a HELLO */
-void deaths_read(struct agent *agent, uint32_t creator, struct reader *fields);
-void deaths_record(struct agent *agent, uint32_t slot, struct reader *fields);
+void deaths_write(struct agent *agent);                                        /* into a HELLO */
+void deaths_read(struct agent *agent, bool count_them, struct reader *fields); /* or pass over */
+void deaths_record(struct agent *agent, struct reader *fields);
 void deaths_begin(struct agent *agent);        /* a group that I found */
 void deaths_settle(struct agent *agent);       /* a group that I have joined */
 void deaths_note_holders(struct agent *agent); /* before it is forgotten */

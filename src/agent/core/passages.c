@@ -55,7 +55,9 @@ static uint32_t successor_of(const struct agent *agent, uint32_t ghost)
 static void say_note(struct agent *agent, const struct resource *resource, uint32_t slot,
                      enum record_kind kind)
 {
-    peers_say(agent, slot, &(struct said){.kind = (uint8_t)kind, .index = resource->index});
+    peers_say(agent, slot,
+              &(struct said){
+                  .kind = (uint8_t)kind, .index = resource->index, .created = resource->created});
 }
 
 static void want_of(struct agent *agent, const struct resource *resource, uint32_t ghost)
@@ -90,6 +92,7 @@ static void say_message(struct agent *agent, const struct resource *resource,
                               .what = message->kind,
                               .mode = message->mode,
                               .index = resource->index,
+                              .created = resource->created,
                               .number = message->number,
                               .view = message->view,
                               .fence = message->fence,
@@ -305,6 +308,10 @@ void passages_take(struct agent *agent, uint32_t slot, const struct said *said)
     struct resource *resource = said->index < agent->group_count ? agent->group[said->index] : NULL;
     if (!resource || !resource->state || !(resource->members & slot_bit(slot)))
         return;
+    if (resource->created != said->created) { /* A1: one of us has missed a CREATION */
+        group_restart(agent, CUT_MISSED);
+        return;
+    }
     agent->counters.received++;
     if (said->kind == RECORD_PROTOCOL)
         take_message(agent, resource, slot, said);

@@ -114,6 +114,7 @@ static void put_packet(struct parcel *out, const struct peer *peer, struct link_
     parcel_u8(out, said->what);
     parcel_u8(out, said->mode);
     parcel_u32(out, said->index);
+    parcel_u64(out, said->created);
     parcel_u64(out, said->number);
     parcel_u64(out, said->view);
     parcel_u64(out, said->fence);
@@ -150,35 +151,42 @@ static void send_by_ledger(struct agent *agent, uint32_t slot)
     }
 }
 
-/* As much as there is room for: the rest goes with the next step. */
-static void send_directly(struct agent *agent, uint32_t slot)
+/* One packet of the host's; false: there is nothing more to be sent, or no room. */
+static bool send_some(struct agent *agent, uint32_t slot)
 {
-    enum { PACKET_MOST = 128 };
+    enum { PACKET_ROOM = 128 };
     struct peer *peer = &agent->peer[slot];
     struct parcel *out = &agent->direct;
-    const size_t begin = out->length;
+    const size_t begin = out->length, left = out->room - begin,
+                 end = begin + (left < SENT_MOST ? left : (size_t)SENT_MOST);
     struct link_packet packet;
-    if (out->room - begin < sizeof(struct link_head) + PACKET_MOST)
-        return;
     const struct link_head head = {
         .magic = LINK_MAGIC, .from = agent->incarnation, .to = peer->incarnation};
+    if (left < sizeof head + PACKET_ROOM)
+        return false;
     parcel_put(out, &head, sizeof head);
-    const size_t empty = out->length;
-    while (out->room - out->length >= PACKET_MOST &&
-           next_packet(agent, peer, LINK_DIRECTLY, &packet)) {
+    while (end - out->length >= PACKET_ROOM && next_packet(agent, peer, LINK_DIRECTLY, &packet)) {
         put_packet(out, peer, packet);
         peer->resent += packet.number && packet.number <= peer->sent;
         peer->sent = packet.number > peer->sent ? packet.number : peer->sent;
     }
-    if (out->length == empty) {
+    if (out->length == begin + sizeof head) {
         out->length = begin;
-        return;
+        return false;
     }
     struct agent_effect *effect = effect_add(agent, DO_SEND_TO);
     effect->send_to.slot = slot;
     effect->send_to.incarnation = peer->incarnation;
     effect->send_to.bytes = out->bytes + begin;
     effect->send_to.length = out->length - begin;
+    return true;
+}
+
+/* As much as there is room for: the rest goes with the next step. */
+static void send_directly(struct agent *agent, uint32_t slot)
+{
+    while (send_some(agent, slot)) {
+    }
 }
 
 static bool owes(const struct peer *peer)
@@ -224,6 +232,8 @@ int64_t peers_due(const struct agent *agent)
         const struct peer *peer = &agent->peer[slot];
         if (!peer->used)
             continue;
+        if (peer->link.up && peer->link.sent[LINK_DIRECTLY] < peer->link.said)
+            return agent->now;
         const int64_t doubt =
             waits_for_answer(peer) ? peer->since + (int64_t)DOUBT_MS * MS : INT64_MAX;
         const int64_t answer = owes(peer) ? peer->answer_due : INT64_MAX;
@@ -253,6 +263,7 @@ static bool read_packet(struct reader *fields, struct link_packet *packet, struc
     said->what = read_u8(fields);
     said->mode = read_u8(fields);
     said->index = read_u32(fields);
+    said->created = read_u64(fields);
     said->number = read_u64(fields);
     said->view = read_u64(fields);
     said->fence = read_u64(fields);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Resources of the group: how they come to be, and how they end.
  *
- * A resource comes into being at the CREATION of its name, by the order of its views: its creator
- * is the first member, and all others join it one after the other. So a protocol needs no beginning
+ * A resource comes into being at the CREATION of its name, by the order of its views: the eldest
+ * member is the first, and all others join it one after the other. So a protocol needs no beginning
  * other than joining, which is checked.
  */
 #include "agent/core/parts.h"
@@ -11,12 +11,15 @@
 
 static void begin(struct agent *agent, struct resource *resource, uint64_t members, uint64_t view)
 {
+    /* the protocol looks after what was said to an earlier incarnation as well */
+    const uint64_t without = is_without(agent, WITHOUT_RECEIVERS) ? WITHOUT_INCARNATIONS : 0;
     const struct beginning how = {.self = agent->self,
                                   .nodes = SLOTS,
                                   .agreed = true,
                                   .apart = agent_is_apart(agent),
                                   .view = view,
-                                  .members = &members};
+                                  .members = &members,
+                                  .without = without};
     const size_t words = agent->options.protocol->words(SLOTS);
     resource->state = agent->states + resource->index * words;
     memset(resource->state, 0, words * sizeof *resource->state);
@@ -36,14 +39,29 @@ static struct resource *add_to_group(struct agent *agent, const char *name, size
     return resource;
 }
 
-/* The creator first, the others join it in order of their slots, each with a view of its own. */
-static void create(struct agent *agent, struct resource *resource, uint32_t creator)
+/* Those who are members, the eldest first. */
+static uint32_t by_seniority(const struct agent *agent, uint32_t order[SLOTS])
 {
-    uint32_t order[SLOTS], count = 0;
-    order[count++] = creator;
-    for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (agent->member[slot].used && !agent->member[slot].ghost && slot != creator)
-            order[count++] = slot;
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        if (!member_is_alive(&agent->member[slot]))
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && agent->member[order[at - 1]].joined > agent->member[slot].joined; at--)
+            order[at] = order[at - 1];
+        order[at] = slot;
+    }
+    return count;
+}
+
+/* The eldest first, the others join it in order of seniority, each with a view of its own. It does
+ * not matter who creates it: should one have missed another's CREATION, and take its own for the
+ * first, it still has nobody's permission without a word from them, and by that word it finds out.
+ */
+static void create(struct agent *agent, struct resource *resource)
+{
+    uint32_t order[SLOTS];
+    const uint32_t count = by_seniority(agent, order);
     for (uint32_t at = 0; at < count; at++) {
         agent->view++;
         resource->members |= slot_bit(order[at]);
@@ -57,21 +75,21 @@ static void create(struct agent *agent, struct resource *resource, uint32_t crea
     if (agent->view > agent->known_view)
         agent->known_view = agent->view;
     effect_add(agent, DO_KEEP_VIEW)->view = agent->view;
+    resource->created = agent->view;
     resource->told = false;
     if (resource->death) /* of an earlier group: who knows of it says so (deaths.c) */
         effect_tell_death(agent, resource, false);
 }
 
-struct resource *resources_create(struct agent *agent, const char *name, size_t length,
-                                  uint32_t creator)
+struct resource *resources_create(struct agent *agent, const char *name, size_t length)
 {
     struct resource *resource = add_to_group(agent, name, length);
     if (resource)
-        create(agent, resource, creator);
+        create(agent, resource);
     return resource;
 }
 
-void resources_creation(struct agent *agent, uint32_t slot, struct reader *fields)
+void resources_creation(struct agent *agent, struct reader *fields)
 {
     const char *name;
     const size_t length = read_text(fields, &name);
@@ -80,7 +98,7 @@ void resources_creation(struct agent *agent, uint32_t slot, struct reader *field
     struct resource *resource = names_find(agent, name, length);
     if ((!resource || !resource->in_group) && agent->group_count < RESOURCES_MOST && length >= 1 &&
         length <= PERMISSION_NAME_MOST) {
-        resource = resources_create(agent, name, length, slot);
+        resource = resources_create(agent, name, length);
         if (!resource) { /* the others have it, and would wait for my answers */
             group_restart(agent, CUT_NO_ROOM);
             return;
@@ -108,6 +126,7 @@ void resources_write_state(struct agent *agent, struct parcel *out)
         const struct resource *resource = agent->group[at];
         parcel_text(out, resource->name, resource->length);
         parcel_u8(out, (uint8_t)(resource->death | resource->told << 1));
+        parcel_u64(out, resource->created);
         parcel_u64(out, resource->members);
         for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
             parcel_u64(out, resource->waiting[mode]);
@@ -130,6 +149,7 @@ bool resources_read_state(struct agent *agent, struct reader *fields)
         if (!agent_is_apart(agent) || !resource->granted)
             effect_tell_death(agent, resource, flags & 1 && !agent_is_apart(agent));
         resource->told = flags >> 1 & 1;
+        resource->created = read_u64(fields);
         resource->members = read_u64(fields);
         for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
             resource->waiting[mode] = read_u64(fields);

@@ -21,6 +21,7 @@ enum {
     /* messages to one member that it has not acknowledged: of each resource, a few */
     SAID_MOST = 4 * RESOURCES_MOST,
     DIRECT_ROOM = 1 << 20, /* for what goes over links in one step */
+    SENT_MOST = 1 << 16,   /* of it, in one DO_SEND_TO */
     HELD_ROOM = 1 << 18,   /* for what came over links before the CREATION that it is about */
     ENDPOINT_ROOM = 24,
     KEPT_ROOM = 16 << 20 /* for what is delivered between my HELLO and the STATE */
@@ -110,6 +111,7 @@ struct said {
     uint8_t kind;       /* enum record_kind: RECORD_PROTOCOL, RECORD_WANT or RECORD_BUSY */
     uint8_t what, mode; /* of the protocol's message */
     uint32_t index;     /* of the resource, in agent->group */
+    uint64_t created;   /* its: who has another at this index has missed something */
     uint64_t number, view, fence, died, told;
 };
 
@@ -159,6 +161,7 @@ struct resource {
     bool death;       /* somebody died inside, and nobody has been told */
     bool told;        /* somebody has, since the resource came into being in this group */
     uint32_t index;   /* in agent->group */
+    uint64_t created; /* the view with which it came into being */
     uint64_t members; /* slots, ghosts too */
     /* slots: set by a BUSY of another machine's, cleared when it gives way */
     uint64_t busy_elsewhere;

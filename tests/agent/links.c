@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* The agent on two planes: what goes over links, what becomes of it when they fail, and what nobody
+ * overhears. */
+#include "scene.h"
+
+static void begin_linked(unsigned machines)
+{
+    begin(machines);
+    assert_true(world_until(&world, world_all_linked, SECONDS(5)));
+}
+
+static void block_both_ways(unsigned machine, unsigned other, bool blocked)
+{
+    world_block(&world, machine, other, blocked);
+    world_block(&world, other, machine, blocked);
+}
+
+static uint64_t relayed(void)
+{
+    uint64_t count = 0;
+    for (unsigned machine = 0; machine < world.machines; machine++)
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            count += world.machine[machine].agent.peer[slot].relayed;
+    return count;
+}
+
+static bool has_given_up(struct world *its)
+{
+    return !world_has(its, 0, RESOURCE);
+}
+
+static bool nothing_to_come(struct world *its)
+{
+    for (unsigned machine = 0; machine < its->machines; machine++)
+        if (its->machine[machine].running && its->machine[machine].cursor < its->logged)
+            return false;
+    return true;
+}
+
+/* Nobody hears anything by the ledger: what is handed over goes by links alone. */
+static void test_handed_over_by_links(void **state)
+{
+    (void)state;
+    begin_linked(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    world_leave(&world, 0);
+    for (unsigned machine = 0; machine < 3; machine++)
+        world.machine[machine].deaf = true; /* to the ledger */
+    for (unsigned round = 1; round < 5; round++) {
+        assert_true(enters(round % 3, PERMISSION_EXCLUSIVE));
+        world_leave(&world, round % 3);
+    }
+    end();
+}
+
+/* No link anywhere, or none between two, or one that carries one way only: everybody gets in. */
+static void test_where_links_do_not_carry(void **state)
+{
+    (void)state;
+    for (unsigned which = 0; which < 4; which++) {
+        if (which == 0) {
+            world_begin(&world, 3, &carvalho_roucairol_protocol, 11);
+            for (unsigned machine = 0; machine < 9; machine++)
+                world_block(&world, machine / 3, machine % 3, true);
+            for (unsigned machine = 0; machine < 3; machine++)
+                world_start(&world, machine);
+            assert_true(world_until(&world, world_all_ready, SECONDS(20)));
+        } else {
+            begin_linked(3);
+            world_block(&world, 0, 1, true); /* the connection stays, and is silent */
+            if (which == 2)
+                world_block(&world, 1, 0, true);
+            if (which == 3)
+                assert_true(world_break(&world, 1, 0)); /* at one end: the other does not know */
+        }
+        for (unsigned round = 0; round < 9; round++) {
+            assert_true(enters(round % 3, PERMISSION_EXCLUSIVE));
+            world_leave(&world, round % 3);
+        }
+        assert_true(relayed() > 0);
+        end();
+    }
+}
+
+/* A connection breaks with messages unread, again and again. */
+static void test_a_link_that_flaps(void **state)
+{
+    (void)state;
+    begin_linked(3);
+    const uint64_t incarnation = world.machine[1].agent.incarnation;
+    for (unsigned round = 0; round < 60; round++) {
+        world_want(&world, round % 3, PERMISSION_EXCLUSIVE);
+        world_run(&world, (int64_t)world_draw(&world, 4) * MS);
+        world_break(&world, round % 3, (round + 1) % 3);
+        assert_true(enters(round % 3, PERMISSION_EXCLUSIVE));
+        world_leave(&world, round % 3);
+    }
+    assert_true(world.machine[1].agent.incarnation == incarnation); /* nobody is cut for it */
+    end();
+}
+
+/* What was said to an agent before it was cut off reaches it when it is a member again: it was not
+ * meant for that. */
+static void test_said_to_an_earlier_incarnation(void **state)
+{
+    (void)state;
+    begin_linked(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    world_want(&world, 1, PERMISSION_EXCLUSIVE);
+    world_run(&world, SECONDS(1));
+    world_block(&world, 0, 1, true);
+    world.machine[1].deaf = true;
+    world_leave(&world, 0);
+    assert_true(world_until(&world, has_given_up, SECONDS(1)));
+    world_blink(&world, 1); /* and does not hear by the ledger that it has it */
+    world.machine[1].deaf = false;
+    world.machine[1].wants = false;
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    world_want(&world, 1, PERMISSION_EXCLUSIVE);
+    world_run(&world, SECONDS(1));
+    world_block(&world, 0, 1, false); /* here it comes */
+    world_run(&world, SECONDS(2));
+    assert_true(world_holds(&world, 0));
+    world_leave(&world, 0);
+    whose = 1;
+    assert_true(world_until(&world, is_inside, SECONDS(5)));
+    end();
+}
+
+static bool first_has_another(struct world *its)
+{
+    return world_has(its, 0, "another");
+}
+
+/* A request overtakes the CREATION of what it is about: it is held, not dropped. */
+static void test_earlier_than_its_name(void **state)
+{
+    (void)state;
+    begin_linked(3);
+    world_until(&world, nothing_to_come, SECONDS(1));
+    world.machine[0].deaf = true; /* the eldest, who has what is new */
+    whose = 1;
+    world_want(&world, 1, PERMISSION_EXCLUSIVE);
+    world_run(&world, world.lease / 8);
+    assert_false(world_holds(&world, 1));
+    assert_true(world.machine[0].agent.held_length > 0);
+    world.machine[0].deaf = false;
+    assert_true(world_until(&world, is_inside, SECONDS(5)));
+    assert_true(world_want_another(&world, 0, "another")); /* and the link goes on */
+    assert_true(world_until(&world, first_has_another, SECONDS(5)));
+    end();
+}
+
+static bool last_is_member_without_a_lease(struct world *its)
+{
+    const struct machine *last = &its->machine[2];
+    return last->running && agent_is_member(&last->agent) && last->agent.deadline == 0;
+}
+
+/* A member that can write to the ledger, and not read it, renews for ever. Who joins after it is
+ * waited for by nobody, but waits for it. */
+static void test_a_member_that_hears_nothing(void **state)
+{
+    (void)state;
+    begin(3);
+    world_kill(&world, 2);
+    world_start(&world, 2);
+    assert_true(world_until(&world, last_is_member_without_a_lease, SECONDS(5)));
+    world.machine[2].deaf = true;
+    world_kill(&world, 1);
+    world_start(&world, 1);
+    assert_true(enters(1, PERMISSION_EXCLUSIVE));
+    world.machine[2].deaf = false;
+    world_leave(&world, 1);
+    assert_true(enters(2, PERMISSION_EXCLUSIVE));
+    end();
+}
+
+/* Who waits for what an agent's predecessor has: it has asked before that came back, or asks
+ * afterwards. */
+static void test_wanted_of_a_ghost(void **state)
+{
+    (void)state;
+    for (unsigned later = 0; later < 2; later++) {
+        begin_linked(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        if (!later) {
+            world_want(&world, 1, PERMISSION_EXCLUSIVE);
+            world_run(&world, SECONDS(1) / 2);
+        }
+        world_kill(&world, 0);
+        world_start(&world, 0);
+        world_run(&world, SECONDS(2));
+        assert_true(world_holds(&world, 0));
+        world_leave(&world, 0);
+        assert_true(enters(1, PERMISSION_EXCLUSIVE));
+        assert_int_equal(world.machine[1].deaths_told, 0);
+        end();
+    }
+}
+
+/* Somebody dies inside, and its agent goes by itself, or is killed when it has just found out: who
+ * enters next is told. */
+static void test_last_words(void **state)
+{
+    (void)state;
+    for (unsigned killed = 0; killed < 2; killed++)
+        for (unsigned first = 1; first < 3; first++) {
+            begin_linked(3);
+            assert_true(enters(0, PERMISSION_EXCLUSIVE));
+            world_run(&world, SECONDS(1) / 10);
+            world_die(&world, 0);
+            if (killed) {
+                block_both_ways(0, first, true);
+                world_want(&world, first, PERMISSION_EXCLUSIVE);
+                assert_true(world_until(&world, has_given_up, SECONDS(5)));
+                world_kill(&world, 0); /* before it could say so */
+                world_start(&world, 0);
+            } else {
+                world_go(&world, 0);
+            }
+            assert_true(enters(first, PERMISSION_EXCLUSIVE));
+            assert_int_equal(world.machine[first].deaths_told, 1);
+            world_leave(&world, first);
+            assert_true(enters(3 - first, PERMISSION_EXCLUSIVE));
+            assert_int_equal(world.machine[3 - first].deaths_told, 0);
+            end();
+        }
+}
+
+/* Nobody died: an agent that is killed while its machine has nothing raises no alarm, whoever used
+ * what last. */
+static void test_no_alarm_without_a_death(void **state)
+{
+    (void)state;
+    begin_linked(3);
+    for (unsigned machine = 0; machine < 3; machine++) {
+        assert_true(enters(machine, PERMISSION_EXCLUSIVE));
+        world_leave(&world, machine);
+    }
+    world_run(&world, SECONDS(1) / 10);
+    world_kill(&world, 1);
+    world_start(&world, 1);
+    assert_true(world_until(&world, world_all_ready, SECONDS(5)));
+    world_go(&world, 2);
+    for (unsigned round = 0; round < 4; round++) {
+        assert_true(enters(round % 2, PERMISSION_EXCLUSIVE));
+        assert_int_equal(world.machine[round % 2].deaths_told, 0);
+        world_leave(&world, round % 2);
+    }
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_handed_over_by_links),
+        cmocka_unit_test(test_where_links_do_not_carry),
+        cmocka_unit_test(test_a_link_that_flaps),
+        cmocka_unit_test(test_said_to_an_earlier_incarnation),
+        cmocka_unit_test(test_earlier_than_its_name),
+        cmocka_unit_test(test_a_member_that_hears_nothing),
+        cmocka_unit_test(test_wanted_of_a_ghost),
+        cmocka_unit_test(test_last_words),
+        cmocka_unit_test(test_no_alarm_without_a_death),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
