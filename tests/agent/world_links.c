@@ -165,7 +165,8 @@ static void accept_connection(struct machine *machine, struct connection *connec
         for (unsigned side = 0; side < 2; side++) {
             struct end *old = &world->connection[at].end[side];
             if (&world->connection[at] != connection && world->connection[at].used &&
-                old->machine == end->machine && old->slot == end->slot && old->told)
+                old->machine == end->machine && old->slot == end->slot && old->told &&
+                !old->forgotten)
                 old->open = false;
         }
     end->told = true;
