@@ -127,6 +127,38 @@ static void test_said_to_an_earlier_incarnation(void **state)
     end();
 }
 
+static bool last_has_given_up(struct world *its)
+{
+    return !world_has(its, 2, RESOURCE);
+}
+
+/* What an agent said before it was killed comes when there is another in its place. */
+static void test_said_by_an_earlier_incarnation(void **state)
+{
+    (void)state;
+    begin_linked(3);
+    assert_true(enters(2, PERMISSION_EXCLUSIVE));
+    world_leave(&world, 2);
+    world_block(&world, 2, 1, true);
+    world_want(&world, 1, PERMISSION_EXCLUSIVE);
+    assert_true(world_until(&world, last_has_given_up, SECONDS(5)));
+    world_kill(&world, 2); /* before it says it by the ledger */
+    world_start(&world, 2);
+    whose = 1;
+    assert_true(world_until(&world, is_inside, SECONDS(5)));
+    world_leave(&world, 1);
+    assert_true(enters(2, PERMISSION_EXCLUSIVE));
+    world_want(&world, 1, PERMISSION_EXCLUSIVE);
+    world_run(&world, SECONDS(1));
+    world_block(&world, 2, 1, false); /* here it comes */
+    world_run(&world, SECONDS(2));
+    assert_true(world_holds(&world, 2));
+    world_leave(&world, 2);
+    whose = 1;
+    assert_true(world_until(&world, is_inside, SECONDS(5)));
+    end();
+}
+
 static bool first_has_another(struct world *its)
 {
     return world_has(its, 0, "another");
@@ -258,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_where_links_do_not_carry),
         cmocka_unit_test(test_a_link_that_flaps),
         cmocka_unit_test(test_said_to_an_earlier_incarnation),
+        cmocka_unit_test(test_said_by_an_earlier_incarnation),
         cmocka_unit_test(test_earlier_than_its_name),
         cmocka_unit_test(test_a_member_that_hears_nothing),
         cmocka_unit_test(test_wanted_of_a_ghost),

@@ -18,7 +18,7 @@ static const char *disagreement(const struct agent *agent, struct reader *fields
     if (lease != (uint64_t)agent->options.lease || grace != (uint64_t)agent->options.grace)
         return "another lease or grace";
     if (apart != agent_is_apart(agent))
-        return apart ? "no links: --ring" : "links, and no --ring";
+        return apart ? "no links (--no-links)" : "links (no --no-links)";
     return NULL;
 }
 
