@@ -227,7 +227,8 @@ void deaths_told(struct agent *agent, struct resource *resource)
     if (!resource->death || !resource->granted)
         return;
     if (resource->mode == PERMISSION_EXCLUSIVE)
-        notes_put(agent, RECORD_TOLD, resource, 0);
+        notes_put_told(agent, resource,
+                       resource->ghost >= 0 ? resource->base - 1 : resource->dying);
     if (resource->ghost >= 0) {
         effect_tell_death(agent, resource, false);
     } else {

@@ -2,12 +2,16 @@
 /* Members: how they get a slot, and how they cease to be. Each change is a view. */
 #include "agent/core/parts.h"
 
+void members_keep_view(struct agent *agent, uint64_t view)
+{
+    agent->known_view = view > agent->known_view ? view : agent->known_view;
+    effect_add(agent, DO_KEEP_VIEW)->view = view;
+}
+
 void members_next_view(struct agent *agent)
 {
     agent->view++;
-    if (agent->view > agent->known_view)
-        agent->known_view = agent->view;
-    effect_add(agent, DO_KEEP_VIEW)->view = agent->view;
+    members_keep_view(agent, agent->view);
 }
 
 bool member_is_alive(const struct member *member)

@@ -101,8 +101,7 @@ void newcomer_state(struct agent *agent, struct reader *fields)
         group_restart(agent, CUT_BAD_STATE);
         return;
     }
-    effect_add(agent, DO_KEEP_VIEW)->view = view;
-    agent->known_view = view > agent->known_view ? view : agent->known_view;
+    members_keep_view(agent, view);
     parcel_begin(&agent->out);
     deaths_settle(agent);
     joining_become_member(agent);

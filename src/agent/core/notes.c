@@ -12,6 +12,29 @@ void notes_put(struct agent *agent, enum record_kind kind, const struct resource
     parcel_end_record(&agent->out);
 }
 
+void notes_put_told(struct agent *agent, const struct resource *resource, uint64_t number)
+{
+    parcel_record(&agent->out, RECORD_TOLD);
+    parcel_u32(&agent->out, resource->index);
+    parcel_u8(&agent->out, 0);
+    parcel_u64(&agent->out, number);
+    parcel_end_record(&agent->out);
+}
+
+/* Somebody has been told: the others need not go on saying that nobody was. */
+static void note_told(struct agent *agent, struct resource *resource, struct reader *fields)
+{
+    resource->told = true;
+    if (!agent_is_apart(agent)) {
+        effect_tell_death(agent, resource, false);
+        return;
+    }
+    const uint64_t number = read_u64(fields);
+    struct node *node = resource_node(resource);
+    node->told = number > node->told ? number : node->told;
+    deaths_publish(agent, resource);
+}
+
 void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode)
 {
     resource->waiting[mode == PERMISSION_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE] |=
@@ -72,9 +95,7 @@ void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, str
     case RECORD_BUSY:
         notes_busy(agent, resource, slot);
         break;
-    default: /* RECORD_TOLD. Over links the protocol says which deaths nobody has been told of. */
-        resource->told = true;
-        if (!agent_is_apart(agent))
-            effect_tell_death(agent, resource, false);
+    default: /* RECORD_TOLD */
+        note_told(agent, resource, fields);
     }
 }

@@ -53,6 +53,8 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
 
 /* members.c: how one gets a slot, and ceases to be a member */
 void members_next_view(struct agent *agent);
+/* There has been this one: what begins after all are restarted begins above it. */
+void members_keep_view(struct agent *agent, uint64_t view);
 uint32_t members_add(struct agent *agent, struct address address, uint64_t incarnation,
                      uint64_t pages); /* a slot, or NO_SLOT */
 /* `kept`: what the successor has, or owes; `doubtful`: where somebody may have died. */
@@ -125,6 +127,8 @@ void peers_tick(struct agent *agent);
 void notes_put(struct agent *agent, enum record_kind kind, const struct resource *resource,
                uint8_t value);
 void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode);
+/* Over links: of all deaths up to this number somebody has been told. */
+void notes_put_told(struct agent *agent, const struct resource *resource, uint64_t number);
 void notes_busy(struct agent *agent, struct resource *resource, uint32_t slot);
 void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, struct reader *fields);
 

@@ -298,6 +298,9 @@ static void take_message(struct agent *agent, struct resource *resource, uint32_
                                     .told = said->told};
     if (!message_makes_sense(agent->options.protocol, SLOTS, &message, 0))
         return;
+    /* it may have come before the change, and the fence that it brings is of that view */
+    if (message.fence >> FENCE_VIEW_SHIFT > agent->known_view)
+        members_keep_view(agent, message.fence >> FENCE_VIEW_SHIFT);
     if (message.kind == MESSAGE_REPLY)
         resource->busy_elsewhere &= ~slot_bit(slot);
     passages_step(agent, resource, &(struct event){.kind = EVENT_MESSAGE, .message = &message});

@@ -232,7 +232,8 @@ int64_t peers_due(const struct agent *agent)
         const struct peer *peer = &agent->peer[slot];
         if (!peer->used)
             continue;
-        if (peer->link.up && peer->link.sent[LINK_DIRECTLY] < peer->link.said)
+        if (peer->link.up && peer->link.sent[LINK_DIRECTLY] < peer->link.said &&
+            peer->link.acknowledged < peer->link.said)
             return agent->now;
         const int64_t doubt =
             waits_for_answer(peer) ? peer->since + (int64_t)DOUBT_MS * MS : INT64_MAX;

@@ -72,9 +72,7 @@ static void create(struct agent *agent, struct resource *resource)
                 agent, resource,
                 &(struct event){.kind = EVENT_JOINED, .node = order[at], .view = agent->view});
     }
-    if (agent->view > agent->known_view)
-        agent->known_view = agent->view;
-    effect_add(agent, DO_KEEP_VIEW)->view = agent->view;
+    members_keep_view(agent, agent->view);
     resource->created = agent->view;
     resource->told = false;
     if (resource->death) /* of an earlier group: who knows of it says so (deaths.c) */
