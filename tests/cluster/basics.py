@@ -164,6 +164,21 @@ class Basics(ClusterTest):
             self.skipTest("needs curl")
         self.assertRegex(shown.stdout, r"(?m)^# TYPE afteryou_\w+ (counter|gauge)$")
         self.assertRegex(shown.stdout, r"(?m)^afteryou_\w*quor\w*(\{.*\})? 1$")
+        self.assertRegex(shown.stdout, r"(?m)^afteryou_agent_links\{.*\} 2$")
+
+    def test_each_machine_is_linked_with_the_others(self):
+        a = self.cluster.machines[0]
+
+        def linked():
+            shown = self.afteryou(a, "status", "--cluster", self.cluster.name, "--json")
+            machines = json.loads(shown.stdout)["machines"]
+            return machines if all(peer["up"] and peer["round_trip_seconds"] for machine in machines for peer in machine["peers"]) else None
+        machines = wait_until(linked, "all links are up, and measured")
+        self.assertEqual({machine["machine"]: sorted(peer["machine"] for peer in machine["peers"]) for machine in machines},
+                         {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b"]})
+        self.assertEqual({machine["links"] for machine in machines}, {"secured"})
+        shown = self.afteryou(a, "status", "--cluster", self.cluster.name)
+        self.assertRegex(shown.stdout, r"(?m)^links of a: b [0-9.]+ ms.*, c [0-9.]+ ms")
 
     def test_a_directory_of_another_user_is_refused(self):
         a = self.cluster.machines[0]

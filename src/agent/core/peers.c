@@ -148,6 +148,7 @@ static void send_by_ledger(struct agent *agent, uint32_t slot)
         put_packet(&agent->out, peer, packet);
         parcel_end_record(&agent->out);
         peer->relayed += packet.number != 0;
+        agent->counters.relayed += packet.number != 0;
     }
 }
 
@@ -167,7 +168,9 @@ static bool send_some(struct agent *agent, uint32_t slot)
     parcel_put(out, &head, sizeof head);
     while (end - out->length >= PACKET_ROOM && next_packet(agent, peer, LINK_DIRECTLY, &packet)) {
         put_packet(out, peer, packet);
-        peer->resent += packet.number && packet.number <= peer->sent;
+        const bool again = packet.number && packet.number <= peer->sent;
+        peer->resent += again;
+        agent->counters.resent += again;
         peer->sent = packet.number > peer->sent ? packet.number : peer->sent;
     }
     if (out->length == begin + sizeof head) {

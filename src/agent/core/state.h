@@ -185,6 +185,7 @@ enum phase {
 
 struct counters {
     uint64_t sent, received, grants, releases, losses, burials, demands, parcels;
+    uint64_t resent, relayed; /* of those sent: on another connection again; by the ledger */
 };
 
 struct agent_effects;

@@ -5,8 +5,10 @@
  * for its own; it is answered when all have, or after a second with what came. A line of an answer
  * is
  *   machine TAB number TAB name TAB state              and then
- *   lease TAB milliseconds                             for which it still holds, if it does; for
- *     each permission that the machine has,
+ *   lease TAB milliseconds                             for which it still holds, if it does;
+ *   links TAB secured|plain                            if it has any; for each other machine,
+ *   link TAB number TAB up|down TAB nanoseconds of a round trip, or 0 TAB breaks TAB resent TAB by
+ *   the ring                                           and for each permission that it has,
  *   permission TAB name TAB exclusive|shared           and for each process there that is inside
  *     or waits,
  *   place TAB name TAB state TAB mode TAB pid TAB uid TAB milliseconds TAB fence TAB order TAB
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 #include "afteryou.h"
+#include "agent/host/linking.h"
 #include "agent/host/metrics.h"
 #include "agent/host/transport.h"
 #include "common/clock.h"
@@ -144,6 +147,7 @@ size_t control_describe(struct control *control, char *text, size_t room)
     put(&into, "machine\t%u\t%s\t%s\n", control->agent->node,
         transport_name(control->service->transport), states[control->agent->state]);
     describe_permissions(&into);
+    into.length += linking_describe(control->service, text + into.length, room - into.length);
     if (cluster_path(control->cluster, "space", path, sizeof path))
         ay_look(path, NULL, describe_place, &into);
     return into.length;
@@ -241,7 +245,8 @@ void control_answered(struct control *control, uint64_t query, uint32_t node, co
 static void answer_metrics(struct control *control, struct caller *caller)
 {
     static char body[METRICS_ROOM], whole[METRICS_ROOM + 256];
-    const size_t length = metrics_write(control->agent, control->cluster, body, sizeof body);
+    const size_t length =
+        metrics_write(control->agent, control->service->links, control->cluster, body, sizeof body);
     const int all = snprintf(
         whole, sizeof whole,
         "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: %zu\r\n"

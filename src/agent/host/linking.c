@@ -2,6 +2,7 @@
 /* Links of the agent: see linking.h. */
 #include "agent/host/linking.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,4 +93,30 @@ void linking_do(struct service *service, const struct agent_effect *effect)
         (void)links_send(service->links, effect->send_to.slot, effect->send_to.incarnation,
                          effect->send_to.bytes, effect->send_to.length);
     }
+}
+
+static int describe_link(const struct service *service, uint32_t slot, char *text, size_t room)
+{
+    const struct peer *peer = &service->agent.peer[slot];
+    struct link_figures figures;
+    if (!peer->used || !links_figures(service->links, slot, &figures))
+        return 0;
+    return snprintf(text, room,
+                    "link\t%" PRIu32 "\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+                    service->agent.member[slot].node, figures.up ? "up" : "down",
+                    figures.round_trip, figures.breaks, peer->resent, peer->relayed);
+}
+
+size_t linking_describe(const struct service *service, char *text, size_t room)
+{
+    if (!service->links)
+        return 0;
+    int more = snprintf(text, room, "links\t%s\n",
+                        links_are_secured(service->links) ? "secured" : "plain");
+    size_t length = 0;
+    for (uint32_t slot = 0; slot < SLOTS && more >= 0 && (size_t)more < room - length; slot++) {
+        length += (size_t)more;
+        more = describe_link(service, slot, text + length, room - length);
+    }
+    return more >= 0 && (size_t)more < room - length ? length + (size_t)more : length;
 }

@@ -12,5 +12,7 @@ bool linking_open(struct service *service, char *trouble, size_t room);
 void linking_announce(struct service *service);
 /* DO_PEER, DO_FORGET_PEER, DO_SEND_TO. */
 void linking_do(struct service *service, const struct agent_effect *effect);
+/* For status: whether they are secured, and a line for each peer, as control.c tells. */
+size_t linking_describe(const struct service *service, char *text, size_t room);
 
 #endif

@@ -106,6 +106,8 @@ struct link_figures {
 
 /* False: there is no such peer. The numbers begin with links_peer(). */
 bool links_figures(const struct links *links, uint32_t slot, struct link_figures *figures);
+/* Of all peers there have been. */
+uint64_t links_breaks(const struct links *links);
 /* Whether they are authenticated and encrypted. */
 bool links_are_secured(const struct links *links);
 

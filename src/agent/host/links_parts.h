@@ -98,6 +98,7 @@ struct links {
     int64_t due;                   /* of what links_tick() has to do next */
     struct link_channel *channels; /* the newest first */
     unsigned strangers;
+    uint64_t breaks;
     struct {
         unsigned count; /* since the last line */
         int64_t next_line;

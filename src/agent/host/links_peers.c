@@ -78,6 +78,7 @@ static void tell_down(struct links *links, struct link_peer *peer, const char *w
     assert_invariant(H2, peer->told_up);
     peer->told_up = false;
     peer->figures.breaks++;
+    links->breaks++;
     links_say(links, LOG_WARNING, "link-down", "slot=%u why=\"%s\"", slot, why);
     links->events.down(links->events.arg, slot, incarnation);
 }
@@ -207,4 +208,9 @@ bool links_figures(const struct links *links, uint32_t slot, struct link_figures
     *figures = peer->figures;
     figures->up = peer->link && !peer->link->broken;
     return peer->incarnation != 0;
+}
+
+uint64_t links_breaks(const struct links *links)
+{
+    return links->breaks;
 }

@@ -51,9 +51,30 @@ static unsigned count_granted(const struct agent *agent)
     return count;
 }
 
-size_t metrics_write(const struct agent *agent, const char *cluster, char *room, size_t size)
+struct link_sums {
+    unsigned up;
+    uint64_t longest; /* round trip, in nanoseconds */
+    uint64_t breaks;
+};
+
+static struct link_sums sum_links(const struct links *links)
+{
+    struct link_sums sums = {.breaks = links ? links_breaks(links) : 0};
+    for (uint32_t slot = 0; slot < LINK_SLOTS && links; slot++) {
+        struct link_figures figures;
+        if (!links_figures(links, slot, &figures) || !figures.up)
+            continue;
+        sums.up++;
+        sums.longest = figures.round_trip > sums.longest ? figures.round_trip : sums.longest;
+    }
+    return sums;
+}
+
+size_t metrics_write(const struct agent *agent, const struct links *links, const char *cluster,
+                     char *room, size_t size)
 {
     struct text text = {room, size};
+    const struct link_sums linked = sum_links(links);
     const struct counters *counters = &agent->counters;
     const double left = (double)(agent->deadline - clock_ns(CLOCK_BOOTTIME)) / 1e9;
     const struct {
@@ -75,6 +96,13 @@ size_t metrics_write(const struct agent *agent, const char *cluster, char *room,
         {"demands_total", "counter", "demands of local processes", (double)counters->demands},
         {"messages_total", "counter", "messages of the protocol sent", (double)counters->sent},
         {"parcels_total", "counter", "multicasts sent", (double)counters->parcels},
+        {"links", "gauge", "agents with which there is a link", linked.up},
+        {"link_round_trip_seconds", "gauge", "of the slowest link", (double)linked.longest / 1e9},
+        {"link_breaks_total", "counter", "links that were lost", (double)linked.breaks},
+        {"messages_resent_total", "counter", "messages sent again, after a break of a link",
+         (double)counters->resent},
+        {"messages_relayed_total", "counter", "messages that went by the ring, not by a link",
+         (double)counters->relayed},
         {"records_total", "counter", "records received", (double)counters->received},
     };
     for (size_t at = 0; at < sizeof metrics / sizeof *metrics; at++)

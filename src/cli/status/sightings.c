@@ -84,6 +84,9 @@ void sightings_drop(struct sightings *sightings)
     free(sightings->permission);
     sightings->permission = NULL;
     sightings->permissions = sightings->permission_room = 0;
+    free(sightings->link);
+    sightings->link = NULL;
+    sightings->links = sightings->link_room = 0;
     free(sightings->item);
     sightings->item = NULL;
     sightings->count = sightings->room = 0;

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "afteryou.h"
 
@@ -24,6 +25,16 @@ struct sighted_permission {
     bool exclusive;
 };
 
+/* And of its links with the other machines. */
+enum sighted_links { LINKS_NONE, LINKS_PLAIN, LINKS_SECURED };
+
+struct sighted_link {
+    unsigned node;
+    bool up;
+    uint64_t round_trip_ns; /* 0: not known */
+    uint64_t breaks, resent, relayed;
+};
+
 struct sightings {
     char name[AY_NAME_MOST + 1]; /* of the space; its path, if that is how it was asked for */
     char path[PATH_MAX];
@@ -34,6 +45,10 @@ struct sightings {
     int64_t lease_ms; /* for how long it still holds; 0: it has none */
     struct sighted_permission *permission;
     size_t permissions, permission_room;
+    unsigned node;
+    enum sighted_links kind;
+    struct sighted_link *link;
+    size_t links, link_room;
 };
 
 /* All places of a space: 0, or a negative errno (ay_message() says what). */

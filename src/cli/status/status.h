@@ -74,6 +74,11 @@ bool status_is_asked(const struct status_words *asked, const struct sighting *it
 int status_look_cluster(const struct status_words *asked, struct status_view *view, char *trouble,
                         size_t room);
 
+/* status_links.c: the links of one of these, for people and for programs. */
+void status_tell_links(FILE *out, const struct status_view *view, const struct sightings *machine);
+void status_print_links(struct json *json, const struct status_view *view,
+                        const struct sightings *machine);
+
 /* The names of the orders; NULL behind the last. */
 const char *status_order_at(size_t at);
 

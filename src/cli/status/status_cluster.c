@@ -98,7 +98,7 @@ static int add_machine(struct status_view *view, char **field)
         return -ENOMEM;
     view->space = machines;
     struct sightings *machine = &machines[view->count++];
-    *machine = (struct sightings){0};
+    *machine = (struct sightings){.node = (unsigned)strtoul(field[1], NULL, 10)};
     snprintf(machine->name, sizeof machine->name, "%s", field[2]);
     /* its agent's state: it has no path here */
     snprintf(machine->path, sizeof machine->path, "%s", field[3]);
@@ -151,6 +151,50 @@ static int set_lease(struct status_view *view, char **field)
     return 0;
 }
 
+static int set_links(struct status_view *view, char **field)
+{
+    if (view->count == 0)
+        return -EPROTO;
+    view->space[view->count - 1].kind =
+        strcmp(field[1], "secured") == 0 ? LINKS_SECURED : LINKS_PLAIN;
+    return 0;
+}
+
+/* link, number, up or down, nanoseconds, breaks, resent, relayed */
+static int add_link(struct status_view *view, char **field)
+{
+    if (view->count == 0)
+        return -EPROTO;
+    struct sightings *machine = &view->space[view->count - 1];
+    if (!grow(&machine->link, machine->links, &machine->link_room, sizeof *machine->link, 8))
+        return -ENOMEM;
+    machine->link[machine->links++] =
+        (struct sighted_link){.node = (unsigned)strtoul(field[1], NULL, 10),
+                              .up = strcmp(field[2], "up") == 0,
+                              .round_trip_ns = strtoull(field[3], NULL, 10),
+                              .breaks = strtoull(field[4], NULL, 10),
+                              .resent = strtoull(field[5], NULL, 10),
+                              .relayed = strtoull(field[6], NULL, 10)};
+    return 0;
+}
+
+static int take_line(struct status_view *view, char **field, unsigned count)
+{
+    static const struct {
+        const char *name;
+        unsigned fields;
+        int (*take)(struct status_view *view, char **field);
+    } lines[] = {
+        {"machine", 4, add_machine},       {"place", FIELDS, add_place},
+        {"permission", 3, add_permission}, {"lease", 2, set_lease},
+        {"links", 2, set_links},           {"link", 7, add_link},
+    };
+    for (size_t at = 0; at < sizeof lines / sizeof *lines; at++)
+        if (count == lines[at].fields && strcmp(field[0], lines[at].name) == 0)
+            return lines[at].take(view, field);
+    return -EPROTO;
+}
+
 int status_look_cluster(const struct status_words *asked, struct status_view *view, char *trouble,
                         size_t room)
 {
@@ -159,16 +203,7 @@ int status_look_cluster(const struct status_words *asked, struct status_view *vi
     for (char *line; !error && (line = strsep(&rest, "\n")) && *line;) {
         char *field[FIELDS] = {0};
         const unsigned count = split(line, field);
-        if (count == 4 && strcmp(field[0], "machine") == 0)
-            error = add_machine(view, field);
-        else if (count == FIELDS && strcmp(field[0], "place") == 0)
-            error = add_place(view, field);
-        else if (count == 3 && strcmp(field[0], "permission") == 0)
-            error = add_permission(view, field);
-        else if (count == 2 && strcmp(field[0], "lease") == 0)
-            error = set_lease(view, field);
-        else
-            error = -EPROTO;
+        error = take_line(view, field, count);
         if (error)
             snprintf(trouble, room, "what the agent answers makes no sense: %s", strerror(-error));
     }

@@ -120,7 +120,7 @@ static void print_seen(struct json *json, const struct sightings *space,
 }
 
 static void print_machine(struct json *json, const struct sightings *machine,
-                          const struct status_words *asked)
+                          const struct status_view *view)
 {
     json_object(json, NULL);
     json_text(json, "machine", machine->name);
@@ -137,7 +137,8 @@ static void print_machine(struct json *json, const struct sightings *machine,
         json_close(json);
     }
     json_close(json);
-    print_seen(json, machine, asked);
+    status_print_links(json, view, machine);
+    print_seen(json, machine, view->asked);
     json_close(json);
 }
 
@@ -175,7 +176,7 @@ static void print_cluster(struct json *json, const struct status_view *view)
     json_text(json, "cluster", view->asked->cluster);
     json_list(json, "machines");
     for (size_t at = 0; at < view->count; at++)
-        print_machine(json, &view->space[at], view->asked);
+        print_machine(json, &view->space[at], view);
     json_close(json);
 }
 

@@ -56,13 +56,25 @@ static bool same_permissions(const struct sightings *one, const struct sightings
     return true;
 }
 
+/* What their figures are belongs to no comparison: whether they are up does. */
+static bool same_links(const struct sightings *one, const struct sightings *other)
+{
+    if (one->kind != other->kind || one->links != other->links)
+        return false;
+    for (size_t at = 0; at < one->links; at++)
+        if (one->link[at].node != other->link[at].node || one->link[at].up != other->link[at].up)
+            return false;
+    return true;
+}
+
 static bool same_space(const struct sightings *one, const struct sightings *other, int64_t slack)
 {
     if (strcmp(one->name, other->name) != 0 || strcmp(one->path, other->path) != 0 ||
         one->count != other->count || one->view.used != other->view.used ||
         one->view.alive != other->view.alive || one->view.mode != other->view.mode ||
         one->view.uid != other->view.uid || one->view.gid != other->view.gid ||
-        one->view.created_s != other->view.created_s || !same_permissions(one, other))
+        one->view.created_s != other->view.created_s || !same_permissions(one, other) ||
+        !same_links(one, other))
         return false;
     for (size_t at = 0; at < one->count; at++)
         if (!same_place(&one->item[at], &other->item[at], slack))

@@ -296,6 +296,23 @@ static void print_agents(FILE *out, const struct status_view *view, size_t most)
     print_told(out, "agents:", NULL, told, &text, most);
 }
 
+/* That they are plain is said: whoever is on the network could speak for a machine. */
+static void print_links(FILE *out, const struct status_view *view, const struct sightings *machine,
+                        size_t most)
+{
+    char *text = NULL, title[AY_NAME_MOST + 32];
+    size_t room;
+    if (machine->kind == LINKS_NONE)
+        return;
+    FILE *told = open_memstream(&text, &room);
+    if (!told)
+        return;
+    status_tell_links(told, view, machine);
+    snprintf(title, sizeof title,
+             "%s of %s:", machine->kind == LINKS_PLAIN ? "plain links" : "links", machine->name);
+    print_told(out, title, NULL, told, &text, most);
+}
+
 void status_print_table(FILE *out, const struct status_view *view, enum status_order order,
                         const char *filter, size_t columns)
 {
@@ -319,6 +336,8 @@ void status_print_table(FILE *out, const struct status_view *view, enum status_o
     }
     if (view->asked->cluster)
         print_agents(out, view, columns);
+    for (size_t at = 0; at < view->count; at++)
+        print_links(out, view, &view->space[at], columns);
     for (size_t at = 0; at < view->count; at++)
         print_cycles(out, &view->space[at], view->asked->colour, columns);
     drop(&table);
