@@ -3,6 +3,7 @@
 #include "ends.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -245,6 +246,24 @@ static void test_a_newer_connection_replaces(void **state)
     close_both();
 }
 
+static bool is_readable(const struct end *end)
+{
+    struct pollfd fd = {.fd = links_fd(end->links), .events = POLLIN};
+    return poll(&fd, 1, 0) == 1;
+}
+
+/* Whoever waits for links_fd() when a peer is told of, as late as it was told to, is woken. */
+static void test_whoever_waits_is_woken(void **state)
+{
+    (void)state;
+    open_both(secured());
+    run_for(50);
+    assert_false(is_readable(&a));
+    know(&a, &b, true);
+    assert_true(is_readable(&a));
+    close_both();
+}
+
 /* ---- breaks ---- */
 
 static void test_dialled_again(void **state)
@@ -283,6 +302,7 @@ static void test_one_that_stops_reading(void **state)
         step(0);
     }
     assert_int_equal(a.downs, 0); /* not out of links_send() */
+    assert_true(is_readable(&a)); /* but soon */
     assert_false(links_send(a.links, 2, 200, packet, 1));
     UNTIL(a.downs == 1);
     assert_string_equal(a.trace, "up 2 / up 3 / down 2");
@@ -448,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_forgotten_while_receiving),
         cmocka_unit_test(test_nobody_has_no_links),
         cmocka_unit_test(test_a_newer_connection_replaces),
+        cmocka_unit_test(test_whoever_waits_is_woken),
         cmocka_unit_test(test_dialled_again),
         cmocka_unit_test(test_one_that_stops_reading),
         cmocka_unit_test(test_one_that_falls_silent),

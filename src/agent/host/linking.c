@@ -51,7 +51,7 @@ bool linking_open(struct service *service, char *trouble, size_t room)
     const struct links_options options = {.cluster = asked->cluster,
                                           .key_file = asked->plain_links ? NULL : asked->key,
                                           .listen = asked->listen ? asked->listen : "",
-                                          .port = asked->port};
+                                          .port = (uint16_t)asked->port};
     const struct links_events events = {
         .arg = service, .up = on_up, .down = on_down, .received = on_received, .log = on_line};
     if (asked->no_links)
@@ -66,8 +66,8 @@ void linking_announce(struct service *service)
     struct endpoint *endpoint = &service->agent.options.endpoint;
     if (!service->links)
         return;
-    if (!service->options->listen &&
-        link_endpoint_parse(transport_address(service->transport), service->options->port, &where))
+    if (!service->options->listen && link_endpoint_parse(transport_address(service->transport),
+                                                         (uint16_t)service->options->port, &where))
         links_listen(service->links, &where);
     links_endpoint(service->links, &where);
     memset(endpoint, 0, sizeof *endpoint);

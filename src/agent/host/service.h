@@ -16,7 +16,7 @@ struct service_options {
     const char *metrics;  /* a path, or 127.0.0.1:PORT; NULL: beside the space */
     const char *state;    /* the directory of the file with the last view */
     const char *listen;   /* numeric address for links of other agents; NULL: the ring's */
-    uint16_t port;        /* there */
+    uint32_t port;        /* there */
     const char *key;      /* a file: who has it may be linked */
     bool plain_links;     /* neither authenticated nor encrypted: the key is not used */
     bool no_links;        /* all messages go by the ring */
