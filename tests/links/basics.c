@@ -195,16 +195,22 @@ static void forget_at_first(struct end *end, uint32_t slot, uint64_t incarnation
     links_forget(end->links, slot, incarnation);
 }
 
+/* Both packets come at once. */
 static void test_forgotten_while_receiving(void **state)
 {
     (void)state;
-    link_both(secured());
-    b.on_packet = forget_at_first;
-    assert_true(send_text(&a, &b, "first"));
-    assert_true(send_text(&a, &b, "second"));
-    UNTIL(a.downs == 1);
-    assert_int_equal(b.packets, 1);
-    close_both();
+    struct links_options plain = *secured();
+    plain.key_file = NULL;
+    const struct links_options *const kinds[] = {secured(), &plain};
+    for (size_t at = 0; at < 2; at++) {
+        link_both(kinds[at]);
+        b.on_packet = forget_at_first;
+        assert_true(send_text(&a, &b, "first"));
+        assert_true(send_text(&a, &b, "second"));
+        UNTIL(a.downs == 1);
+        assert_int_equal(b.packets, 1);
+        close_both();
+    }
 }
 
 static void be_nobody(struct end *end, uint32_t slot, uint64_t incarnation)
