@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A storm: see blows.h. */
 #include "blows.h"
-#include <stdlib.h>
 
 enum { MS = 1000 * 1000, BLOWS = 60 };
 
@@ -157,17 +156,6 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
     const bool all = world_until(&world, everybody_has_entered, 60000 * (int64_t)MS);
     snprintf(words, sizeof words, "%s",
              world.violation ? world.violation : "somebody never gets in");
-    if (getenv("STAT"))
-        for (unsigned n = 0; n < world.machines; n++) {
-            uint64_t r = 0, l = 0, sent = 0;
-            for (unsigned k = 0; k < SLOTS; k++) {
-                r += world.machine[n].agent.peer[k].resent;
-                l += world.machine[n].agent.peer[k].relayed;
-                sent += world.machine[n].agent.peer[k].sent;
-            }
-            fprintf(stderr, "seed %lu m %u sent %lu direct %lu resent %lu relayed %lu entries %u\n",
-                    seed, n, world.machine[n].agent.counters.sent, sent, r, l, world.entries);
-        }
     const bool holds = all && !world.violation;
     world_end(&world);
     return holds ? NULL : words;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Links of the world: connections that are made, break at one end, carry one way only, and hand over
- * late what an agent has forgotten. See world.h. */
+/* Links of the world: connections that are made, break at one end, carry one way only, and hand
+ * over late what an agent has forgotten. See world.h. */
 #include "world.h"
 
 #include <stdlib.h>
@@ -219,7 +219,7 @@ bool world_all_linked(struct world *world)
 {
     for (unsigned number = 0; number < world->machines; number++)
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
-            const struct peer *peer = &world->machine[number].agent.peer[slot];
+            const struct linked *peer = &world->machine[number].agent.peer[slot];
             if (peer->used && !peer->link.up)
                 return false;
         }

@@ -126,8 +126,8 @@ void passages_take_back(struct agent *agent, struct resource *resource)
     effect_on(agent, DO_TAKE_BACK, resource);
 }
 
-/* Over links: those that have asked me, and that I keep out. A ghost has nobody's request: those that
- * wait for it have said so. */
+/* Over links: those that have asked me, and that I keep out. A ghost has nobody's request: those
+ * that wait for it have said so. */
 static uint64_t kept_out(const struct agent *agent, const struct resource *resource)
 {
     if (resource->ghost >= 0)

@@ -40,14 +40,14 @@ static uint64_t links_without(const struct agent *agent)
 void peers_add(struct agent *agent, uint32_t slot)
 {
     const struct member *member = &agent->member[slot];
-    struct peer *peer = &agent->peer[slot];
+    struct linked *peer = &agent->peer[slot];
     if (!agent_is_apart(agent) || slot == agent->self || !member_is_alive(member))
         return;
     assert_invariant(A7, !peer->used);
-    *peer = (struct peer){.used = true,
-                          .incarnation = member->incarnation,
-                          .link.without = links_without(agent),
-                          .said = peer->said};
+    *peer = (struct linked){.used = true,
+                            .incarnation = member->incarnation,
+                            .link.without = links_without(agent),
+                            .said = peer->said};
     struct agent_effect *effect = effect_add(agent, DO_PEER);
     effect->peer.slot = slot;
     effect->peer.incarnation = member->incarnation;
@@ -63,7 +63,7 @@ void peers_add_all(struct agent *agent)
 
 void peers_remove(struct agent *agent, uint32_t slot)
 {
-    struct peer *peer = &agent->peer[slot];
+    struct linked *peer = &agent->peer[slot];
     if (!peer->used)
         return;
     peer->used = false;
@@ -81,14 +81,14 @@ void peers_forget(struct agent *agent)
 
 /* ---- what I say ---- */
 
-static struct said *said_at(const struct peer *peer, uint64_t number)
+static struct said *said_at(const struct linked *peer, uint64_t number)
 {
     return &peer->said[(number - peer->first) % SAID_MOST];
 }
 
 void peers_say(struct agent *agent, uint32_t slot, const struct said *said)
 {
-    struct peer *peer = &agent->peer[slot];
+    struct linked *peer = &agent->peer[slot];
     assert_invariant(A7, peer->used);
     if (peer->link.said - peer->link.acknowledged == SAID_MOST) {
         agent->out.overflown = true; /* what cannot be said would be missed: I am cut */
@@ -103,7 +103,7 @@ void peers_say(struct agent *agent, uint32_t slot, const struct said *said)
     agent->counters.sent++;
 }
 
-static void put_packet(struct parcel *out, const struct peer *peer, struct link_packet packet)
+static void put_packet(struct parcel *out, const struct linked *peer, struct link_packet packet)
 {
     parcel_u64(out, packet.number);
     parcel_u64(out, packet.taken);
@@ -123,7 +123,7 @@ static void put_packet(struct parcel *out, const struct peer *peer, struct link_
 }
 
 /* A message; or an acknowledgement alone, if it has waited long enough. */
-static bool next_packet(const struct agent *agent, struct peer *peer, enum link_way way,
+static bool next_packet(const struct agent *agent, struct linked *peer, enum link_way way,
                         struct link_packet *packet)
 {
     struct link ahead = peer->link;
@@ -137,7 +137,7 @@ static bool next_packet(const struct agent *agent, struct peer *peer, enum link_
 
 static void send_by_ledger(struct agent *agent, uint32_t slot)
 {
-    struct peer *peer = &agent->peer[slot];
+    struct linked *peer = &agent->peer[slot];
     struct link_packet packet;
     if (!peer->link.up || peer->suspect)
         link_doubt(&peer->link);
@@ -156,7 +156,7 @@ static void send_by_ledger(struct agent *agent, uint32_t slot)
 static bool send_some(struct agent *agent, uint32_t slot)
 {
     enum { PACKET_ROOM = 128 };
-    struct peer *peer = &agent->peer[slot];
+    struct linked *peer = &agent->peer[slot];
     struct parcel *out = &agent->direct;
     const size_t begin = out->length, left = out->room - begin,
                  end = begin + (left < SENT_MOST ? left : (size_t)SENT_MOST);
@@ -192,7 +192,7 @@ static void send_directly(struct agent *agent, uint32_t slot)
     }
 }
 
-static bool owes(const struct peer *peer)
+static bool owes(const struct linked *peer)
 {
     return peer->link.owes[LINK_DIRECTLY] || peer->link.owes[LINK_BY_LEDGER];
 }
@@ -201,7 +201,7 @@ void peers_send(struct agent *agent)
 {
     agent->direct.length = 0;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        struct peer *peer = &agent->peer[slot];
+        struct linked *peer = &agent->peer[slot];
         if (!peer->used)
             continue;
         if (owes(peer) && peer->answer_due == 0)
@@ -213,7 +213,7 @@ void peers_send(struct agent *agent)
     }
 }
 
-static bool waits_for_answer(const struct peer *peer)
+static bool waits_for_answer(const struct linked *peer)
 {
     return peer->link.up && !peer->suspect && peer->link.acknowledged < peer->link.said;
 }
@@ -221,7 +221,7 @@ static bool waits_for_answer(const struct peer *peer)
 void peers_tick(struct agent *agent)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        struct peer *peer = &agent->peer[slot];
+        struct linked *peer = &agent->peer[slot];
         if (peer->used && waits_for_answer(peer) &&
             agent->now - peer->since >= (int64_t)DOUBT_MS * MS)
             peer->suspect = true;
@@ -232,7 +232,7 @@ int64_t peers_due(const struct agent *agent)
 {
     int64_t due = INT64_MAX;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        const struct peer *peer = &agent->peer[slot];
+        const struct linked *peer = &agent->peer[slot];
         if (!peer->used)
             continue;
         if (peer->link.up && peer->link.sent[LINK_DIRECTLY] < peer->link.said &&
@@ -279,7 +279,7 @@ static bool read_packet(struct reader *fields, struct link_packet *packet, struc
 static void take_packet(struct agent *agent, uint32_t slot, enum link_way way,
                         struct link_packet packet, const struct said *said)
 {
-    struct peer *peer = &agent->peer[slot];
+    struct linked *peer = &agent->peer[slot];
     const uint64_t before = peer->link.acknowledged;
     const bool is_next = link_receive(&peer->link, way, packet);
     if (peer->link.acknowledged > before) {
@@ -312,7 +312,7 @@ static void take_packets(struct agent *agent, uint32_t slot, const uint8_t *byte
         const uint8_t *begin = packets.at;
         struct link_packet packet;
         struct said said;
-        struct peer *peer = &agent->peer[slot];
+        struct linked *peer = &agent->peer[slot];
         if (!read_packet(&packets, &packet, &said) || !link_makes_sense(&peer->link, packet)) {
             say_malformed(agent, slot);
             return;
@@ -343,7 +343,7 @@ void peers_take_held(struct agent *agent)
         memcpy(&held, agent->held + at, sizeof held);
         const uint8_t *bytes = agent->held + at + sizeof held;
         at += sizeof held + held.length;
-        const struct peer *peer = &agent->peer[held.slot];
+        const struct linked *peer = &agent->peer[held.slot];
         if (!peer->used || peer->incarnation != held.incarnation)
             continue;
         if (peer->holds)
@@ -357,7 +357,7 @@ void peers_take_held(struct agent *agent)
 static bool is_of_another(const struct agent *agent, uint32_t slot, uint64_t incarnation,
                           const struct link_head *head)
 {
-    const struct peer *peer = &agent->peer[slot];
+    const struct linked *peer = &agent->peer[slot];
     return (!is_without(agent, WITHOUT_CLOSING_LINKS) &&
             (!peer->used || peer->incarnation != incarnation || head->from != incarnation)) ||
            (!is_without(agent, WITHOUT_RECEIVERS) && head->to != agent->incarnation);
@@ -384,7 +384,7 @@ static void take_bytes(struct agent *agent, const struct agent_event *event)
         memcpy(&head, bytes, sizeof head);
     if (!bytes || head.magic != LINK_MAGIC || is_of_another(agent, slot, incarnation, &head))
         return;
-    const struct peer *peer = &agent->peer[slot];
+    const struct linked *peer = &agent->peer[slot];
     if (!peer->used || peer->incarnation != incarnation || head.to != agent->incarnation)
         take_foreign(agent, slot, packets);
     else if (peer->holds)
@@ -398,7 +398,7 @@ void peers_link(struct agent *agent, const struct agent_event *event)
     const uint32_t slot = event->link.slot;
     if (!agent_is_member(agent) || slot >= SLOTS)
         return;
-    struct peer *peer = &agent->peer[slot];
+    struct linked *peer = &agent->peer[slot];
     const bool is_its = peer->used && peer->incarnation == event->link.incarnation;
     if (event->kind == ON_PACKET) {
         take_bytes(agent, event);
@@ -421,7 +421,7 @@ void peers_relayed(struct agent *agent, uint32_t slot, struct reader *fields)
     if (!read_packet(fields, &packet, &said) || to != agent->self ||
         incarnation != agent->incarnation)
         return;
-    const struct peer *peer = &agent->peer[slot];
+    const struct linked *peer = &agent->peer[slot];
     if (!peer->used || !link_makes_sense(&peer->link, packet)) {
         fields->bad |= peer->used;
         return;

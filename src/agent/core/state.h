@@ -116,7 +116,7 @@ struct said {
 };
 
 /* My end of the link to another member (peers.c). */
-struct peer {
+struct linked {
     bool used;    /* set when the member is installed, cleared at its end */
     bool suspect; /* a connection is up, and does not carry: set after a while without an
                      acknowledgement, cleared by one that comes over it, or a new connection */
@@ -247,8 +247,8 @@ struct agent {
     bool was_ready;     /* set when it first is, cleared by a cut */
     bool is_full;       /* a name was refused: set by names_refuse(), cleared by a cut */
     struct member member[SLOTS];
-    struct peer peer[SLOTS]; /* over links: of each other member that is alive */
-    uint32_t former[SLOTS];  /* nodes of the members of the group that I was last a member of */
+    struct linked peer[SLOTS]; /* over links: of each other member that is alive */
+    uint32_t former[SLOTS];    /* nodes of the members of the group that I was last a member of */
     uint32_t group_count;
     uint64_t query[QUERIES_MOST]; /* DO_DESCRIBE is out for them */
     unsigned queries;

@@ -97,7 +97,7 @@ void linking_do(struct service *service, const struct agent_effect *effect)
 
 static int describe_link(const struct service *service, uint32_t slot, char *text, size_t room)
 {
-    const struct peer *peer = &service->agent.peer[slot];
+    const struct linked *peer = &service->agent.peer[slot];
     struct link_figures figures;
     if (!peer->used || !links_figures(service->links, slot, &figures))
         return 0;
