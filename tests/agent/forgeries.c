@@ -159,6 +159,54 @@ static void test_a_member_that_lies(void **state)
     }
 }
 
+/* Over links: packets that have the right head, and then anything. */
+static size_t forge_packets(uint8_t *bytes, size_t room, const struct agent *deceived,
+                            uint64_t liar)
+{
+    static const uint64_t numbers[] = {0, 1, 2, 3, 63, 64, 1 << 20, UINT32_MAX, UINT64_MAX};
+    struct parcel lie = {.bytes = bytes, .room = room};
+    parcel_u32(&lie, LINK_MAGIC);
+    parcel_u32(&lie, 0);
+    parcel_u64(&lie, liar);
+    parcel_u64(&lie, deceived->incarnation);
+    for (unsigned packets = (unsigned)world_draw(&world, 4); packets > 0; packets--) {
+        parcel_u64(&lie, world_draw(&world, 4)); /* its number, and how many it has taken */
+        parcel_u64(&lie, world_draw(&world, 8) ? 0 : numbers[world_draw(&world, 9)]);
+        parcel_u8(&lie, (uint8_t)(world_draw(&world, 2) ? RECORD_PROTOCOL
+                                                        : world_draw(&world, RECORD_KINDS + 1)));
+        parcel_u8(&lie, (uint8_t)world_draw(&world, MESSAGE_KINDS + 1));
+        parcel_u8(&lie, (uint8_t)world_draw(&world, MODES + 1));
+        parcel_u32(&lie, (uint32_t)(world_draw(&world, 4) ? 0 : numbers[world_draw(&world, 9)]));
+        parcel_u64(&lie, world_draw(&world, 4) ? deceived->group[0]->created : 1);
+        for (unsigned field = 0; field < 5; field++)
+            parcel_u64(&lie, numbers[world_draw(&world, 9)]);
+    }
+    return world_draw(&world, 3) ? lie.length : (size_t)world_draw(&world, lie.length + 1);
+}
+
+static void test_a_peer_that_lies(void **state)
+{
+    (void)state;
+    static uint8_t bytes[1 << 12];
+    for (unsigned round = 0; round < 200; round++) {
+        begin(3);
+        assert_true(enters(round % 3, PERMISSION_EXCLUSIVE));
+        struct machine *deceived = &world.machine[0];
+        for (unsigned count = 0; count < 100 && deceived->agent.group_count > 0; count++) {
+            const uint32_t slot = (uint32_t)world_draw(&world, 4);
+            const uint64_t liar = deceived->agent.peer[slot].incarnation;
+            const size_t length = forge_packets(bytes, sizeof bytes, &deceived->agent, liar);
+            world_feed(
+                deceived,
+                (struct agent_event){
+                    .kind = ON_PACKET,
+                    .link = {.slot = slot, .incarnation = liar, .bytes = bytes, .length = length}});
+            world.now += MS;
+        }
+        world_end(&world); /* who was let in by lies is not judged */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_parcels_are_not_taken_twice),
         cmocka_unit_test(test_nonsense_is_refused),
         cmocka_unit_test(test_a_member_that_lies),
+        cmocka_unit_test(test_a_peer_that_lies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

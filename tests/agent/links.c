@@ -183,6 +183,31 @@ static void test_earlier_than_its_name(void **state)
     end();
 }
 
+static bool first_has_it(struct world *its)
+{
+    return world_has(its, 0, RESOURCE);
+}
+
+/* One misses the CREATION of what it wants itself, and takes its own for the first. */
+static void test_a_creation_that_was_missed(void **state)
+{
+    (void)state;
+    for (unsigned missing = 1; missing < 3; missing++) {
+        begin_linked(3);
+        world_until(&world, nothing_to_come, SECONDS(1));
+        world_miss(&world, missing);
+        world_want(&world, 0, PERMISSION_EXCLUSIVE);
+        assert_true(world_until(&world, first_has_it, SECONDS(1)));
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        world_want(&world, missing, PERMISSION_EXCLUSIVE);
+        world_run(&world, SECONDS(3));
+        assert_true(world_holds(&world, 0));
+        world_leave(&world, 0);
+        assert_true(enters(missing, PERMISSION_EXCLUSIVE));
+        end();
+    }
+}
+
 static bool last_is_member_without_a_lease(struct world *its)
 {
     const struct machine *last = &its->machine[2];
@@ -292,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_said_to_an_earlier_incarnation),
         cmocka_unit_test(test_said_by_an_earlier_incarnation),
         cmocka_unit_test(test_earlier_than_its_name),
+        cmocka_unit_test(test_a_creation_that_was_missed),
         cmocka_unit_test(test_a_member_that_hears_nothing),
         cmocka_unit_test(test_wanted_of_a_ghost),
         cmocka_unit_test(test_last_words),
