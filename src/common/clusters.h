@@ -10,6 +10,8 @@
 
 #include "common/permissions.h"
 
+enum { LINK_PORT = 5447 }; /* where agents listen for each other, unless an option says otherwise */
+
 #define CLUSTERS_DIRECTORY   "/run/afteryou"
 #define CLUSTERS_ENVIRONMENT "AFTERYOU_CLUSTERS"
 #define CLUSTER_PREFIX       "cluster:"

@@ -26,7 +26,6 @@ enum {
     LINK_SLOTS = 64,            /* slots are below */
     LINK_PACKET_MOST = 1 << 20, /* bytes of one packet */
     LINK_QUEUE_MOST = 4 << 20,  /* bytes that wait for one peer, besides the kernel's */
-    LINK_PORT = 5447,           /* unless an option says otherwise */
     LINK_SILENCE_MS = 4000,
     LINK_ADDRESS_ROOM = 64
 };

@@ -66,7 +66,9 @@ static ssize_t read_key(const char *file, uint8_t key[KEY_MOST + 1], char *troub
 {
     const int fd = descriptor_above_standard(open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (fd < 0) {
-        snprintf(trouble, room, "cannot read the key %s: %s", file, strerror(errno));
+        snprintf(trouble, room,
+                 "cannot read the key %s: %s; --key names another, --plain-links does without",
+                 file, strerror(errno));
         return -1;
     }
     const char *wrong = rights_trouble(fd);

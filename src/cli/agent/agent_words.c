@@ -4,9 +4,9 @@
 #include <grp.h>
 #include <stdlib.h>
 
-#include "agent/host/links.h"
 #include "cli/agent/agent_words.h"
 #include "cli/commands.h"
+#include "common/clusters.h"
 #include "simulate/simulate.h"
 
 static int take_mode(const struct option_word *word)

@@ -10,13 +10,13 @@
 
 enum {
     CLUSTER_NODES_MOST = 32,
-    CLUSTER_NAME_MOST = 63,
+    PLAN_NAME_MOST = 63,
     CLUSTER_ADDRESS_MOST = 255,
     CLUSTER_TOKEN_MS = 1000
 };
 
 struct cluster_node {
-    char name[CLUSTER_NAME_MOST + 1], address[CLUSTER_ADDRESS_MOST + 1];
+    char name[PLAN_NAME_MOST + 1], address[CLUSTER_ADDRESS_MOST + 1];
 };
 
 struct cluster_plan {

@@ -7,6 +7,7 @@
 
 #include "cli/cluster/cluster.h"
 #include "cli/commands.h"
+#include "common/clusters.h"
 
 static void warn_of_quorum(const struct cluster_plan *plan)
 {
@@ -36,10 +37,12 @@ static void print_commands(const struct cluster_plan *plan, const char *director
             address, directory, directory, bracketed ? "[" : "", address, bracketed ? "]" : "",
             address, plan->name, plan->name);
     }
-    printf("Then, on any of them:\n\n"
+    printf("They must reach each other by UDP at port 5405 (Corosync) and by TCP at port %d (the "
+           "agents).\n"
+           "Then, on any of them:\n\n"
            "corosync-quorumtool\n"
            "afteryou run deploy --cluster %s -- hostname\n",
-           plan->name);
+           LINK_PORT, plan->name);
 }
 
 int cluster_init(const struct cluster_words *asked)

@@ -209,7 +209,7 @@ static noreturn void be_first(const struct machine *machine, int keeper)
 /* A cable from the switch, which is this process's network namespace, to eth0 of the machine. */
 static int lay_cable(const struct machine *machine, pid_t first)
 {
-    char name[CLUSTER_NAME_MOST + 1], pid[24];
+    char name[PLAN_NAME_MOST + 1], pid[24];
     snprintf(name, sizeof name, "%s", machine->name);
     snprintf(pid, sizeof pid, "%d", first);
     char *const add[] = {"ip",   "link", "add",  "name",  name, "type", "veth",

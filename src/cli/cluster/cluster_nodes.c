@@ -20,7 +20,7 @@ static bool is_name(const char *name)
     for (const char *at = name; *at; at++)
         if (!isalnum((unsigned char)*at) && !strchr("-_.", *at))
             return false;
-    return strlen(name) <= CLUSTER_NAME_MOST;
+    return strlen(name) <= PLAN_NAME_MOST;
 }
 
 bool cluster_check_name(const char *name)
@@ -31,7 +31,7 @@ bool cluster_check_name(const char *name)
         "cluster",
         "'%s' is no name for a cluster: it has 1 to %d letters, digits, '-', '_' and '.', and "
         "begins with a letter or a digit",
-        name, CLUSTER_NAME_MOST);
+        name, PLAN_NAME_MOST);
     return false;
 }
 
@@ -110,11 +110,11 @@ static bool parse_node(const char *item, size_t length, struct cluster_node *nod
         return false;
     }
     const size_t before = (size_t)(equals - item), after = length - before - 1;
-    if (!copy_part(node->name, CLUSTER_NAME_MOST, item, before) || !is_name(node->name)) {
+    if (!copy_part(node->name, PLAN_NAME_MOST, item, before) || !is_name(node->name)) {
         usage_error(
             "cluster",
             "'%.*s' is no name for a machine: it has 1 to %d letters, digits, '-', '_' and '.'",
-            (int)before, item, CLUSTER_NAME_MOST);
+            (int)before, item, PLAN_NAME_MOST);
         return false;
     }
     if (!copy_part(node->address, CLUSTER_ADDRESS_MOST, equals + 1, after)) {
