@@ -3,9 +3,11 @@
 #include "ends.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +77,28 @@ static void test_on_all_addresses(void **state)
     assert_int_equal(where.family, 0); /* the caller knows by which one it is reached */
     assert_true(where.port != 0);
     end_close(&a);
+}
+
+static void test_by_the_other_family(void **state)
+{
+    (void)state;
+    struct link_endpoint where;
+    struct links_options options = *secured();
+    options.listen = "::1";
+    const int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_in6 own = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    const bool possible = fd >= 0 && bind(fd, (const struct sockaddr *)&own, sizeof own) == 0;
+    close(fd);
+    if (!possible)
+        skip(); /* a machine without it */
+    open_both(&options);
+    links_endpoint(b.links, &where);
+    assert_int_equal(where.family, 6);
+    links_peer(a.links, b.slot, b.incarnation, &where, true);
+    links_endpoint(a.links, &where);
+    links_peer(b.links, a.slot, a.incarnation, &where, false);
+    UNTIL(a.ups == 1 && b.ups == 1);
+    close_both();
 }
 
 static uint64_t next_number;
@@ -465,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_plain_ones),
         cmocka_unit_test(test_on_all_addresses),
+        cmocka_unit_test(test_by_the_other_family),
         cmocka_unit_test(test_in_order_each_once),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_only_when_both_know),
