@@ -8,7 +8,7 @@ usage: run.py [--write] [--machines 3,5,8] [--planes PLANE,...] [PART...]      a
   kill       from kill -9 of the holder to the next inside elsewhere; and the same with 0.5 % of all packets lost
   many       hand-overs a second of 100 names that three machines want at once
   sizes      hand-overs with as many machines as are named
-A plane is a way by which the agents' messages go; all there are if none is named: ring (Corosync's).
+A plane is a way by which the agents' messages go; all there are if none is named: links (from agent to agent), ring (Corosync's).
 --write: all parts; keeps what was measured in docs/results/cluster.csv, and makes docs/results/cluster.md and the README's table of it.
 
 The machines are those of tests/cluster/machines.py. Prints medians, the 99th of a hundred, the worst, and ratios; asserts nothing. BUILD is the
@@ -36,7 +36,7 @@ ROUNDS, BATCHES = 9, 5
 INSIDE_ETCD_US, INSIDE_US = 120000, 10000
 HANDOVERS_ETCD, HANDOVERS, TURNS, KILLS, NAMES, MANY_SECONDS = 40, 150, 4, 300, 100, 5
 RELAY_PORT = 4567
-PLANES = {"ring": ()}  # with these options of the agent; the first is the one that is called the cluster
+PLANES = {"links": (), "ring": ("--no-links",)}  # with these options of the agent; the first is the one that is called the cluster
 PARTS = ("agent", "taking", "link", "waiter")  # of a hand-over, as bench-handover prints them
 
 

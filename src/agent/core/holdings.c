@@ -197,6 +197,8 @@ void holdings_taken_back(struct agent *agent, const struct agent_event *event)
         /* it was lost, and may have been granted anew since */
         passages_look_for_contest(agent, resource);
     }
+    if (event->taken_back.death) /* who took it back has noted it in the page */
+        effect_tell_death(agent, resource, resource->death);
 }
 
 void holdings_busy(struct agent *agent, struct resource *resource)

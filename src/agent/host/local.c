@@ -97,6 +97,8 @@ static struct local_news withdraw(struct local *local, unsigned resource, ay_reg
 {
     struct local_news news = {.resource = resource, .kind = LOCAL_TAKEN_BACK, .death = death};
     news.number = ay_fence(region) / AY_PLACES_MOST;
+    if (death) /* for a successor, should I be killed before the agent has heard of it */
+        pages_death(local->pages, resource, true);
     news.withdrawn = pages_withdraw_since(local->pages, resource, local->woken_ns);
     ay_leave(region);
     return news;

@@ -191,6 +191,7 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
     const uint64_t was = atomic_load(&permission->granted);
     assert_invariant(P2, permission_mode(was) == PERMISSION_NONE);
     assert_invariant(P1, permission_next(was, mode) != was);
+    atomic_store(&permission->owed, 0); /* what was lost before has been waited for */
     atomic_store(&permission->slot, slot);
     atomic_store(&permission->base, base);
     atomic_store(&permission->number, number);
