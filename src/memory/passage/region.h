@@ -128,22 +128,11 @@ static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigne
     return index == 0 ? &at->near.own->word : &at->fixed.own_page->word[index - 1];
 }
 
-/* L9: after a look at the tags, or at those gathered by them. */
-static inline void registers_raise_floor(struct registers *at)
-{
-    if (!at->fixed.floor)
-        return;
-    access_point();
-    const uint64_t floor = atomic_load(at->fixed.floor);
-    if (floor > at->rivals.floor)
-        at->rivals.floor = floor;
-}
-
 /* L2: the scan ends at `used`, and passes over places that are being claimed for the first time;
  * L9: and over those whose tags say that they have nothing in common with mine. Whoever is found
  * there is known: registers_rival may be asked without a read. Whoever comes alive later, there or
  * beyond, comes after this look, and will see what I stored before it. */
-static inline unsigned registers_walk(struct registers *at, unsigned place)
+static inline unsigned registers_next(struct registers *at, unsigned place)
 {
     const unsigned used = at->near.every_place ? at->fixed.places : atomic_load(at->fixed.used);
     const unsigned end = used < at->fixed.places ? used : at->fixed.places;
@@ -162,7 +151,12 @@ static inline unsigned registers_walk(struct registers *at, unsigned place)
             ay__meet(at, place, false))
             return place;
     }
-    registers_raise_floor(at);
+    if (at->fixed.floor) { /* after the tags: L9 */
+        access_point();
+        const uint64_t floor = atomic_load(at->fixed.floor);
+        if (floor > at->rivals.floor)
+            at->rivals.floor = floor;
+    }
     return at->fixed.places;
 }
 
@@ -174,42 +168,19 @@ static inline bool registers_gathered(const struct registers *at)
     return __builtin_expect(atomic_load(at->near.claims) == at->rivals.gathered, 1);
 }
 
-static inline void registers_begin_look(struct registers *at)
+static inline unsigned registers_next_rival(struct registers *at, unsigned place)
 {
-    if (!registers_gathered(at))
-        ay__gather(at);
-    at->rivals.run = 0;
-}
-
-static inline unsigned registers_next_gathered(struct registers *at, unsigned place)
-{
+    if (place == 0) {
+        if (!registers_gathered(at))
+            ay__gather(at);
+        at->rivals.run = 0;
+    }
     for (; at->rivals.run < at->rivals.run_count; at->rivals.run++) {
         const struct stretch *run = &at->rivals.runs[at->rivals.run];
         if (place < run->end)
             return place > run->place ? place : run->place;
     }
     return at->fixed.places;
-}
-
-static inline unsigned registers_next_rival(struct registers *at, unsigned place)
-{
-    if (place == 0)
-        registers_begin_look(at);
-    return registers_next_gathered(at, place);
-}
-
-/* Every other place at which there may be something to see: the rivals, if there is no company.
- * Whoever is missing among them has not begun (L6), or is gone, and the floor has its number. */
-static inline unsigned registers_next(struct registers *at, unsigned place)
-{
-    if (place == 0 && at->fixed.tags)
-        registers_begin_look(at);
-    if (!at->fixed.tags || at->rivals.company_count > 0)
-        return registers_walk(at, place);
-    place = registers_next_gathered(at, place);
-    if (place == at->fixed.places)
-        registers_raise_floor(at);
-    return place;
 }
 
 /* Idle: whoever was here has left. */

@@ -184,7 +184,7 @@ static bool all_stay(struct registers *at)
 static unsigned next_met(struct registers *at, unsigned place, bool anew)
 {
     for (;; place++) {
-        place = registers_walk(at, place);
+        place = registers_next(at, place);
         if (place == at->fixed.places || !anew)
             return place;
         at->rivals.acquaintances[place].known = 0;
