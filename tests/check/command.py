@@ -242,7 +242,6 @@ class BadInput(unittest.TestCase):
         self.refuses("knows no names; --rename works with courtesy", "bakery", "--rename", "1")
         self.refuses("is renamed by itself", "courtesy", "-n", "2", "--rename", "1", "--units", "1")
         self.refuses("has names with --rename only", "courtesy", "-n", "2", "--alike")
-        self.refuses("has names with --rename only", "courtesy-rename-without-tag", "-n", "2")
 
     def test_what_is_for_the_other_kind_of_protocol(self):
         self.refuses("pair is a protocol of registers: --requests does not go with it", "pair", "--requests", "2")

@@ -19,7 +19,7 @@ static const char *contradiction(const struct check_words *asked)
         return "converts by itself: leave -l, --units, --strangers, --precedence and --halts out";
     if (model->renames && !protocol->names)
         return "knows no names; --rename works with courtesy";
-    if (!model->renames && (protocol->naming || model->alike))
+    if (!model->renames && model->alike)
         return "has names with --rename only: say how often they may change";
     if (model->renames && (model->slots > 1 || model->units || model->strangers ||
                            model->converts || model->requests & 1u << REQUEST_SHARED ||
@@ -193,6 +193,8 @@ int check_settle_registers(struct check_words *asked)
     if (model->by_priority)
         model->requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_URGENT;
     set_memory_model(asked);
+    if (protocol->naming && !model->renames)
+        model->renames = 1; /* else it would be courtesy */
     /* who has another name draws numbers without regard to mine: nothing bounds their distance */
     if (model->renames && !model->passages)
         model->passages = PASSAGES_RENAMED;
