@@ -285,6 +285,36 @@ static void test_last_words(void **state)
         }
 }
 
+/* One goes on in views that the others have not heard of, and is gone with them: the group that
+ * they begin has greater ones all the same. */
+static void test_views_of_which_nobody_has_heard(void **state)
+{
+    (void)state;
+    begin_linked(5);
+    assert_true(enters(0, PERMISSION_SHARED));
+    world_leave(&world, 0);
+    for (unsigned machine = 1; machine < 4; machine++)
+        world.machine[machine].deaf = true;
+    for (unsigned times = 0; times < 6; times++) {
+        world_kill(&world, 4);
+        world_start(&world, 4);
+        world_run(&world, 100 * MS);
+    }
+    assert_true(enters(0, PERMISSION_EXCLUSIVE)); /* a stronger permission, so another fence */
+    world_kill(&world, 4);
+    world_kill(&world, 0);
+    for (unsigned machine = 1; machine < 4; machine++) {
+        world_cut(&world, machine);
+        world_notice_cut(&world, machine);
+    }
+    for (unsigned machine = 1; machine < 4; machine++) {
+        world.machine[machine].deaf = false;
+        world_heal(&world, machine);
+    }
+    assert_true(enters(1, PERMISSION_EXCLUSIVE));
+    end();
+}
+
 /* Nobody died: an agent that is killed while its machine has nothing raises no alarm, whoever used
  * what last. */
 static void test_no_alarm_without_a_death(void **state)
@@ -321,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_a_member_that_hears_nothing),
         cmocka_unit_test(test_wanted_of_a_ghost),
         cmocka_unit_test(test_last_words),
+        cmocka_unit_test(test_views_of_which_nobody_has_heard),
         cmocka_unit_test(test_no_alarm_without_a_death),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

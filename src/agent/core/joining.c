@@ -15,7 +15,14 @@
  */
 #include "agent/core/parts.h"
 
-enum { PATIENCE_MS = 1000, RETRY_MS = 2500, HEARINGS_A_LEASE = 10 };
+enum {
+    PATIENCE_MS = 1000,
+    RETRY_MS = 2500,
+    HEARINGS_A_LEASE = 10,
+    /* changes of an earlier group of which nobody who is there may have heard: the last that used
+     * one may be gone, and the others have been stopped */
+    VIEWS_UNHEARD = 256
+};
 
 static int64_t obliged_for(const struct agent *agent)
 {
@@ -188,6 +195,7 @@ static void found(struct agent *agent)
             view = agent->nay[at].view;
         quarantine = agent->nay[at].obliged > quarantine ? agent->nay[at].obliged : quarantine;
     }
+    view += is_without(agent, WITHOUT_KNOWN_VIEWS) ? 0 : VIEWS_UNHEARD;
     if (agent->nays + 1 < agent->nodes)
         quarantine = agent->options.grace;
     else if (quarantine < agent->options.lease / HEARINGS_A_LEASE)
