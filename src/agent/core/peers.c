@@ -16,8 +16,8 @@
 #include "agent/core/parts.h"
 
 enum {
-    ANSWER_MS = 5, /* an acknowledgement waits so long for a message to go with */
-    DOUBT_MS = 60
+    ANSWER_MS = 3, /* an acknowledgement waits so long for a message to go with */
+    DOUBT_MS = 15
 };
 
 /* Before the packets. */
