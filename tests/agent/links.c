@@ -208,6 +208,43 @@ static void test_a_creation_that_was_missed(void **state)
     }
 }
 
+static bool others_have_both(struct world *its)
+{
+    return its->machine[0].agent.group_count == 2;
+}
+
+/* It creates another name instead, at the same place and with the same view: nobody takes the one
+ * for the other, and nobody is cut for what it says, but itself. */
+static void test_another_name_in_place_of_the_missed(void **state)
+{
+    (void)state;
+    for (unsigned which = 0; which < 20; which++) {
+        const unsigned missing = 1 + which % 2, creator = 3 - missing;
+        begin_linked(3);
+        world_run(&world, (int64_t)which * 50 * MS);
+        world_until(&world, nothing_to_come, SECONDS(1));
+        const uint64_t incarnations[] = {world.machine[0].agent.incarnation,
+                                         world.machine[creator].agent.incarnation};
+        world_miss(&world, missing);
+        assert_true(world_want_another(&world, creator, "other"));
+        assert_true(world_until(&world, nothing_to_come, SECONDS(1)));
+        world_want(&world, missing, PERMISSION_EXCLUSIVE);
+        world_until(&world, others_have_both, SECONDS(1));
+        world_run(&world, 20 * MS);
+        world_want(&world, 0, PERMISSION_EXCLUSIVE);
+        world_run(&world, SECONDS(3)); /* the judge looks: one of the two is inside */
+        assert_null(world.violation);
+        const unsigned first = world_holds(&world, 0) ? 0 : missing;
+        assert_true(world_holds(&world, first));
+        world_leave(&world, first);
+        whose = missing - first;
+        assert_true(world_until(&world, is_inside, SECONDS(20)));
+        assert_true(world.machine[0].agent.incarnation == incarnations[0]);
+        assert_true(world.machine[creator].agent.incarnation == incarnations[1]);
+        end();
+    }
+}
+
 static bool last_is_member_without_a_lease(struct world *its)
 {
     const struct machine *last = &its->machine[2];
@@ -348,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_said_by_an_earlier_incarnation),
         cmocka_unit_test(test_earlier_than_its_name),
         cmocka_unit_test(test_a_creation_that_was_missed),
+        cmocka_unit_test(test_another_name_in_place_of_the_missed),
         cmocka_unit_test(test_a_member_that_hears_nothing),
         cmocka_unit_test(test_wanted_of_a_ghost),
         cmocka_unit_test(test_last_words),

@@ -45,6 +45,7 @@ static const struct {
     {WITHOUT_POSITION, "position in a renewal"},
     {WITHOUT_LAST_WORDS_SAID, "last words"},
     {WITHOUT_CONTEST, "contest by a request"},
+    {WITHOUT_IDENTITY, "identity of a name"},
 };
 
 static const struct message_protocol *const protocols[] = {
@@ -57,7 +58,7 @@ static void storm(const char *name, enum agent_rule rule, uint64_t seeds)
         /* over links there is one protocol */
         const struct message_protocol *protocol =
             rule >= WITHOUT_CLOSING_LINKS ? &carvalho_roucairol_protocol : protocols[seed % 4];
-        const char *what = blow(seed, protocol, rule);
+        const char *what = blow(seed, protocol, UINT64_C(1) << rule);
         if (!what)
             continue;
         printf("without %-22s %s, seed %llu: %s\n", name, protocol->name, (unsigned long long)seed,
@@ -72,7 +73,7 @@ static void play(enum agent_rule rule, const char *scenes)
 {
     char number[32];
     const int nowhere = open("/dev/null", O_WRONLY);
-    snprintf(number, sizeof number, "%llu", (unsigned long long)rule);
+    snprintf(number, sizeof number, "%llu", 1ULL << rule);
     setenv("AGENT_TEST_WITHOUT", number, 1);
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);

@@ -122,7 +122,7 @@ struct world {
     bool blocked[MACHINES_MOST][MACHINES_MOST]; /* from, to: nothing comes through, for now */
     bool local_processes;                       /* they come and go by themselves */
     unsigned shared_percent;
-    uint64_t without;  /* enum agent_rule: of all agents. At first, by AGENT_TEST_WITHOUT */
+    uint64_t without;  /* 1 << enum agent_rule: of all agents. At first, by AGENT_TEST_WITHOUT */
     bool judge_deaths; /* who enters after a death must be told: no agent is killed then */
     bool untold;       /* somebody died inside, exclusively, and nobody has entered since */
     const struct message_protocol *protocol;

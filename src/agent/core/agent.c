@@ -27,13 +27,13 @@ size_t agent_room(const struct message_protocol *protocol)
 void agent_begin(struct agent *agent, const struct agent_options *options, void *memory)
 {
     assert_required(options->lease > 0 && options->grace > options->lease);
-    *agent =
-        (struct agent){.options = *options,
-                       .self = NO_SLOT,
-                       .owed_next = INT64_MAX,
-                       .known_view = options->known_view,
-                       .last_view = options->last_view,
-                       .obliged = options->without & WITHOUT_FRESH_GRACE ? 0 : options->obliged};
+    *agent = (struct agent){.options = *options,
+                            .self = NO_SLOT,
+                            .owed_next = INT64_MAX,
+                            .known_view = options->known_view,
+                            .last_view = options->last_view,
+                            .obliged =
+                                options->without >> WITHOUT_FRESH_GRACE & 1 ? 0 : options->obliged};
     uint64_t *words = memory;
     agent->resource = (struct resource *)words;
     words += whole_words(PERMISSIONS_MOST * sizeof *agent->resource);

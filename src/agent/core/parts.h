@@ -103,8 +103,9 @@ void passages_step(struct agent *agent, struct resource *resource, const struct 
 void passages_take_back(struct agent *agent, struct resource *resource);
 void passages_look_for_contest(struct agent *agent, struct resource *resource);
 void passages_message(struct agent *agent, uint32_t slot, struct reader *fields);
-/* over a link */
+/* over a link; only if it is about a resource that is the same here */
 void passages_take(struct agent *agent, uint32_t slot, const struct said *said);
+bool passages_is_of_another(const struct agent *agent, const struct said *said);
 /* A new agent is there for what ghosts of its machine's have: those that I wait for. */
 void passages_want_of_successor(struct agent *agent, uint32_t successor);
 /* Others that want it are told that somebody is inside here. */
@@ -166,7 +167,7 @@ static inline struct node *resource_node(const struct resource *resource)
 
 static inline bool is_without(const struct agent *agent, enum agent_rule rule)
 {
-    return agent->options.without & rule;
+    return agent->options.without >> rule & 1;
 }
 
 #endif

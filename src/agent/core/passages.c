@@ -57,7 +57,7 @@ static void say_note(struct agent *agent, const struct resource *resource, uint3
 {
     peers_say(agent, slot,
               &(struct said){
-                  .kind = (uint8_t)kind, .index = resource->index, .created = resource->created});
+                  .kind = (uint8_t)kind, .index = resource->index, .identity = resource->identity});
 }
 
 static void want_of(struct agent *agent, const struct resource *resource, uint32_t ghost)
@@ -92,7 +92,7 @@ static void say_message(struct agent *agent, const struct resource *resource,
                               .what = message->kind,
                               .mode = message->mode,
                               .index = resource->index,
-                              .created = resource->created,
+                              .identity = resource->identity,
                               .number = message->number,
                               .view = message->view,
                               .fence = message->fence,
@@ -306,15 +306,18 @@ static void take_message(struct agent *agent, struct resource *resource, uint32_
     passages_step(agent, resource, &(struct event){.kind = EVENT_MESSAGE, .message = &message});
 }
 
+bool passages_is_of_another(const struct agent *agent, const struct said *said)
+{
+    return said->index < agent->group_count &&
+           agent->group[said->index]->identity != said->identity;
+}
+
 void passages_take(struct agent *agent, uint32_t slot, const struct said *said)
 {
     struct resource *resource = said->index < agent->group_count ? agent->group[said->index] : NULL;
-    if (!resource || !resource->state || !(resource->members & slot_bit(slot)))
+    if (!resource || !resource->state || !(resource->members & slot_bit(slot)) ||
+        passages_is_of_another(agent, said))
         return;
-    if (resource->created != said->created) { /* A1: one of us has missed a CREATION */
-        group_restart(agent, CUT_MISSED);
-        return;
-    }
     agent->counters.received++;
     if (said->kind == RECORD_PROTOCOL)
         take_message(agent, resource, slot, said);

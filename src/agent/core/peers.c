@@ -12,6 +12,10 @@
  * A message may come over a link before the CREATION of the resource that it is about: it is held,
  * and so is all that follows on that link. If there is no room for it, it counts as lost on the
  * way: by the ledger it comes after the CREATION.
+ *
+ * A message about another resource than the one that is here at its index is not taken, nor
+ * acknowledged: its sender has missed something, or I have. Whoever has is cut by the gap, or by
+ * its ring (A1); nobody is for what another says.
  */
 #include "agent/core/parts.h"
 
@@ -114,7 +118,7 @@ static void put_packet(struct parcel *out, const struct linked *peer, struct lin
     parcel_u8(out, said->what);
     parcel_u8(out, said->mode);
     parcel_u32(out, said->index);
-    parcel_u64(out, said->created);
+    parcel_u64(out, said->identity);
     parcel_u64(out, said->number);
     parcel_u64(out, said->view);
     parcel_u64(out, said->fence);
@@ -267,7 +271,7 @@ static bool read_packet(struct reader *fields, struct link_packet *packet, struc
     said->what = read_u8(fields);
     said->mode = read_u8(fields);
     said->index = read_u32(fields);
-    said->created = read_u64(fields);
+    said->identity = read_u64(fields);
     said->number = read_u64(fields);
     said->view = read_u64(fields);
     said->fence = read_u64(fields);
@@ -322,6 +326,8 @@ static void take_packets(struct agent *agent, uint32_t slot, const uint8_t *byte
             hold(agent, slot, begin, (size_t)(packets.end - begin));
             return;
         }
+        if (packet.number > peer->link.taken && passages_is_of_another(agent, &said))
+            return;
         take_packet(agent, slot, LINK_DIRECTLY, packet, &said);
         if (effect_is_enough(agent))
             group_restart(agent, CUT_OVERWHELMED);
@@ -344,7 +350,7 @@ void peers_take_held(struct agent *agent)
         const uint8_t *bytes = agent->held + at + sizeof held;
         at += sizeof held + held.length;
         const struct linked *peer = &agent->peer[held.slot];
-        if (!peer->used || peer->incarnation != held.incarnation)
+        if (!peer->used || peer->incarnation != held.incarnation || agent->member[held.slot].gone)
             continue;
         if (peer->holds)
             hold(agent, held.slot, bytes, held.length);
@@ -387,6 +393,8 @@ static void take_bytes(struct agent *agent, const struct agent_event *event)
     const struct linked *peer = &agent->peer[slot];
     if (!peer->used || peer->incarnation != incarnation || head.to != agent->incarnation)
         take_foreign(agent, slot, packets);
+    else if (agent->member[slot].gone)
+        return; /* it may have installed what only its ring has heard */
     else if (peer->holds)
         hold(agent, slot, packets.at, (size_t)(packets.end - packets.at));
     else
@@ -426,5 +434,7 @@ void peers_relayed(struct agent *agent, uint32_t slot, struct reader *fields)
         fields->bad |= peer->used;
         return;
     }
+    if (packet.number > peer->link.taken && passages_is_of_another(agent, &said))
+        return;
     take_packet(agent, slot, LINK_BY_LEDGER, packet, &said);
 }

@@ -54,14 +54,35 @@ static uint32_t by_seniority(const struct agent *agent, uint32_t order[SLOTS])
     return count;
 }
 
+/* Fowler, Noll and Vo's. */
+static uint64_t hash(uint64_t from, const void *bytes, size_t length)
+{
+    for (size_t at = 0; at < length; at++)
+        from = (from ^ ((const uint8_t *)bytes)[at]) * UINT64_C(0x100000001b3);
+    return from;
+}
+
+/* Its index and its view alone are not enough: who has missed a CREATION gives both to the next. */
+static uint64_t identity_of(const struct agent *agent, const struct resource *resource,
+                            const uint32_t order[SLOTS], uint32_t count)
+{
+    if (is_without(agent, WITHOUT_IDENTITY))
+        return agent->view + count;
+    uint64_t identity = hash(UINT64_C(0xcbf29ce484222325), &agent->view, sizeof agent->view);
+    for (uint32_t at = 0; at < count; at++)
+        identity = hash(identity, &agent->member[order[at]].incarnation, sizeof(uint64_t));
+    return hash(identity, resource->name, resource->length);
+}
+
 /* The eldest first, the others join it in order of seniority, each with a view of its own. It does
  * not matter who creates it: should one have missed another's CREATION, and take its own for the
- * first, it still has nobody's permission without a word from them, and by that word it finds out.
+ * first, it still has nobody's permission without a word from them, and they have none for it.
  */
 static void create(struct agent *agent, struct resource *resource)
 {
     uint32_t order[SLOTS];
     const uint32_t count = by_seniority(agent, order);
+    resource->identity = identity_of(agent, resource, order, count);
     for (uint32_t at = 0; at < count; at++) {
         agent->view++;
         resource->members |= slot_bit(order[at]);
@@ -73,7 +94,6 @@ static void create(struct agent *agent, struct resource *resource)
                 &(struct event){.kind = EVENT_JOINED, .node = order[at], .view = agent->view});
     }
     members_keep_view(agent, agent->view);
-    resource->created = agent->view;
     resource->told = false;
     if (resource->death) /* of an earlier group: who knows of it says so (deaths.c) */
         effect_tell_death(agent, resource, false);
@@ -124,7 +144,7 @@ void resources_write_state(struct agent *agent, struct parcel *out)
         const struct resource *resource = agent->group[at];
         parcel_text(out, resource->name, resource->length);
         parcel_u8(out, (uint8_t)(resource->death | resource->told << 1));
-        parcel_u64(out, resource->created);
+        parcel_u64(out, resource->identity);
         parcel_u64(out, resource->members);
         for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
             parcel_u64(out, resource->waiting[mode]);
@@ -147,7 +167,7 @@ bool resources_read_state(struct agent *agent, struct reader *fields)
         if (!agent_is_apart(agent) || !resource->granted)
             effect_tell_death(agent, resource, flags & 1 && !agent_is_apart(agent));
         resource->told = flags >> 1 & 1;
-        resource->created = read_u64(fields);
+        resource->identity = read_u64(fields);
         resource->members = read_u64(fields);
         for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
             resource->waiting[mode] = read_u64(fields);

@@ -34,38 +34,39 @@ struct address {
 /* Rules left out one by one, for a search to refute (tests/agent). None is left out in what ships.
  */
 enum agent_rule {
-    WITHOUT_VOID_BURIALS = 1 << 0,     /* a burial counts even if its dead was heard of since */
-    WITHOUT_GAPS = 1 << 1,             /* a missed message is not looked for */
-    WITHOUT_GONE = 1 << 2,             /* the transport's word that one has left is not taken */
-    WITHOUT_SAME_PAGES = 1 << 3,       /* any agent of a machine vouches for its predecessor */
-    WITHOUT_FRESH_GRACE = 1 << 4,      /* pages made anew oblige to nothing */
-    WITHOUT_OBLIGATIONS = 1 << 5,      /* a new group does not ask how long old leases last */
-    WITHOUT_OWING = 1 << 6,            /* what was lost is owed to nobody */
-    WITHOUT_GHOSTS = 1 << 7,           /* an heir does not say what it has inherited */
-    WITHOUT_TIME_OF_SENDING = 1 << 8,  /* the lease counts from when an answer comes */
-    WITHOUT_MAJORITY = 1 << 9,         /* a lease needs nobody's acknowledgement */
-    WITHOUT_LAPSING = 1 << 10,         /* a lease that has run out is not noticed */
-    WITHOUT_GRACE = 1 << 11,           /* the silent are buried as soon as they miss a renewal */
-    WITHOUT_SIGNS_OF_LIFE = 1 << 12,   /* a group begins although another is alive */
-    WITHOUT_QUARANTINE = 1 << 13,      /* a new group grants at once */
-    WITHOUT_KNOWN_VIEWS = 1 << 14,     /* a new group's view is its founder's alone */
-    WITHOUT_USED_FENCES = 1 << 15,     /* a release does not say which fences were used */
-    WITHOUT_REPLAY = 1 << 16,          /* a newcomer drops what came before its STATE */
-    WITHOUT_DEATHS_IN_HELLO = 1 << 17, /* a new group is not told of old deaths */
-    WITHOUT_SWEEPING = 1 << 18,        /* who lost a permission does not look who died by it */
-    WITHOUT_DOUBTS = 1 << 19,          /* a holder that is not there any more does not count */
-    WITHOUT_PARTING = 1 << 20,         /* who sees the majority leave stays a member */
+    WITHOUT_VOID_BURIALS,    /* a burial counts even if its dead was heard of since */
+    WITHOUT_GAPS,            /* a missed message is not looked for */
+    WITHOUT_GONE,            /* the transport's word that one has left is not taken */
+    WITHOUT_SAME_PAGES,      /* any agent of a machine vouches for its predecessor */
+    WITHOUT_FRESH_GRACE,     /* pages made anew oblige to nothing */
+    WITHOUT_OBLIGATIONS,     /* a new group does not ask how long old leases last */
+    WITHOUT_OWING,           /* what was lost is owed to nobody */
+    WITHOUT_GHOSTS,          /* an heir does not say what it has inherited */
+    WITHOUT_TIME_OF_SENDING, /* the lease counts from when an answer comes */
+    WITHOUT_MAJORITY,        /* a lease needs nobody's acknowledgement */
+    WITHOUT_LAPSING,         /* a lease that has run out is not noticed */
+    WITHOUT_GRACE,           /* the silent are buried as soon as they miss a renewal */
+    WITHOUT_SIGNS_OF_LIFE,   /* a group begins although another is alive */
+    WITHOUT_QUARANTINE,      /* a new group grants at once */
+    WITHOUT_KNOWN_VIEWS,     /* a new group's view is its founder's alone */
+    WITHOUT_USED_FENCES,     /* a release does not say which fences were used */
+    WITHOUT_REPLAY,          /* a newcomer drops what came before its STATE */
+    WITHOUT_DEATHS_IN_HELLO, /* a new group is not told of old deaths */
+    WITHOUT_SWEEPING,        /* who lost a permission does not look who died by it */
+    WITHOUT_DOUBTS,          /* a holder that is not there any more does not count */
+    WITHOUT_PARTING,         /* who sees the majority leave stays a member */
     /* Over links: */
-    WITHOUT_CLOSING_LINKS = 1 << 21, /* what one has said that has ended since is taken */
-    WITHOUT_RECEIVERS = 1 << 22,     /* so is what was said to an earlier incarnation of mine */
-    WITHOUT_HOLDING_EARLY = 1 << 23, /* what is about a name that I do not know yet is dropped */
-    WITHOUT_WANT_AT_SUCCESSION = 1 << 24, /* who waits for a ghost does not tell its successor */
-    WITHOUT_WANT_LATER = 1 << 25,         /* nor who asks when the ghost is there */
-    WITHOUT_DETOUR = 1 << 26,             /* nothing of a link goes by the ledger */
-    WITHOUT_LINK_NUMBERS = 1 << 27,       /* duplicates are taken */
-    WITHOUT_POSITION = 1 << 28,           /* who hears nothing counts as heard of, for it renews */
-    WITHOUT_LAST_WORDS_SAID = 1 << 29,    /* who goes, or is succeeded, says nothing of deaths */
-    WITHOUT_CONTEST = 1 << 30 /* a request that is deferred does not make me give it back */
+    WITHOUT_CLOSING_LINKS,      /* what one has said that has ended since is taken */
+    WITHOUT_RECEIVERS,          /* so is what was said to an earlier incarnation of mine */
+    WITHOUT_HOLDING_EARLY,      /* what is about a name that I do not know yet is dropped */
+    WITHOUT_WANT_AT_SUCCESSION, /* who waits for a ghost does not tell its successor */
+    WITHOUT_WANT_LATER,         /* nor who asks when the ghost is there */
+    WITHOUT_DETOUR,             /* nothing of a link goes by the ledger */
+    WITHOUT_LINK_NUMBERS,       /* duplicates are taken */
+    WITHOUT_POSITION,           /* who hears nothing counts as heard of, for it renews */
+    WITHOUT_LAST_WORDS_SAID,    /* who goes, or is succeeded, says nothing of deaths */
+    WITHOUT_CONTEST,            /* a request that is deferred does not make me give it back */
+    WITHOUT_IDENTITY /* what is about a name of the same index and view is taken for mine */
 };
 
 /* Where an agent listens for links, in the host's words. */
@@ -87,7 +88,7 @@ struct agent_options {
     /* Until then processes of this machine may be inside by pages that it does not know: a grace
      * from when its own were made. */
     int64_t obliged;
-    uint64_t without; /* enum agent_rule */
+    uint64_t without; /* bits: 1 << enum agent_rule */
 };
 
 struct member {
@@ -111,7 +112,7 @@ struct said {
     uint8_t kind;       /* enum record_kind: RECORD_PROTOCOL, RECORD_WANT or RECORD_BUSY */
     uint8_t what, mode; /* of the protocol's message */
     uint32_t index;     /* of the resource, in agent->group */
-    uint64_t created;   /* its: who has another at this index has missed something */
+    uint64_t identity;  /* its: who has another at this index takes nothing for it */
     uint64_t number, view, fence, died, told;
 };
 
@@ -156,12 +157,13 @@ struct resource {
 
     /* Of the group: all members have the same, but for `creating` and `state`. Cleared when it is
      * forgotten, but for the deaths, which are said in the next HELLO. */
-    bool in_group;    /* set by its CREATION or the STATE */
-    bool creating;    /* I have sent its CREATION, and it has not come */
-    bool death;       /* somebody died inside, and nobody has been told */
-    bool told;        /* somebody has, since the resource came into being in this group */
-    uint32_t index;   /* in agent->group */
-    uint64_t created; /* the view with which it came into being */
+    bool in_group;  /* set by its CREATION or the STATE */
+    bool creating;  /* I have sent its CREATION, and it has not come */
+    bool death;     /* somebody died inside, and nobody has been told */
+    bool told;      /* somebody has, since the resource came into being in this group */
+    uint32_t index; /* in agent->group */
+    /* which it is: by its name, its view, and who were members when it came into being */
+    uint64_t identity;
     uint64_t members; /* slots, ghosts too */
     /* slots: set by a BUSY of another machine's, cleared when it gives way */
     uint64_t busy_elsewhere;
