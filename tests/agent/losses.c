@@ -79,6 +79,50 @@ static void test_told_of_a_death_in_a_new_group(void **state)
         }
 }
 
+/* The same, and the agent that has found the death is killed before it is a member again: the next
+ * finds it in the page. */
+static void test_told_of_a_death_that_a_killed_agent_found(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 3; first++) {
+        begin(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        cut_all();
+        world_die(&world, 0);
+        world_run(&world, SECONDS(1) / 2);
+        assert_false(world.machine[0].dead_inside); /* it has */
+        world_kill(&world, 0);
+        world_start(&world, 0);
+        for (unsigned machine = 0; machine < 3; machine++)
+            world_heal(&world, machine);
+        only_the_first_is_told(first);
+        end();
+    }
+}
+
+/* A machine is cut off twice, and the second time before the time is over that those inside had to
+ * stop: one of them has died meanwhile. */
+static void test_told_of_a_death_between_two_cuts(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    const int64_t stop = world.grace - world.lease;
+    for (unsigned times = 0; times < 2; times++) {
+        world_cut(&world, 0);
+        world_notice_cut(&world, 0);
+        world_run(&world, times ? stop : stop / 10);
+        world_heal(&world, 0);
+        world_run(&world, stop / 4);
+        assert_true(agent_is_member(&world.machine[0].agent));
+        if (times == 0)
+            world_die(&world, 0);
+        world_run(&world, stop / 10);
+    }
+    only_the_first_is_told(1);
+    end();
+}
+
 /* The machine on which somebody was inside is gone for good, and the others had no majority when it
  * went. */
 static void test_told_of_a_machine_that_is_gone(void **state)
@@ -210,6 +254,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_back_before_those_inside_have_stopped),
         cmocka_unit_test(test_told_of_a_death_in_a_new_group),
+        cmocka_unit_test(test_told_of_a_death_that_a_killed_agent_found),
+        cmocka_unit_test(test_told_of_a_death_between_two_cuts),
         cmocka_unit_test(test_told_of_a_machine_that_is_gone),
         cmocka_unit_test(test_a_new_group_without_a_death),
         cmocka_unit_test(test_told_of_a_death_after_a_restart),

@@ -278,6 +278,7 @@ static void take_back_one(struct machine *machine, unsigned at)
     machine->passage++;
     const bool death = machine->dead_inside && strcmp(machine->page[at].name, RESOURCE) == 0;
     machine->dead_inside &= !death;
+    machine->page[at].death |= death;
     const bool withdrawn = world_withdraw(machine, at);
     world_feed(machine, (struct agent_event){.kind = ON_TAKEN_BACK,
                                              .resource = at,

@@ -110,13 +110,15 @@ static void put_died(struct agent *agent, const struct resource *resource)
 }
 
 /* A sweep has found one. A group that was there when the permission was lost has counted it
- * already. */
+ * already. Until the group that is to count it knows, it stands in the page: should I be killed
+ * before, the next agent says it. */
 void deaths_found(struct agent *agent, struct resource *resource)
 {
     if (!agent_is_member(agent)) {
-        resource->died_here = true;
+        resource->died_here = resource->death = true;
     } else if (agent->last_view < agent->founded) {
         put_died(agent, resource);
+        resource->death |= !resource->granted;
     }
 }
 
@@ -187,6 +189,15 @@ void deaths_begin(struct agent *agent)
     deaths_settle(agent);
 }
 
+bool deaths_are_to_come(const struct agent *agent, const struct resource *resource)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (resource->in_group && resource->members & slot_bit(slot) && agent->member[slot].ghost &&
+            agent->member[slot].node == agent->node)
+            return true;
+    return false;
+}
+
 /* What was to be said has been; what the group does not know by now is of no account. */
 void deaths_settle(struct agent *agent)
 {
@@ -197,7 +208,8 @@ void deaths_settle(struct agent *agent)
                             : 0;
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
-        resource->died_here = resource->was_lost = false;
+        resource->died_here = false;
+        resource->was_lost = resource->was_lost && deaths_are_to_come(agent, resource);
         if (!agent->doubts_due)
             resource->held_by = 0;
         if (!resource->in_group && resource->death)

@@ -182,5 +182,6 @@ void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
         .view = agent->view - 1, .died = death ? agent->view << FENCE_VIEW_SHIFT : 0, .told = told};
     resource->busy_elsewhere &= ~slot_bit(slot);
     resources_died(agent, resource, ghost, false, &words);
+    resource->was_lost = resource->was_lost && deaths_are_to_come(agent, resource);
     members_free_slots(agent);
 }

@@ -135,6 +135,8 @@ void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, str
 
 /* deaths.c: those inside that nobody has been told of */
 void deaths_sweep(struct agent *agent, struct resource *resource);
+/* What became of those inside is not known, and the group counts it when a ghost of mine ends. */
+bool deaths_are_to_come(const struct agent *agent, const struct resource *resource);
 void deaths_found(struct agent *agent, struct resource *resource);
 void deaths_write(struct agent *agent);                                        /* into a HELLO */
 void deaths_read(struct agent *agent, bool count_them, struct reader *fields); /* or pass over */

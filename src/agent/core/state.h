@@ -146,7 +146,8 @@ struct resource {
     uint64_t base, first; /* the fence of the local number `first` */
     /* A death that no group knows of: set when found, cleared when a group knows (deaths.c). */
     bool died_here;
-    /* It was granted, and lost: set then, cleared when I am a member again. */
+    /* It was granted, and lost: set then, cleared when I am a member again, and no ghost of mine is
+     * left that will count as a death. */
     bool was_lost;
     /* those of other machines that had it, or may have had it, when I was last a member: bits of
      * agent->former */
