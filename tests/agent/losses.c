@@ -33,6 +33,26 @@ static void test_back_before_those_inside_have_stopped(void **state)
     }
 }
 
+/* It goes by itself at the moment when that time is over. */
+static void test_gone_when_those_inside_have_stopped(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(0, PERMISSION_EXCLUSIVE));
+    world_cut(&world, 0);
+    world_notice_cut(&world, 0);
+    const int64_t told = world.now;
+    world_heal(&world, 0);
+    world_leave(&world, 0);
+    world_run(&world, (world.grace - world.lease) / 2);
+    assert_true(agent_is_member(&world.machine[0].agent));
+    world.now = told + world.grace - world.lease;
+    world_go(&world, 0);
+    assert_true(enters(1, PERMISSION_EXCLUSIVE));
+    assert_int_equal(world.machine[1].agent.counters.burials, 0);
+    end();
+}
+
 static void cut_all(void)
 {
     for (unsigned machine = 0; machine < 3; machine++) {
@@ -253,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_back_before_those_inside_have_stopped),
+        cmocka_unit_test(test_gone_when_those_inside_have_stopped),
         cmocka_unit_test(test_told_of_a_death_in_a_new_group),
         cmocka_unit_test(test_told_of_a_death_that_a_killed_agent_found),
         cmocka_unit_test(test_told_of_a_death_between_two_cuts),

@@ -280,6 +280,8 @@ static void write_last_words(struct agent *agent)
 
 void holdings_farewell(struct agent *agent)
 {
+    if (agent_is_member(agent))
+        holdings_tick(agent); /* what is owed no longer ends before I do */
     for (unsigned at = 0; at < agent->resources; at++)
         if (agent->resource[at].granted || agent->resource[at].owed > agent->now)
             return;
