@@ -208,6 +208,50 @@ static void test_a_creation_that_was_missed(void **state)
     }
 }
 
+static bool second_knows_a_name(struct world *its)
+{
+    return its->machine[1].agent.group_count > 0;
+}
+
+static bool first_holds_something(struct world *its)
+{
+    return its->machine[0].agent.peer[its->machine[1].agent.self].holds;
+}
+
+static bool two_are_linked(struct world *its)
+{
+    return agent_is_member(&its->machine[0].agent) && agent_is_member(&its->machine[1].agent) &&
+           its->machine[0].agent.peer[its->machine[1].agent.self].link.up;
+}
+
+/* A name may come into being by a death that a new group counts: what was said about it earlier is
+ * taken then. */
+static void test_earlier_than_its_death(void **state)
+{
+    (void)state;
+    begin_linked(3);
+    assert_true(enters(2, PERMISSION_EXCLUSIVE));
+    world_run(&world, SECONDS(1));
+    for (unsigned machine = 0; machine < 3; machine++) {
+        world_cut(&world, machine);
+        world_notice_cut(&world, machine);
+    }
+    world_heal(&world, 0);
+    world_heal(&world, 1);
+    assert_true(world_until(&world, two_are_linked, SECONDS(10)));
+    world_run(&world, world.machine[1].agent.doubts_due - world.now - 50 * MS);
+    assert_int_equal(world.machine[1].agent.group_count, 0);
+    world.machine[0].deaf = true;
+    assert_true(world_until(&world, second_knows_a_name, SECONDS(1)));
+    world_want(&world, 1, PERMISSION_EXCLUSIVE);
+    assert_true(world_until(&world, first_holds_something, SECONDS(2)));
+    world.machine[0].deaf = false;
+    whose = 1;
+    assert_true(world_until(&world, is_inside, SECONDS(5)));
+    assert_false(first_holds_something(&world));
+    end();
+}
+
 static bool others_have_both(struct world *its)
 {
     return its->machine[0].agent.group_count == 2;
@@ -384,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_said_to_an_earlier_incarnation),
         cmocka_unit_test(test_said_by_an_earlier_incarnation),
         cmocka_unit_test(test_earlier_than_its_name),
+        cmocka_unit_test(test_earlier_than_its_death),
         cmocka_unit_test(test_a_creation_that_was_missed),
         cmocka_unit_test(test_another_name_in_place_of_the_missed),
         cmocka_unit_test(test_a_member_that_hears_nothing),

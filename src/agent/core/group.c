@@ -171,6 +171,7 @@ void group_process(struct agent *agent, struct address from, const void *bytes, 
     const uint64_t incarnation = agent->incarnation;
     const enum phase phase = agent->phase;
     while (parcel_next(&records, &kind, &fields)) {
+        const uint32_t names = agent->group_count;
         agent->counters.received++;
         take_record(agent, from, head.slot, kind, &fields);
         if (fields.bad) {
@@ -180,6 +181,10 @@ void group_process(struct agent *agent, struct address from, const void *bytes, 
         }
         /* Cut, or become a member by this very parcel, which is then among those kept. */
         if (agent->incarnation != incarnation || (phase != PHASE_MEMBER && agent->phase != phase))
+            return;
+        if (agent->group_count > names) /* by a CREATION, or a death that is counted */
+            peers_take_held(agent);
+        if (agent->incarnation != incarnation)
             return;
         if (effect_is_enough(agent)) {
             group_restart(agent, CUT_OVERWHELMED);

@@ -124,7 +124,6 @@ void resources_creation(struct agent *agent, struct reader *fields)
     }
     if (resource) /* refused, if it has come too late */
         passages_pursue(agent, resource);
-    peers_take_held(agent);
 }
 
 void resources_joined(struct agent *agent, uint32_t slot)
