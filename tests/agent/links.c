@@ -419,6 +419,47 @@ static void test_no_alarm_without_a_death(void **state)
     end();
 }
 
+static bool second_is_ready(struct world *its)
+{
+    return agent_is_ready(&its->machine[1].agent);
+}
+
+static bool second_has_it(struct world *its)
+{
+    return world_has(its, 1, RESOURCE);
+}
+
+/* Another death becomes known before anybody was told of the first: those who enter are told as
+ * often, and no more. */
+static void test_told_of_each_death_once(void **state)
+{
+    (void)state;
+    begin_linked(3);
+    assert_true(enters(2, PERMISSION_EXCLUSIVE));
+    world_run(&world, SECONDS(1));
+    for (unsigned machine = 0; machine < 3; machine++) {
+        world_cut(&world, machine);
+        world_notice_cut(&world, machine);
+    }
+    world_heal(&world, 0); /* they take the third machine for dead */
+    world_heal(&world, 1);
+    assert_true(world_until(&world, second_is_ready, SECONDS(10)));
+    assert_true(world_want_another(&world, 1, RESOURCE)); /* and nobody enters */
+    assert_true(world_until(&world, second_has_it, SECONDS(5)));
+    world_die(&world, 2);
+    world_run(&world, SECONDS(1));
+    world_heal(&world, 2); /* it says so */
+    world_run(&world, SECONDS(3));
+    assert_true(world_has(&world, 1, RESOURCE));
+    for (unsigned times = 0; times < 5; times++) {
+        assert_true(enters(1, PERMISSION_EXCLUSIVE));
+        world_leave(&world, 1);
+        world_run(&world, SECONDS(1));
+    }
+    assert_int_equal(world.machine[1].deaths_told, 2);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_last_words),
         cmocka_unit_test(test_views_of_which_nobody_has_heard),
         cmocka_unit_test(test_no_alarm_without_a_death),
+        cmocka_unit_test(test_told_of_each_death_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

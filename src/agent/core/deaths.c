@@ -226,7 +226,7 @@ void deaths_publish(struct agent *agent, struct resource *resource)
     const struct node *node = resource_node(resource);
     const uint64_t told = resource->granted ? larger(node->told, resource->told_here) : node->told;
     const bool death = node->died > told;
-    if (death && !resource->death)
+    if (death && (!resource->death || resource->dying <= told)) /* another, perhaps */
         resource->dying = node->died;
     if (death != resource->death)
         effect_tell_death(agent, resource, death);
