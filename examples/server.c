@@ -120,10 +120,10 @@ static pid_t hold_first_record(const char *name)
             die("the holder");
         pause();
     }
+    close(ready[1]); /* else nobody would tell that the holder has failed */
     if (read(ready[0], &byte, 1) != 1)
         exit(1);
     close(ready[0]);
-    close(ready[1]);
     return pid;
 }
 
