@@ -269,6 +269,40 @@ static void test_other_pages_for_a_while(void **state)
     end();
 }
 
+static bool last_is_member(struct world *its)
+{
+    return its->machine[2].running && agent_is_member(&its->machine[2].agent);
+}
+
+/* One alone hears its own CREATION before its ring breaks: when it is back, nobody uses its views
+ * once more. */
+static void test_views_of_one_alone(void **state)
+{
+    (void)state;
+    static uint8_t bytes[1 << 16];
+    begin(3);
+    struct machine *last = &world.machine[2];
+    world_cut(&world, 2);
+    assert_true(world_want_another(&world, 2, "other"));
+    const struct agent_effect *sent = NULL;
+    for (unsigned at = 0; at < world.effects.count; at++)
+        if (world.effects.effect[at].kind == DO_SEND)
+            sent = &world.effects.effect[at];
+    assert_non_null(sent);
+    const size_t length = sent->send.length;
+    assert_true(length <= sizeof bytes);
+    memcpy(bytes, sent->send.bytes, length);
+    world_deliver(last, (struct address){2, last->pid}, bytes, length);
+    assert_int_equal(last->agent.group_count, 1);
+    const uint64_t view = last->agent.view;
+    world_heal(&world, 2);
+    assert_true(world_until(&world, last_is_member, SECONDS(10)));
+    world_run(&world, SECONDS(1));
+    for (unsigned machine = 0; machine < 3; machine++)
+        assert_true(world.machine[machine].agent.member[last->agent.self].joined > view);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_other_pages),
         cmocka_unit_test(test_other_pages_and_a_new_group),
         cmocka_unit_test(test_other_pages_for_a_while),
+        cmocka_unit_test(test_views_of_one_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,15 @@ static void say_of(struct agent *agent, enum agent_line line, struct address fro
     effect->say.number = from.pid;
 }
 
+/* It may have installed changes that nobody else has heard of, alone in its ring: no view, and so
+ * no fence, is used twice. What cannot be a view is not believed. */
+static void raise_view(struct agent *agent, struct reader deaths)
+{
+    const uint64_t last = read_u64(&deaths);
+    if (!deaths.bad && last > agent->view && last >> (64 - FENCE_VIEW_SHIFT) == 0)
+        agent->view = last;
+}
+
 /* A HELLO at its place in the order, as members find it. */
 void admission(struct agent *agent, struct address from, uint64_t incarnation,
                struct reader *fields)
@@ -121,8 +130,11 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
     deaths_read(agent, false, fields);
     struct reader doubtful = *fields;
     deaths_pass_doubtful(fields);
+    raise_view(agent, deaths);
     members_succeed(agent, from.node, pages, fields, &doubtful);
     deaths_read(agent, true, &deaths);
+    if (!agent_is_member(agent)) /* there was no room for a name */
+        return;
     const uint32_t slot = members_add(agent, from, incarnation, pages);
     if (slot == NO_SLOT) {
         say_of(agent, LINE_NO_SLOT, from);

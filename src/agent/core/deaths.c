@@ -29,6 +29,9 @@ static void apply(struct agent *agent, const char *name, size_t length)
     struct resource *resource = names_find(agent, name, length);
     if (!resource || !resource->in_group)
         resource = resources_create(agent, name, length);
+    if (!resource && agent_is_member(agent) && agent->group_count < RESOURCES_MOST && length >= 1 &&
+        length <= PERMISSION_NAME_MOST)
+        group_restart(agent, CUT_NO_ROOM); /* the others have it */
     if (!resource || resource->told)
         return;
     if (agent_is_apart(agent)) {
@@ -86,7 +89,7 @@ void deaths_read(struct agent *agent, bool count_them, struct reader *fields)
 {
     const uint64_t last_view = read_u64(fields);
     const uint32_t count = read_u32(fields);
-    for (uint32_t at = 0; at < count && !fields->bad; at++) {
+    for (uint32_t at = 0; at < count && !fields->bad && agent_is_member(agent); at++) {
         const char *name;
         const size_t length = read_text(fields, &name);
         if (!fields->bad && count_them && last_view < agent->founded)
