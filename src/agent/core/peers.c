@@ -21,7 +21,8 @@
 
 enum {
     ANSWER_MS = 3, /* an acknowledgement waits so long for a message to go with */
-    DOUBT_MS = 15
+    DOUBT_MS = 15,
+    RELAYED_MOST = OUT_ROOM / 16 /* of a parcel: the rest goes with the next step */
 };
 
 /* Before the packets. */
@@ -145,7 +146,7 @@ static void send_by_ledger(struct agent *agent, uint32_t slot)
     struct link_packet packet;
     if (!peer->link.up || peer->suspect)
         link_doubt(&peer->link);
-    while (next_packet(agent, peer, LINK_BY_LEDGER, &packet)) {
+    while (agent->out.length < RELAYED_MOST && next_packet(agent, peer, LINK_BY_LEDGER, &packet)) {
         parcel_record(&agent->out, RECORD_RELAYED);
         parcel_u8(&agent->out, (uint8_t)slot);
         parcel_u64(&agent->out, peer->incarnation);
@@ -232,6 +233,13 @@ void peers_tick(struct agent *agent)
     }
 }
 
+static bool has_more_to_send(const struct link *link)
+{
+    const uint64_t directly = link->up ? link->said : 0, done = link->acknowledged;
+    return (link->sent[LINK_DIRECTLY] < directly && done < directly) ||
+           (link->sent[LINK_BY_LEDGER] < link->detour && done < link->detour);
+}
+
 int64_t peers_due(const struct agent *agent)
 {
     int64_t due = INT64_MAX;
@@ -239,8 +247,7 @@ int64_t peers_due(const struct agent *agent)
         const struct linked *peer = &agent->peer[slot];
         if (!peer->used)
             continue;
-        if (peer->link.up && peer->link.sent[LINK_DIRECTLY] < peer->link.said &&
-            peer->link.acknowledged < peer->link.said)
+        if (has_more_to_send(&peer->link))
             return agent->now;
         const int64_t doubt =
             waits_for_answer(peer) ? peer->since + (int64_t)DOUBT_MS * MS : INT64_MAX;

@@ -211,6 +211,7 @@ void resources_died(struct agent *agent, struct resource *resource, uint32_t slo
     resource->members &= ~bit;
     resource->wanting &= ~bit;
     resource->busy_elsewhere &= ~bit;
+    resource->told_busy &= ~bit; /* another may have the slot next */
     if (death && concerned & bit && !resource->death)
         effect_tell_death(agent, resource, true);
     passages_step(agent, resource,
