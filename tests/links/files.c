@@ -44,6 +44,8 @@ static void test_what_cannot_be_opened(void **state)
     char readable[128], brief[128], trouble[256];
     refuses("/nonexistent", NULL, "No such file");
     refuses(key_path, "localhost", "no numeric address");
+    refuses(key_path, "0.0.0.0", "name one");
+    refuses(key_path, "::", "name one");
     snprintf(readable, sizeof readable, "%s", key_path);
     assert_int_equal(chmod(readable, 0640), 0);
     refuses(readable, NULL, "chmod 600");

@@ -66,9 +66,15 @@ void linking_announce(struct service *service)
     struct endpoint *endpoint = &service->agent.options.endpoint;
     if (!service->links)
         return;
-    if (!service->options->listen && link_endpoint_parse(transport_address(service->transport),
-                                                         (uint16_t)service->options->port, &where))
+    const char *ring = transport_address(service->transport);
+    if (service->options->listen) {
+        /* it listens there already */
+    } else if (link_endpoint_parse(ring, (uint16_t)service->options->port, &where)) {
         links_listen(service->links, &where);
+    } else {
+        service_say(service, LOG_WARNING, "not-listening",
+                    "why=\"Corosync's ring0_addr of this machine is not known: use --listen\"");
+    }
     links_endpoint(service->links, &where);
     memset(endpoint, 0, sizeof *endpoint);
     memcpy(endpoint->bytes, &where, sizeof where);

@@ -70,6 +70,12 @@ static bool listen_at_all(struct links *links, uint16_t port)
            listen_at(links, &(struct link_endpoint){.family = 4, .port = port}, false);
 }
 
+static bool endpoint_is_any(const struct link_endpoint *where)
+{
+    static const uint8_t any[sizeof where->address];
+    return memcmp(where->address, any, sizeof any) == 0;
+}
+
 bool listener_open(struct links *links, const char *address, uint16_t port, char *trouble,
                    size_t room)
 {
@@ -80,6 +86,12 @@ bool listener_open(struct links *links, const char *address, uint16_t port, char
         return true;
     if (address && !link_endpoint_parse(address, port, &where)) {
         snprintf(trouble, room, "'%s' is no numeric address", address);
+        return false;
+    }
+    if (address && endpoint_is_any(&where)) { /* the others are told it, and dial it */
+        snprintf(trouble, room,
+                 "'%s' is no address of this machine's at which others reach it: name one",
+                 address);
         return false;
     }
     if (!(address ? listen_at(links, &where, false) : listen_at_all(links, port)) ||
