@@ -6,7 +6,7 @@
  *   memory-ask_storm [SECONDS [ASKS [NAMES]]] */
 #include "harness.h"
 
-enum { HOLDERS = 4, KILL_MS = 10, NAMES_MOST = 1000, NAME_ROOM = 16 };
+enum { HOLDERS = 4, KILL_MS = 10, NAMES_MOST = 1000, NAME_ROOM = 24 };
 
 /* Who is inside, by its pid; the server by its own. */
 static _Atomic int *inside;

@@ -43,7 +43,7 @@ static inline bool renumber_is_closed(const struct renumber *numbers, unsigned m
  * stay as they are. */
 static inline bool renumber_close_gaps(struct renumber *numbers, unsigned most)
 {
-    if (renumber_is_closed(numbers, most))
+    if (numbers->present == 0 || renumber_is_closed(numbers, most))
         return false;
     uint64_t left = numbers->present;
     unsigned last = (unsigned)__builtin_ctzll(left), fresh = 0;
