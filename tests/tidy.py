@@ -65,7 +65,7 @@ STRUCT = re.compile(r"(?:static )?((?:struct|union|enum) \w+) \{")
 # A numbered invariant, where it is stated, and where it is asserted. Those of these letters are asserted.
 STATED = re.compile(r"\s*/?\*\s+([A-Z]\d+)  \S")
 ASSERTED = re.compile(r"\b(?:assert_invariant|ASSERT)\((\w+),")
-ASSERTED_LETTERS = "ACHKLNPRV"
+ASSERTED_LETTERS = "ACHKLNPRVW"
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
 # Templates, each with the folder in which its document will lie.
 WRITTEN_FOR = {"tools/performance.template.md": "docs/results"}

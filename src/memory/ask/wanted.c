@@ -11,12 +11,10 @@
  *   W1  Who is inside, and is to be told, looks who waits: after it is publicly inside, and after
  *       it has become stronger. Who waits has said so before it looks who is inside. So one of the
  *       two sees the other.
- *   W2  A ring is not missed: it changes the count, and the helper sleeps on the count that it has
- *       seen to last.
- *   W3  Whom a waiter has not gathered when it goes to sleep came later (L6), and sees it waiting
- *       when it enters.
- * So nobody waits, asleep, for a holder that was not told since. Whoever does not sleep yet will,
- * or comes in. */
+ * A ring is not missed: it changes the count, and the helper sleeps on the count that it has seen
+ * to last. Whom a waiter has not gathered when it goes to sleep came later (L6), and sees it
+ * waiting when it enters. So nobody waits, asleep, for a holder that was not told since. Whoever
+ * does not sleep yet will, or comes in. */
 #include "memory/ask/ask.h"
 #include "memory/passage/words.h"
 
@@ -46,8 +44,8 @@ void ay__bell_ring(ay_space *space, unsigned which)
     ay__futex_wake(&header->bell[which]);
 }
 
-/* It has said that it sleeps, with a fence (W1). Rivals are not gathered anew: W3; and one that is
- * aside would take that for having looked at newcomers. */
+/* It has said that it sleeps, with a fence (W1). Rivals are not gathered anew: who came later looks
+ * itself; and one that is aside would take that for having looked at newcomers. */
 void ay__wanted_announce(struct registers *at)
 {
     uint64_t bells = 0;
@@ -65,6 +63,7 @@ void ay__wanted_announce(struct registers *at)
 void ay__wanted_tell(ay_region *region)
 {
     struct asks *asks = atomic_load(&region->at.fixed.space->asks);
+    assert_invariant(W1, atomic_load(&region->at.near.own->inside) == 1);
     access_point();
     ay__store_and_fence(&region->at.near.own->inside, 1); /* as it is: the fence of W1 */
     if (ay_wanted(region) == 0)
