@@ -291,7 +291,9 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
 
 /* Asks for a region, and returns at once. One that is not inside stands in the queue like any
  * waiter, until ay_decided() tells that it is inside, or why not. The passage is made by those who
- * call ay_ask() and ay_decided(); a few threads of the library's own only watch.
+ * call ay_ask() and ay_decided(); a few threads of the library's own only watch. In a cluster, too:
+ * one whose turn it is on its machine waits for the others, and then the descriptor is readable
+ * four times a second, though nothing is decided: the agent may have gone.
  *
  * - The ask belongs to the thread that asked. Should that end, or its process die or exec, it is as
  *   one who has left. Any thread may call ay_decided() and ay_leave().
@@ -306,7 +308,7 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
  *   -EINPROGRESS       asked
  *   -EALREADY          it is asked for already
  *   -EDEADLK           the region is entered; or a `when` calls this
- *   -ENOTSUP           the space is a cluster's, or of another protocol than "courtesy"
+ *   -ENOTSUP           the space is of another protocol than "courtesy"
  *   -EAGAIN            a thread that watches cannot be started
  *   -ENOMEM            no memory is left
  *   others             as ay_enter() */
@@ -314,8 +316,10 @@ AY_API int ay_ask(ay_region *region);
 
 /* As ay_ask(), for ay_enter_when(): in so many ms at most (negative: for ever; 0: inside at once,
  * or not at all), once when(arg) is true (NULL: no condition). `when` is called in ay_ask_when()
- * and ay_decided(), by the thread that calls these.
- *   -ETIMEDOUT  not entered in time */
+ * and ay_decided(), by the thread that calls these. In a cluster 0 waits for the other machines'
+ * answer, a second at most: -EINPROGRESS meanwhile.
+ *   -ETIMEDOUT  not entered in time
+ *   -ENOTSUP    also: a condition, in a cluster */
 AY_API int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
 /* Returns the descriptor of a space (an eventfd). It is readable
@@ -386,14 +390,13 @@ AY_API unsigned ay_wanted(const ay_region *region);
 /* Ends the waits of process `pid`, of this PID namespace, for the resource `name`: its calls return
  * -ECANCELED, and ay_look() shows by whom it was done. Whoever is inside stays there; one that
  * waits for a stronger mode (ay_convert) keeps the one that it has. Needs a free place. In a
- * cluster it reaches those who wait for processes of this machine, not for another machine.
+ * cluster it reaches the processes of this machine, whomever they wait for.
  *   n > 0       so many waits were ended
  *   -ESRCH      it does not wait for that, or not any more
  *   -EBUSY      it is inside, and does not wait: no holder is put out
  *   -EPERM      it is another user's, and this one is not root; or the space was opened by another
  *               process (before a fork)
- *   -ETIMEDOUT  it waits, but has not answered within two seconds: it is stopped, or waits for
- *               another machine
+ *   -ETIMEDOUT  it waits, but has not answered within two seconds: it is stopped
  *   others      as ay_region_open() */
 AY_API int ay_cancel(ay_space *space, const char *name, int pid);
 

@@ -8,7 +8,7 @@ import unittest
 
 from machines import AFTERYOU, PATIENCE, Cluster, wait_until
 
-HOLDER = os.environ["CLUSTER_HOLDER"]
+HOLDER, CALLER = os.environ["CLUSTER_HOLDER"], os.environ["CLUSTER_CALLER"]
 CONFLICT, LOST = 1, 123  # exit codes of `afteryou run`
 
 
@@ -58,6 +58,54 @@ class Holder:
     def leave(self):
         self.program.process.stdin.close()
         self.wait_for("left")
+
+    def kill(self):
+        self.program.kill()
+        self.program.process.wait(PATIENCE)
+
+
+class Caller:
+    """A program that makes one call of the library after the other: see caller.c."""
+
+    def __init__(self, machine):
+        self.program = machine.start(CALLER, f"cluster:{machine.cluster.name}", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.answers, self.told, self.seen = [], [], {}
+        self.at_once = 0  # asks that were
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.program.process.stdout:
+            (self.told if line.startswith("decided ") else self.answers).append(line.split())
+
+    def say(self, *words):
+        print(*words, file=self.program.process.stdin, flush=True)
+
+    def do(self, *words):
+        """What the call returns."""
+        asked = len(self.answers)
+        self.say(*words)
+        wait_until(lambda: len(self.answers) > asked, f"the answer to {words}")
+        word, result, *_ = self.answers[asked]
+        assert word == words[0], self.answers[asked]
+        self.at_once += word == "ask" and int(result) >= 0
+        return int(result)
+
+    def open(self, *words):
+        region = self.do("open", *words)
+        assert region >= 0, self.answers[-1]
+        return region
+
+    def order(self):
+        """The regions that were decided, in order."""
+        return [int(region) for _, region, *_ in self.told]
+
+    def decided(self, region):
+        """Waits until the next ask of this region is decided: the result, and the fence."""
+        seen = self.seen.get(region, 0)
+        line = wait_until(lambda: [line for line in self.told if int(line[1]) == region][seen:], f"region {region} is decided")[0]
+        self.seen[region] = seen + 1
+        return int(line[2]), int(line[3])
 
     def kill(self):
         self.program.kill()

@@ -147,6 +147,9 @@ static void take_news(struct service *service)
 {
     for (struct local_news news; local_next(service->local, &news);)
         if (news.kind == LOCAL_TAKEN_BACK) {
+            /* who has left may have said that it was told of the death: before another is */
+            if (service->agent.resource[news.resource].death)
+                take_demands(service);
             taken_back(service, &news);
         } else {
             service_step(service, (struct agent_event){.kind = ON_BUSY, .resource = news.resource});

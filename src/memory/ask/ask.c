@@ -178,14 +178,25 @@ void ay__ask_leaves(ay_region *region)
                      ay__mark.value ^ atomic_load(&at->fixed.own_cold->tid));
 }
 
+static int begin(ay_region *region, int64_t deadline, int reason);
+
+static int begin_again(struct ask *ask)
+{
+    struct registers *at = &ask->region->at;
+    const int result = begin(ask->region, INT64_MIN, -ETIMEDOUT);
+    if (!at->passage.asked)
+        at->request = (struct request){0};
+    return result;
+}
+
 static int decide(struct ask *ask, bool passed)
 {
     ay_region *region = ask->region;
     struct registers *at = &region->at;
     part(ask);
-    int result = ay__passage_end(region, passed);
+    const int result = ay__passage_end(region, passed);
     if (result == -ETIMEDOUT && at->passer.thread == ay__thread && ay__bury_shared(region))
-        result = ay__passage_try(region); /* no kernel told us that they are gone */
+        return begin_again(ask); /* no kernel told us that they are gone */
     at->request = (struct request){0};
     if (result >= 0)
         hold_for_itself(region);
@@ -237,7 +248,7 @@ static int go_on(struct ask *ask)
         if (state == SLEEP_GIVEN_UP)
             return decide(ask, false);
     }
-    switch (at->fixed.protocol->resumable->go_on(at, ask->memory)) {
+    switch (ay__ask_pass(ask)) {
     case STOPPED:
         return rest(ask);
     case PASSED:
@@ -247,24 +258,21 @@ static int go_on(struct ask *ask)
     }
 }
 
-/* ---- the calls ---- */
-
-static int begin(ay_region *region, int timeout_ms)
+static int begin(ay_region *region, int64_t deadline, int reason)
 {
     struct ask *ask = region->ask;
     struct registers *at = &region->at;
-    const int64_t deadline = timeout_ms < 0    ? INT64_MAX
-                             : timeout_ms == 0 ? INT64_MIN
-                                               : ay__now() + (int64_t)timeout_ms * 1000000;
-    const int error = ay__passage_begin(region, deadline, timeout_ms < 0 ? 0 : -ETIMEDOUT);
+    const int error = ay__passage_begin(region, deadline, reason);
     if (error)
         return error == PASSAGE_COUNTED ? 0 : error;
-    memset(ask->memory, 0, at->fixed.protocol->resumable->room);
+    ay__ask_enter_space(ask);
     ask->resting = false;
     at->passage.asked = true;
     join(ask);
     return go_on(ask);
 }
+
+/* ---- the calls ---- */
 
 int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms)
 {
@@ -273,8 +281,9 @@ int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_
     struct asks *asks;
     if (region_is_strange(region))
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
-    if (at->near.cluster)
-        return ay__fail(-ENOTSUP, "asking is for the processes of one machine, not for a cluster");
+    if (at->near.cluster && when)
+        return ay__fail(-ENOTSUP,
+                        "conditions are for the processes of one machine, not for a cluster");
     int error = ay__asks_find(at->fixed.space, &asks);
     if (!error)
         error = find_ask(region, asks);
@@ -288,7 +297,11 @@ int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_
     } else {
         const struct request before = at->request;
         at->request = (struct request){.when = when, .argument = arg};
-        result = begin(region, timeout_ms);
+        result = begin(region,
+                       timeout_ms < 0    ? INT64_MAX
+                       : timeout_ms == 0 ? INT64_MIN
+                                         : ay__now() + (int64_t)timeout_ms * 1000000,
+                       timeout_ms < 0 ? 0 : -ETIMEDOUT);
         if (!at->passage.asked)
             at->request = before;
     }

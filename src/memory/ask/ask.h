@@ -4,6 +4,7 @@
  *
  *   ask.c     ay_ask() and its kin: an ask from its beginning to its end
  *   body.c    the protocol's text, built to stop and to go on
+ *   pass.c    a passage through the space, and where that is a cluster's, through that
  *   rest.c    what an ask does where a thread would sleep, and when it goes on
  *   words.c   which words asks sleep on, and who is told when one has changed
  *   helper.c  the threads that sleep on these words
@@ -66,9 +67,12 @@ struct ask {
     /* it rests where a thread would sleep. Set when its passage stops there, cleared when it goes
      * on */
     bool resting;
-    bool woken;           /* by a word, and not because it is time. Set by who stirs it */
-    bool aside;           /* how it rests */
-    bool near;            /* it sleeps on places of this process alone */
+    bool woken; /* by a word, and not because it is time. Set by who stirs it */
+    bool aside; /* how it rests */
+    bool near;  /* it sleeps on places of this process alone */
+    /* its passage has passed in the space, and waits for the cluster's permission. Set then;
+     * cleared when it enters the space again, and when it is asked for */
+    bool remote;
     struct watch *watch;  /* of its memory; NULL: it awaits one place, */
     unsigned awaited;     /* this */
     unsigned count, room; /* of links */
@@ -118,10 +122,16 @@ struct resumable {
     enum passage_result (*go_on)(struct registers *at, void *memory);
 };
 
+/* pass.c */
+void ay__ask_enter_space(struct ask *ask); /* from its first step there */
+/* as far as it can; STOPPED: it is to rest */
+enum passage_result ay__ask_pass(struct ask *ask);
 /* rest.c */
 /* where its passage would sleep: SLEEP_LASTS, what it sleeps on is noted, and it stops */
 enum sleeping ay__ask_rest(struct registers *at, struct watch *watch, bool *woken);
 enum sleeping ay__ask_linger(struct registers *at, unsigned place, unsigned index, word seen);
+/* where it waits for the cluster: the same, SLEEP_LASTS or SLEEP_GIVEN_UP */
+enum sleeping ay__ask_rest_remote(struct ask *ask);
 /* it has stopped: for how long. False: it is to give up */
 bool ay__ask_may_rest(struct ask *ask);
 /* it was stirred: whether to go on, to give up or to rest again */

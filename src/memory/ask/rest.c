@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "memory/ask/ask.h"
+#include "memory/remote/cluster.h"
 
 /* A wait for one in the middle of a step is short. */
 enum { LOOK_LEAST_NS = 50 * 1000 };
@@ -133,13 +134,32 @@ enum sleeping ay__ask_linger(struct registers *at, unsigned place, unsigned inde
     return SLEEP_LASTS;
 }
 
+/* The agent wakes those who sleep on its pages; what else may happen is looked after when it is
+ * time (remote/cluster_wait.c). */
+enum sleeping ay__ask_rest_remote(struct ask *ask)
+{
+    struct registers *at = &ask->region->at;
+    const struct ay__waitv *words = ask->region->remote.wait.words;
+    if (!make_room(ask, CLUSTER_WORDS + 1, 0))
+        return refuse(at);
+    ay__say_asleep(at, at->fixed.self, 0, 0, false);
+    ask->count = 0;
+    ask->near = false;
+    for (unsigned which = 0; which < CLUSTER_WORDS; which++)
+        sleeps_on(ask, (const void *)(uintptr_t)words[which].address, words[which].value, false,
+                  false);
+    sleep_on_own_thread(ask, at);
+    begin_rest(ask, NULL, false);
+    return SLEEP_LASTS;
+}
+
 /* One before it in this process is as alive as it is itself, and closes no cycle that the first of
  * them does not close. */
 bool ay__ask_may_rest(struct ask *ask)
 {
     struct registers *at = &ask->region->at;
-    ask->due = at->passage.deadline;
-    if (ask->near)
+    ask->due = ask->remote ? ask->region->remote.wait.wake : at->passage.deadline;
+    if (ask->near || ask->remote)
         return true;
     const int64_t most = ask->watch ? ay__longest_sleep(at, ask->watch, ask->aside) : INT64_MAX;
     return ay__sleep_may_last(at, most, &ask->due);
@@ -148,6 +168,8 @@ bool ay__ask_may_rest(struct ask *ask)
 enum sleeping ay__ask_look_up(struct ask *ask)
 {
     struct registers *at = &ask->region->at;
+    if (ask->remote)
+        return ay__cluster_called_off(ask->region) ? SLEEP_GIVEN_UP : SLEEP_OVER;
     const bool again = !ay__cancelled(at) && registers_heed(at);
     if (ask->watch)
         return ay__sleep_look_up(at, ask->watch, ask->vitals, ask->aside, ask->woken, again);

@@ -114,18 +114,21 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
 {
     AY__UNCANCELLED;
     struct registers *at = &region->at;
-    if (ay__cluster_at_hand(region))
-        return true;
-    struct cluster_wait wait = ay__cluster_begin_waiting(region);
     for (;;)
-        switch (ay__cluster_await(region, &wait)) {
+        switch (ay__cluster_go_on(region)) {
         case CLUSTER_PERMITS:
             return true;
         case CLUSTER_GIVES_UP:
             return false;
-        case CLUSTER_NEEDS_WAY:
+        case CLUSTER_RESTS:
+            if (!ay__cluster_rest(region))
+                return false;
+            break;
+        case CLUSTER_MAKES_WAY:
             at->fixed.protocol->leave(at);
-            if (!ay__cluster_make_way(region, &wait) || !at->fixed.protocol->enter(at))
+            break;
+        case CLUSTER_COMES_BACK:
+            if (!at->fixed.protocol->enter(at))
                 return false;
         }
 }
@@ -224,11 +227,6 @@ int ay__passage_begin(ay_region *region, int64_t deadline, int reason)
 int ay__passage_end(ay_region *region, bool passed)
 {
     return end(region, passed);
-}
-
-int ay__passage_try(ay_region *region)
-{
-    return enter(region, INT64_MIN, -ETIMEDOUT);
 }
 
 __attribute__((noinline)) int ay__enter_within(ay_region *region, int timeout_ms)

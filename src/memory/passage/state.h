@@ -180,6 +180,8 @@ struct this_passage {
     bool asked;
     /* those inside that are to be told know that it waits. Set by its first sleep: wanted.c */
     bool announced;
+    /* it waits for the cluster's permission, or did. Set when that begins: cluster_wait.c */
+    bool remote;
     bool by_ask; /* it is inside by an ask. Set when that is decided, cleared by who leaves */
     unsigned spins;
     uint32_t heard;   /* aside: what the space's `rouses` was when it listened */

@@ -3,7 +3,7 @@
  * publishes (common/permissions.h).
  *
  * A passage calls in at three points: when the region of the space has been entered, by the express
- * lane (ay__cluster_at_hand) or the long way (ay__cluster_await), and for the fence. Where a space
+ * lane (ay__cluster_at_hand) or the long way (ay__cluster_go_on), and for the fence. Where a space
  * is of one machine, nothing here is reached.
  */
 #ifndef AFTERYOU_MEMORY_REMOTE_CLUSTER_H
@@ -32,27 +32,22 @@ void ay__cluster_close(struct cluster *cluster);
 /* refuses what a cluster hasn't got */
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster);
 
-/* Waiting for the permission, inside the region of the space. */
-struct cluster_wait {
-    int64_t until;      /* give up then; INT64_MAX: never */
-    int64_t ask;        /* again */
-    int64_t agent_lost; /* since when there is no agent; 0: there is */
-    uint64_t granted;   /* when it last looked */
-    uint32_t busy;      /* as it was when the wait began */
-    bool tries;         /* it was asked not to wait. Set when the wait begins */
-};
-
+/* cluster_wait.c: waiting for the permission, inside the region of the space. */
 enum cluster_answer {
     CLUSTER_PERMITS,
     CLUSTER_GIVES_UP, /* for at.passage.reason */
-    /* The permission is for too weak a mode, and others may be inside by it: the caller leaves,
-     * makes way, enters again, and asks again. */
-    CLUSTER_NEEDS_WAY
+    /* nothing has changed: on remote.wait.words, until remote.wait.wake at the latest */
+    CLUSTER_RESTS,
+    /* The permission is for too weak a mode, and others may be inside by it: the caller leaves the
+     * region of the space, and goes on. */
+    CLUSTER_MAKES_WAY,
+    CLUSTER_COMES_BACK /* enters it again, and goes on */
 };
-struct cluster_wait ay__cluster_begin_waiting(ay_region *region);
-enum cluster_answer ay__cluster_await(ay_region *region, struct cluster_wait *wait);
-/* Outside: until the permission may have changed. False: given up */
-bool ay__cluster_make_way(ay_region *region, struct cluster_wait *wait);
+/* Once the region of the space is entered: what to do next. Never waits, but for room in the
+ * agent's queue, and that not if it is asked for. */
+enum cluster_answer ay__cluster_go_on(ay_region *region);
+bool ay__cluster_rest(ay_region *region);       /* as it says. False: called off */
+bool ay__cluster_called_off(ay_region *region); /* after a rest: somebody has cancelled the wait */
 uint64_t ay__cluster_fence(const ay_region *region);
 /* cluster_lost.c */
 void ay__cluster_enters(ay_region *region);

@@ -9,8 +9,29 @@
 #include <stdint.h>
 
 #include "common/descriptors.h"
+#include "memory/process/futex.h"
 
 struct permission;
+
+enum { CLUSTER_WORDS = 2 };
+
+/* A wait for the permission. Assigned whole when it begins. */
+struct cluster_wait {
+    enum {
+        CLUSTER_INSIDE,  /* the region of the space */
+        CLUSTER_OUTSIDE, /* it, for a while: so that the agent can come in */
+        CLUSTER_TELLS    /* permitted, and told of a death: the agent is to know */
+    } stage;
+    int64_t until;      /* give up then; INT64_MAX: never */
+    int64_t ask;        /* again */
+    int64_t agent_lost; /* since when there is no agent; 0: there is */
+    uint64_t granted;   /* when it last looked */
+    uint32_t busy;      /* as it was when the wait began */
+    bool tries;         /* it was asked not to wait. Set when the wait begins */
+    bool unheard;       /* the agent's queue was full. Set or cleared whenever it is asked */
+    struct ay__waitv words[CLUSTER_WORDS]; /* of its present rest, as they were seen, */
+    int64_t wake;                          /* which lasts so long at most */
+};
 
 struct remote_side {
     /* fixed while the region is open */
@@ -23,9 +44,10 @@ struct remote_side {
     /* its present passage was told that it is lost. The watcher sets it, under the mutex; the next
      * passage clears it. Never set while nobody has asked for the eventfd */
     _Atomic bool told_lost;
-    /* somebody died inside on another machine. hear_of_death() sets it before this passage is
-     * inside; ay__cluster_tells_death() clears it, once it is */
+    /* somebody died inside on another machine. permit() sets it before this passage is inside;
+     * ay__cluster_tells_death() clears it, once it is */
     bool death;
+    struct cluster_wait wait; /* of the present passage, if it is `remote` */
     /* the eventfd, and 1; 0: nobody has asked for it. Set by ay_lost(), once; cleared when the
      * region is closed; both under the mutex */
     int lost;

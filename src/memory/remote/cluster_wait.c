@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* Entering a cluster's region without the permission at hand: asks the agent, and waits until it
+ * has come.
+ *
+ * One who waits stays inside the region of the space, so the order among local processes is kept;
+ * the agent's word, and what it says of those who hold it elsewhere, wake it. That the agent has
+ * died, or begun anew and knows nothing of the demand, is found by asking again from time to time.
+ *
+ * Nothing here sleeps but ay__cluster_rest(): ay__cluster_go_on() looks, and says what to do next.
+ * A thread that waits sleeps on the words that it names; an ask (memory/ask/) is linked to them.
+ * They were read before the look that found no permission, so no change of them is missed.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/assert.h"
+#include "common/descriptors.h"
+#include "memory/passage/sleep.h"
+#include "memory/remote/cluster.h"
+
+enum {
+    MS = 1000 * 1000,
+    ASK_AGAIN_MS = 250,
+    ROOM_MS = 4, /* one that does not wait for room in the agent's queue looks again so soon */
+    /* somebody who does not want to wait waits for an answer of the other machines */
+    TRY_MS = 1000,
+    AGENT_DEAD_MS = 10000, /* an agent that is not there may be started again so long */
+    DEAF_MS = 16           /* to all words but one, where the kernel watches one only */
+};
+
+enum demand_answer {
+    ASKED,
+    NO_AGENT,
+    NO_ROOM /* its queue was full all the time */
+};
+
+/* The agent's queue is short. A thread that finds it full waits for room, for so long at most; an
+ * ask does not. */
+static enum demand_answer demand(const ay_region *region, enum demand_kind kind, int64_t patience)
+{
+    const struct name *name = &region->spec.name[0];
+    struct demand demand = {.magic = DEMAND_MAGIC,
+                            .kind = (uint8_t)kind,
+                            .mode = region->remote.needed,
+                            .length = name->length};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(demand.name, name->bytes, name->length);
+    if (!cluster_path(region->at.fixed.space->cluster->name, "socket", address.sun_path,
+                      sizeof address.sun_path))
+        return NO_AGENT;
+    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (fd < 0)
+        return ASKED; /* it is asked again, later */
+    const int64_t us = patience / 1000 > 1000 ? patience / 1000 : 1000;
+    const struct timeval time = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+    const int how = MSG_NOSIGNAL | (region->at.passage.asked ? MSG_DONTWAIT : 0);
+    const bool sent =
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time) == 0 &&
+        sendto(fd, &demand, sizeof demand, how, (struct sockaddr *)&address, sizeof address) >= 0;
+    const int error = errno;
+    close(fd);
+    if (sent)
+        return ASKED;
+    if (error == EAGAIN || error == EINTR)
+        return NO_ROOM;
+    return error == ECONNREFUSED || error == ENOENT || error == EACCES ? NO_AGENT : ASKED;
+}
+
+static bool give_up(ay_region *region, int reason)
+{
+    region->at.passage.reason = reason;
+    return false;
+}
+
+/* Somebody removed the pages, or their space, and an agent has made others: nothing will ever be
+ * granted in these. */
+static bool is_replaced(const struct cluster *cluster)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    if (cluster->pages->identity != cluster->identity)
+        return true;
+    return cluster_path(cluster->name, "agent", path, sizeof path) && lstat(path, &status) == 0 &&
+           (status.st_dev != cluster->device || status.st_ino != cluster->inode);
+}
+
+/* Asks, if it is time to; false if nobody will ever answer. */
+static bool ask(ay_region *region, enum demand_kind kind)
+{
+    const struct cluster *cluster = region->at.fixed.space->cluster;
+    struct cluster_wait *wait = &region->remote.wait;
+    const int64_t now = ay__now();
+    if (atomic_load(&cluster->pages->full) && !region->remote.permission)
+        return give_up(region, ay__fail(-ENOSPC, "cluster '%s' has no room for another resource",
+                                        cluster->name));
+    if (now < wait->ask)
+        return true;
+    const int64_t again = now + (int64_t)ASK_AGAIN_MS * MS;
+    const enum demand_answer answer =
+        demand(region, kind, (again < wait->until ? again : wait->until) - now);
+    wait->unheard = answer == NO_ROOM;
+    /* a thread has waited for room, and asks again at once */
+    wait->ask = !wait->unheard ? again : region->at.passage.asked ? now + ROOM_MS * MS : now;
+    if (answer != NO_AGENT)
+        wait->agent_lost = 0;
+    else if (!wait->agent_lost)
+        wait->agent_lost = now;
+    if (is_replaced(cluster))
+        return give_up(
+            region,
+            ay__fail(-ESTALE, "the files of cluster '%s' were removed and made anew: open it again",
+                     cluster->name));
+    if (wait->agent_lost && (wait->tries || now - wait->agent_lost > (int64_t)AGENT_DEAD_MS * MS))
+        return give_up(region, ay__fail(-EHOSTDOWN,
+                                        "the agent of cluster '%s' does not run on this machine; "
+                                        "start it: afteryou agent --cluster %s",
+                                        cluster->name, cluster->name));
+    return true;
+}
+
+/* Until one of two words is not what it was, or it is time to ask again, or over. */
+static enum cluster_answer rest_on(ay_region *region, const void *first, uint64_t seen_first,
+                                   const void *second, uint32_t seen_second)
+{
+    struct cluster_wait *wait = &region->remote.wait;
+    unsigned count = 0;
+    ay__sleep_watch(wait->words, &count, first, seen_first);
+    ay__sleep_watch(wait->words, &count, second, seen_second);
+    wait->wake = wait->ask < wait->until ? wait->ask : wait->until;
+    return CLUSTER_RESTS;
+}
+
+/* The permission is there, in time, and sufficient: the passage is the cluster's. */
+static bool take(ay_region *region)
+{
+    const struct permission *permission = region->remote.permission;
+    const uint64_t granted = atomic_load(&permission->granted);
+    const struct cluster *cluster = region->at.fixed.space->cluster;
+    const struct name *name = &region->spec.name[0];
+    if (permission_mode(granted) < region->remote.needed || !ay__cluster_in_time(region) ||
+        cluster->pages->identity != cluster->identity)
+        return false;
+    region->remote.base = atomic_load(&permission->base);
+    region->remote.first = atomic_load(&permission->number);
+    if (atomic_load(&permission->granted) != granted) /* P2 */
+        return false;
+    if (!permission_is_of(permission, name->bytes, name->length) ||
+        atomic_load(&permission->granted) != granted)
+        return false; /* P3 */
+    atomic_store(&region->remote.granted, granted);
+    return true;
+}
+
+/* P3: the agent may have taken the name away. */
+static bool is_named(const ay_region *region)
+{
+    const struct name *name = &region->spec.name[0];
+    return permission_is_of(region->remote.permission, name->bytes, name->length);
+}
+
+/* Somebody died inside on another machine: of those who enter, one is told. A thread waits until
+ * that is known everywhere, so that nobody else is. An ask, whose program may take its time, is
+ * inside once the agent has been told: from then on its own death counts. */
+static enum cluster_answer tell(ay_region *region)
+{
+    const struct cluster_wait *wait = &region->remote.wait;
+    const struct permission *permission = region->remote.permission;
+    if (!atomic_load(&permission->death) || ay__now() >= wait->until || !ask(region, DEMAND_TOLD) ||
+        (region->at.passage.asked && !wait->unheard))
+        return CLUSTER_PERMITS;
+    return rest_on(region, &permission->death, 1, &permission->granted,
+                   (uint32_t)atomic_load(&region->remote.granted));
+}
+
+static enum cluster_answer permit(ay_region *region)
+{
+    struct cluster_wait *wait = &region->remote.wait;
+    if (!atomic_load(&region->remote.permission->death))
+        return CLUSTER_PERMITS;
+    region->remote.death = true;
+    wait->stage = CLUSTER_TELLS;
+    wait->until = ay__now() + (int64_t)TRY_MS * MS;
+    wait->ask = 0;
+    return tell(region);
+}
+
+/* Outside, so that the agent can come in: until the permission may have changed. */
+static enum cluster_answer make_way(ay_region *region)
+{
+    struct registers *at = &region->at;
+    struct cluster_wait *wait = &region->remote.wait;
+    const struct permission *permission = region->remote.permission;
+    if (atomic_load(&permission->granted) != wait->granted || !is_named(region)) {
+        at->passage.deadline = wait->until;
+        wait->ask = 0;
+        wait->stage = CLUSTER_INSIDE;
+        return CLUSTER_COMES_BACK;
+    }
+    if (ay__now() >= wait->until) {
+        give_up(region, at->passage.give_up);
+        return CLUSTER_GIVES_UP;
+    }
+    if (!ask(region, DEMAND_MORE))
+        return CLUSTER_GIVES_UP;
+    return rest_on(region, &permission->granted, wait->granted, &permission->busy, wait->busy);
+}
+
+/* The name in the pages, if it is there by now. */
+static void find_name(ay_region *region)
+{
+    const struct permissions *pages = region->at.fixed.space->cluster->pages;
+    const struct name *name = &region->spec.name[0];
+    struct cluster_wait *wait = &region->remote.wait;
+    if (region->remote.permission && !is_named(region)) {
+        atomic_store(&region->remote.granted, 0); /* it is asked for anew */
+        region->remote.permission = NULL;
+    }
+    if (region->remote.permission)
+        return;
+    region->remote.permission = permissions_find(pages, name->bytes, name->length);
+    if (!region->remote.permission)
+        return;
+    wait->busy = atomic_load(&region->remote.permission->busy);
+    wait->ask = 0; /* so that who tries hears of it, should it be busy */
+}
+
+/* Inside the region of the space. */
+static enum cluster_answer look(ay_region *region)
+{
+    struct registers *at = &region->at;
+    struct cluster_wait *wait = &region->remote.wait;
+    const struct permissions *pages = at->fixed.space->cluster->pages;
+    const uint32_t changes = atomic_load(&pages->changes);
+    find_name(region);
+    const struct permission *permission = region->remote.permission;
+    if (permission && take(region))
+        return permit(region);
+    at->passage.waited = true;
+    ay__begin_waiting(at);
+    wait->granted = permission ? atomic_load(&permission->granted) : 0;
+    const unsigned mode = permission_mode(wait->granted);
+    if (mode != PERMISSION_NONE && mode < region->remote.needed) {
+        wait->stage = CLUSTER_OUTSIDE;
+        wait->ask = 0;
+        return CLUSTER_MAKES_WAY;
+    }
+    if (!ask(region, DEMAND_PERMISSION))
+        return CLUSTER_GIVES_UP;
+    if (permission && take(region))
+        return permit(region);
+    if (ay__now() >= wait->until ||
+        (wait->tries && permission && atomic_load(&permission->busy) != wait->busy)) {
+        give_up(region, at->passage.give_up);
+        return CLUSTER_GIVES_UP;
+    }
+    if (!permission)
+        return rest_on(region, &pages->changes, changes, &pages->changes, changes);
+    if (wait->tries)
+        return rest_on(region, &permission->granted, wait->granted, &permission->busy, wait->busy);
+    return rest_on(region, &permission->granted, wait->granted, &pages->changes, changes);
+}
+
+static void begin(ay_region *region)
+{
+    const int64_t deadline = region->at.passage.deadline;
+    const bool tries = deadline == INT64_MIN;
+    const struct permission *permission = region->remote.permission;
+    if (region->remote.told_lost)
+        ay__cluster_enters(region);
+    region->at.passage.remote = true;
+    region->remote.wait = (struct cluster_wait){
+        .until = tries ? ay__now() + (int64_t)TRY_MS * MS : deadline,
+        .busy = permission ? atomic_load(&permission->busy) : 0,
+        .tries = tries,
+    };
+}
+
+enum cluster_answer ay__cluster_go_on(ay_region *region)
+{
+    assert_required(region->at.near.cluster && region->at.passage.queues);
+    if (!region->at.passage.remote) {
+        if (region->remote.needed == PERMISSION_NONE || ay__cluster_at_hand(region))
+            return CLUSTER_PERMITS;
+        begin(region);
+    }
+    switch (region->remote.wait.stage) {
+    case CLUSTER_OUTSIDE:
+        return make_way(region);
+    case CLUSTER_TELLS:
+        return tell(region);
+    default:
+        return look(region);
+    }
+}
+
+/* Who is told of a death is not called off: nobody else would be told. */
+bool ay__cluster_called_off(ay_region *region)
+{
+    struct registers *at = &region->at;
+    return region->remote.wait.stage != CLUSTER_TELLS && (ay__cancelled(at) || ay__interrupted(at));
+}
+
+/* On nobody of this machine; but who cancels waits ends the sleep by its count. */
+bool ay__cluster_rest(ay_region *region)
+{
+    struct registers *at = &region->at;
+    const struct cluster_wait *wait = &region->remote.wait;
+    struct ay__waitv words[CLUSTER_WORDS + 1];
+    unsigned count = CLUSTER_WORDS;
+    ay__say_asleep(at, at->fixed.self, 0, 0, false);
+    memcpy(words, wait->words, sizeof wait->words);
+    ay__sleep_watch(words, &count, &at->near.own->sleeps, at->mine.sleeps);
+    ay__futex_sleep(words, count, (int64_t)DEAF_MS * MS, wait->wake);
+    ay__say_awake(at);
+    return !ay__cluster_called_off(region);
+}

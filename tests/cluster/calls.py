@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""Each call of the library in a cluster: asking without waiting, from a program that waits for a descriptor."""
+import errno
+import signal
+import unittest
+
+from machines import skip_unless_possible, wait_until
+from support import Caller, ClusterTest, Holder
+
+AFTER_DEATH = 1
+ASKED = -errno.EINPROGRESS
+
+
+class Asking(ClusterTest):
+    def held_elsewhere(self, *words):
+        """One inside at the second machine, and a program at the first that has the region open twice."""
+        holder = Holder(self.cluster.machines[1], self.region, *words)
+        holder.entered()
+        caller = Caller(self.cluster.machines[0])
+        return holder, caller, caller.open(self.region), caller.open(self.region)
+
+    def ask_until_decided(self, caller, region, *limit):
+        result = caller.do("ask", region, *limit)
+        return caller.decided(region)[0] if result == ASKED else result
+
+    def test_free(self):
+        caller = Caller(self.cluster.machines[0])
+        region = caller.open(self.region)
+        self.assertEqual(self.ask_until_decided(caller, region), 0)
+        self.assertEqual(caller.do("valid", region), 1)
+        self.assertEqual(caller.do("withdraw", region), -errno.EALREADY)
+        self.assertEqual(caller.do("leave", region), 0)
+        for _ in range(3):  # where the permission is, an ask is decided at once, and so is a call that waits
+            self.assertEqual(caller.do("ask", region), 0)
+            self.assertEqual(caller.do("leave", region), 0)
+            self.assertEqual(caller.do("enter", region), 0)
+            self.assertEqual(caller.do("leave", region), 0)
+
+    def test_order_of_arrival(self):
+        holder, caller, *first = self.held_elsewhere()
+        asks = first + [caller.open(self.region) for _ in range(3)]
+        for region in asks:
+            self.assertEqual(caller.do("ask", region), ASKED)
+        other = Caller(self.cluster.machines[0])  # another process of the machine, behind all of them
+        last = other.open(self.region)
+        self.assertEqual(other.do("ask", last), ASKED)
+        fence, _ = holder.entered()
+        holder.leave()
+        for turn, region in enumerate(asks):
+            result, above = caller.decided(region)
+            self.assertEqual(result, 0)
+            self.assertGreater(above, fence)
+            fence = above
+            self.assertEqual(caller.order(), asks[:turn + 1])
+            self.assertEqual(caller.do("leave", region), 0)
+        self.assertGreater(other.decided(last)[1], fence)
+
+    def test_holder_elsewhere_killed(self):
+        holder, caller, one, other = self.held_elsewhere()
+        self.assertEqual((caller.do("ask", one), caller.do("ask", other)), (ASKED, ASKED))
+        holder.kill()
+        self.assertEqual(caller.decided(one)[0], AFTER_DEATH)
+        self.assertEqual(caller.do("leave", one), 0)
+        self.assertEqual(caller.decided(other)[0], 0, "one is told, once")
+        self.assertEqual(caller.do("leave", other), 0)
+        later = Holder(self.cluster.machines[2], self.region)
+        later.entered()
+        self.assertFalse(later.told_of_death(), "nor is another machine")
+
+    def test_holder_here_killed(self):
+        holder = Holder(self.cluster.machines[0], self.region)
+        holder.entered()
+        caller = Caller(self.cluster.machines[0])
+        region = caller.open(self.region)
+        self.assertEqual(caller.do("ask", region), ASKED)
+        holder.kill()
+        self.assertEqual(caller.decided(region)[0], AFTER_DEATH)
+
+    def test_asker_that_dies_inside_is_told_of(self):
+        holder, caller, region, _ = self.held_elsewhere()
+        self.assertEqual(caller.do("ask", region), ASKED)
+        holder.leave()
+        caller.decided(region)
+        waiter = Holder(self.cluster.machines[2], self.region)
+        self.assert_stays_out(waiter, 0.2)
+        caller.kill()
+        self.assertTrue(waiter.told_of_death())
+
+    def test_asker_that_goes_is_as_one_who_has_left(self):
+        for how in ("kill", "exec", "close", "withdraw"):
+            holder, caller, region, _ = self.held_elsewhere()
+            self.assertEqual(caller.do("ask", region), ASKED)
+            behind = Holder(self.cluster.machines[0], self.region)
+            self.assert_stays_out(behind, 0.1)
+            if how == "kill":
+                caller.kill()
+            elif how == "exec":
+                caller.say("exec")
+            else:
+                self.assertEqual(caller.do(how, region), 0)
+            holder.leave()
+            behind.entered()
+            self.assertFalse(behind.told_of_death(), how)
+            behind.leave()
+
+    def test_withdrawn_ones_are_not_decided(self):
+        holder, caller, one, other = self.held_elsewhere()
+        self.assertEqual((caller.do("ask", one), caller.do("ask", other)), (ASKED, ASKED))
+        self.assertEqual(caller.do("withdraw", one), 0)
+        self.assertEqual(caller.do("withdraw", one), -errno.EPERM)
+        holder.leave()
+        self.assertEqual(caller.decided(other)[0], 0)
+        self.assertEqual(caller.order(), [other])
+        self.assertEqual(caller.do("withdraw", other), -errno.EALREADY)
+
+    def test_deadline(self):
+        holder, caller, one, other = self.held_elsewhere()
+        self.assertEqual(caller.do("ask", one, 200), ASKED)
+        self.assertEqual(caller.do("ask", other, 300), ASKED)  # in the queue of the machine
+        self.assertEqual(caller.decided(one)[0], -errno.ETIMEDOUT)
+        self.assertEqual(caller.decided(other)[0], -errno.ETIMEDOUT)
+        self.assertEqual(self.ask_until_decided(caller, one, 0), -errno.ETIMEDOUT, "by the other machines' answer")
+        holder.leave()
+        self.assertEqual(self.ask_until_decided(caller, one), 0)
+        self.assertEqual(caller.do("ask", other, 0), -errno.ETIMEDOUT)
+
+    def test_more_than_the_machine_has(self):
+        """Readers share; who asks to write makes way until the permission of all machines is there."""
+        _, b, _ = self.cluster.machines
+        here, caller = Holder(self.cluster.machines[0], self.region, "shared"), Caller(self.cluster.machines[0])
+        here.entered()
+        there = Holder(b, self.region, "shared")
+        there.entered()
+        writer, reader = caller.open(self.region), caller.open(self.region, "shared")
+        self.assertEqual(caller.do("ask", writer), ASKED)
+        here.leave()
+        there.leave()
+        self.assertEqual(caller.decided(writer)[0], 0)
+        self.assertEqual(caller.do("ask", reader), ASKED)
+        late = Holder(b, self.region, "shared")
+        self.assert_stays_out(late, 0.2)
+        self.assertEqual(caller.do("leave", writer), 0)
+        self.assertEqual(caller.decided(reader)[0], 0)
+        self.assertEqual(caller.do("leave", reader), 0)
+        late.entered()
+
+    def test_agent_is_gone(self):
+        a = self.cluster.machines[0]
+        holder, caller, one, other = self.held_elsewhere()
+        self.assertEqual((caller.do("ask", one), caller.do("ask", other)), (ASKED, ASKED))
+        a.agent.kill()
+        self.assertEqual(caller.decided(one)[0], -errno.EHOSTDOWN)
+        self.assertEqual(caller.do("withdraw", other), 0)
+        self.assertEqual(caller.do("ask", other, 0), -errno.EHOSTDOWN)
+        self.assertEqual(caller.do("ask", other), ASKED)
+        a.start_agent()
+        holder.leave()
+        self.assertIn(caller.decided(other)[0], (0, AFTER_DEATH))  # the burial of the old agent may count as one
+
+    def test_agent_is_stopped(self):
+        """Nothing that does not wait is held up; and what was asked meanwhile is heard when it goes on."""
+        a = self.cluster.machines[0]
+        caller = Caller(a)
+        asks = [caller.open(f"{self.region}-{number}") for number in range(40)]
+        a.agent.kill(signal.SIGSTOP)
+        for region in asks:  # more than its queue has room for
+            self.assertEqual(caller.do("ask", region), ASKED)
+        a.agent.resume()
+        for region in asks:
+            self.assertIn(caller.decided(region)[0], (0, AFTER_DEATH))
+            self.assertEqual(caller.do("leave", region), 0)
+
+    def test_misuse(self):
+        holder, caller, one, other = self.held_elsewhere()
+        self.assertEqual(caller.do("withdraw", one), -errno.EPERM)
+        self.assertEqual(caller.do("ask", one), ASKED)
+        self.assertEqual(caller.do("ask", one), -errno.EALREADY)
+        self.assertEqual(caller.do("enter", one), -errno.EDEADLK)
+        self.assertEqual(caller.do("leave", one), -errno.EPERM)
+        self.assertEqual(caller.do("fork", one), 0, "a child has none of its parent's asks")
+        self.assertEqual(caller.do("when", other), -errno.ENOTSUP)
+        holder.leave()
+        self.assertEqual(caller.decided(one)[0], 0)
+        self.assertEqual(caller.do("ask", one), -errno.EDEADLK)
+
+    def test_two_servers(self):
+        """Each with many asks for the same names, on two machines: all are served."""
+        names, rounds = 5, 4
+        callers = [Caller(machine) for machine in self.cluster.machines[:2]]
+        for caller in callers:
+            for number in range(names * rounds):
+                caller.open(f"{self.region}-{number % names}")
+        for caller in callers:
+            for region in range(names * rounds):
+                if caller.do("ask", region) >= 0:
+                    self.assertEqual(caller.do("leave", region), 0)
+        left = [set(), set()]
+
+        def go_on():
+            for caller, done in zip(callers, left):
+                for region in set(caller.order()) - done:
+                    done.add(region)
+                    self.assertEqual(caller.decided(region)[0], 0)
+                    self.assertEqual(caller.do("leave", region), 0)
+            return all(len(done) + caller.at_once == names * rounds for caller, done in zip(callers, left))
+        wait_until(go_on, "all asks are decided")
+
+    def test_cancelled(self):
+        """Whoever waits for another machine: an ask, and a call that waits."""
+        holder, caller, asked, _ = self.held_elsewhere()
+        waiter, canceller = Caller(self.cluster.machines[0]), Caller(self.cluster.machines[0])
+        pids = [one.do("pid") for one in (caller, waiter)]
+        self.assertEqual(canceller.do("cancel", self.region, pids[0]), -errno.ESRCH)
+        self.assertEqual(caller.do("ask", asked), ASKED)
+        self.assertEqual(canceller.do("cancel", self.region, pids[0]), 1)
+        self.assertEqual(caller.decided(asked)[0], -errno.ECANCELED)
+        region = waiter.open(self.region)
+        waiter.say("enter", region)
+        wait_until(lambda: canceller.do("cancel", self.region, pids[1]) == 1, "the wait has begun, and is cancelled")
+        wait_until(lambda: waiter.answers[-1][0] == "enter", "the wait has ended")
+        self.assertEqual(int(waiter.answers[-1][1]), -errno.ECANCELED)
+        holder.leave()
+        self.assertEqual(waiter.do("enter", region), 0)
+        self.assertEqual(canceller.do("cancel", self.region, pids[1]), -errno.EBUSY)
+
+
+if __name__ == "__main__":
+    skip_unless_possible()
+    unittest.main()
