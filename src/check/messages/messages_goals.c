@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What must happen somewhere in a search of a message protocol, or the rest of its answer says
  * nothing: each node enters in each mode that it may ask for, and two are inside together in every
- * two modes that do not conflict. */
+ * two modes that do not conflict; with units, two hold some at once, and one waits for them. */
 #include <stdio.h>
 
 #include "check/messages/messages_state.h"
 
 /* The entries first, by node and mode; then the pairs of modes. */
-enum { GOAL_PAIRS = MODEL_NODES_MOST * MODES };
-_Static_assert(GOAL_PAIRS + MODES * MODES <= 64, "a bit each");
+enum { GOAL_PAIRS = MODEL_NODES_MOST * MODES, GOAL_HOLD = GOAL_PAIRS + MODES * MODES, GOAL_WAIT };
+_Static_assert(GOAL_WAIT < 64, "a bit each");
 
 static uint64_t entry_goal(unsigned node, uint64_t mode)
 {
@@ -24,7 +24,8 @@ static uint64_t pair_goal(uint64_t mode, uint64_t other)
 
 uint64_t messages_goals(const struct messages_model *model)
 {
-    uint64_t goals = 0;
+    uint64_t goals = model->options.units > 1 ? UINT64_C(1) << GOAL_HOLD : 0;
+    goals |= model->options.units ? UINT64_C(1) << GOAL_WAIT : 0;
     for (unsigned mode = 0; mode < MODES; mode++) {
         if (!(model->options.modes >> mode & 1))
             continue;
@@ -37,12 +38,24 @@ uint64_t messages_goals(const struct messages_model *model)
     return goals;
 }
 
+static uint64_t reach_units(const struct messages_model *model, struct model_state *state)
+{
+    uint64_t reached = 0;
+    unsigned holders = 0;
+    for (unsigned i = 0; i < model->options.nodes; i++) {
+        holders += units_held(model, &state->node[i]) != 0;
+        reached |= units_wait(&state->node[i]) ? UINT64_C(1) << GOAL_WAIT : 0;
+    }
+    return reached | (holders > 1 ? UINT64_C(1) << GOAL_HOLD : 0);
+}
+
 uint64_t messages_reach(const struct system *system, const unsigned char *bytes)
 {
     const struct messages_model *model = system->context;
     struct model_state state;
     uint64_t reached = 0;
     messages_unpack(model, bytes, &state);
+    reached |= reach_units(model, &state);
     for (unsigned i = 0; i < model->options.nodes; i++) {
         const struct node *one = model_head(&state.node[i]);
         if (one->status != NODE_INSIDE)
@@ -60,6 +73,8 @@ void messages_name_goal(const struct system *system, unsigned goal, char *text, 
     (void)system;
     if (goal < GOAL_PAIRS)
         snprintf(text, room, "node %u enters (%s)", goal / MODES, mode_name(goal % MODES));
+    else if (goal >= GOAL_HOLD)
+        snprintf(text, room, goal == GOAL_HOLD ? "two hold units" : "one waits for units");
     else
         snprintf(text, room, "%s beside %s", mode_name((goal - GOAL_PAIRS) / MODES),
                  mode_name((goal - GOAL_PAIRS) % MODES));

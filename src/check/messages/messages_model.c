@@ -47,6 +47,7 @@ unsigned messages_promised(const struct messages_options *options)
            (protocol->fair ? 1u << MESSAGES_FAIRNESS : 0) |
            (options->crashes ? 1u << MESSAGES_CUT : 0) |
            (options->deaths ? 1u << MESSAGES_TOLD : 0) |
+           (options->units ? 1u << MESSAGES_UNITS | 1u << MESSAGES_TURN : 0) |
            (protocol == &lamport_protocol && !options->variant->left_out && !options->crashes &&
                     !options->joinings
                 ? (unsigned)MESSAGES_TRUE_OF_GARG
@@ -64,6 +65,8 @@ static const char *judged_wrongly(const struct messages_options *options)
         return "cut is judged where nodes may be lost: say how many with --crashes";
     if (options->judged & 1u << MESSAGES_TOLD && !options->links)
         return "who is told of deaths inside is judged over links: say --links";
+    if (options->judged & (1u << MESSAGES_UNITS | 1u << MESSAGES_TURN) && !options->units)
+        return "how units are held is judged where there are some: say --units";
     if (options->judged & MESSAGES_OF_GARG &&
         (options->variant->protocol != &lamport_protocol || options->crashes || options->joinings))
         return "lemma-1, lemma-2, claim-1, claim-2, fact-1 and facts are about lamport, where "
@@ -133,6 +136,9 @@ static bool may_be_lost(const struct messages_model *model, struct model_state *
         return state->crashes_left > 0 && model->tells && status == NODE_OUTSIDE;
     case LOSS_OF_USER:
         return state->deaths_left > 0 && status == NODE_INSIDE;
+    case LOSS_SUCCESSION:
+        return state->crashes_left > 0 && state->joinings_left > 0 &&
+               units_held(model, &state->node[process]);
     }
     return false;
 }
@@ -152,21 +158,29 @@ static void model_successors(const struct system *system, const unsigned char *b
                      out);
         if (!node->up)
             continue;
-        if (status == NODE_INSIDE)
+        if (model->options.units ? units_go(node) : status == NODE_INSIDE)
             try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_STEP}, out);
-        if (node->tells)
+        if (node->tells || units_may_give_up(node))
             try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_ABORT},
                      out);
-        for (uint8_t mode = 0; status == NODE_OUTSIDE && node->requests_left && mode < MODES;
+        for (uint8_t mode = 0; status == NODE_OUTSIDE && node->stage == STAGE_NONE &&
+                               node->requests_left && mode < MODES;
              mode++)
             if (model->options.modes >> mode & 1)
                 try_move(model, &state,
                          (struct move){.process = move.process, .kind = MOVE_START, .choice = mode},
                          out);
-        for (uint8_t how = 0; how <= LOSS_OF_USER; how++)
+        for (uint8_t how = 0; how <= LOSS_SUCCESSION; how++)
             if (may_be_lost(model, &state, process, (enum loss)how))
                 try_move(model, &state,
                          (struct move){.process = move.process, .kind = MOVE_DEATH, .choice = how},
+                         out);
+        for (uint8_t unit = 0; unit < model->options.units; unit++)
+            if (units_held(model, node) >> unit & 1)
+                try_move(model, &state,
+                         (struct move){.process = move.process,
+                                       .kind = MOVE_SYSTEM,
+                                       .choice = (uint8_t)(MODEL_FREES + unit)},
                          out);
         for (uint8_t i = 0; i < state.packets; i++)
             if (may_arrive(model, &state, process, i))
@@ -184,6 +198,9 @@ static enum status model_status(const struct system *system, const unsigned char
     if (!state.node[process].up)
         return STATUS_IDLE;
     const uint64_t status = model_head(&state.node[process])->status;
+    const unsigned stage = state.node[process].stage;
+    if (stage != STAGE_NONE && stage != STAGE_TOOK)
+        return STATUS_QUEUED;
     return status == NODE_INSIDE    ? STATUS_INSIDE
            : status == NODE_WAITING ? STATUS_QUEUED
                                     : STATUS_IDLE;
@@ -210,14 +227,18 @@ static const char *model_judge(const struct system *system, const unsigned char 
                 return "exclusion: two whose modes conflict are inside";
         }
     const char *wrong = model->garg ? garg_judge_state(model, &state) : NULL;
+    if (!wrong && messages_judges(model, MESSAGES_UNITS))
+        wrong = units_judge(model, &state);
     if (wrong)
         return wrong;
     /* Nothing is on its way, nobody is inside or dead, and still somebody waits: no move of the
      * system can help it. */
     bool waits = false, moves = state.packets > 0;
     for (unsigned i = 0; i < model->options.nodes; i++) {
-        waits |= model_head(&state.node[i])->status == NODE_WAITING;
-        moves |= model_head(&state.node[i])->status == NODE_INSIDE;
+        struct model_node *node = &state.node[i];
+        waits |= model_head(node)->status == NODE_WAITING || units_wait(node);
+        moves |= model->options.units ? units_go(node) || units_held(model, node)
+                                      : model_head(node)->status == NODE_INSIDE;
     }
     return waits && !moves && messages_judges(model, MESSAGES_DEADLOCK)
                ? "deadlock: somebody waits, and nothing is on its way"
@@ -251,6 +272,13 @@ const char *messages_model_open(struct messages_model *model,
                "requests";
     if (options->deaths && (!options->links || !options->variant->protocol->tells))
         return "deaths of users are for carvalho-roucairol, over links";
+    if (options->units &&
+        (!options->links || !options->variant->protocol->tells || options->deaths ||
+         options->units > MODEL_UNITS_MOST || options->take > options->units))
+        return "units are for carvalho-roucairol, over links, without --deaths: 1 to 4, of which "
+               "no more are taken at once";
+    if (variant_needs_units(options->variant) && !options->units)
+        return "leaves out a rule that matters where units are held: say --units";
     if (variant_needs_links(options->variant) && !options->links)
         return "leaves out a rule that matters over links: say --links";
     if (!options->links && options->channels != CHANNELS_AGREED &&

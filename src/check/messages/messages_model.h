@@ -11,6 +11,10 @@ enum {
     MODEL_NODES_MOST = 4,
     MODEL_PACKETS_MOST = 28,
     MODEL_WORDS_MOST = 64,
+    MODEL_UNITS_WORDS = 16,
+    /* a move of the system: a unit is freed, and not a message received */
+    MODEL_FREES = 128,
+    MODEL_UNITS_MOST = 4,
     MODEL_PARTS_MOST = 16
 };
 
@@ -32,6 +36,8 @@ enum channels {
     property(DEADLOCK, "deadlock", "nobody waits with nothing on its way and nobody inside")       \
     property(CUT, "cut", "who is cut off while inside or waiting is told, and is outside")         \
     property(TOLD, "told", "who enters next after a death inside is told so, once")                \
+    property(UNITS, "units", "no unit is held by two")                                             \
+    property(TURN, "turn", "while one waits for units in its turn nobody takes any")               \
     property(LEMMA_1, "lemma-1", "Garg: nothing on its way from p to r: r knows p's request")      \
     property(LEMMA_2, "lemma-2", "Garg: r heard p after p's request: r knows that request")        \
     property(CLAIM_1, "claim-1", "Garg: at an entry, everybody was heard after the request")       \
@@ -60,15 +66,18 @@ struct messages_options {
     bool links;
     unsigned crashes, joinings; /* in all; joining: one that died comes back */
     unsigned deaths;            /* of users, inside, in all: with links */
-    unsigned modes;             /* a set of enum mode in which nodes ask; 0: exclusive */
-    unsigned judged;            /* a bit for each enum messages_property; 0: what is promised */
+    /* units, held beyond a passage (units.h): how many there are, 0: none; and how many of them
+     * node 0 takes, 0: one, as the others. With links */
+    unsigned units, take;
+    unsigned modes;  /* a set of enum mode in which nodes ask; 0: exclusive */
+    unsigned judged; /* a bit for each enum messages_property; 0: what is promised */
 };
 
 /* Filled in by messages_model_open; the system points into it. */
 struct messages_model {
     struct messages_options options;
     struct system system;
-    size_t words, body_most, packet_size, packets_per_part;
+    size_t words, units_words, body_most, packet_size, packets_per_part;
     /* What the search saw so far: messages on behalf of one passage. Meaningful without crashes. */
     unsigned fewest, greatest;
     bool tells; /* deaths inside are judged */

@@ -8,9 +8,7 @@
 
 #include "check/messages/messages_state.h"
 
-static void say(struct doing *doing, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct doing *doing, const char *format, ...)
+void messages_say(struct doing *doing, const char *format, ...)
 {
     if (!doing->line)
         return;
@@ -68,8 +66,8 @@ static void passage_took(struct messages_model *model, unsigned messages)
  * still on its way behind the REQUEST, keeps the tally. */
 static void count(struct doing *doing, unsigned from, unsigned to, const struct message *message)
 {
-    if (doing->model->options.variant->protocol->restless)
-        return; /* it sends on nobody's behalf */
+    if (doing->model->options.variant->protocol->restless || doing->model->options.units)
+        return; /* it sends on nobody's behalf, or for more than a passage */
     struct model_state *state = doing->state;
     const bool relayed = doing->model->options.variant->protocol->relays;
     uint8_t *tally =
@@ -116,12 +114,12 @@ static void send(struct doing *doing, unsigned from, const struct effect *effect
     for (unsigned to = 0; to < nodes && doing->model->options.links; to++)
         if (!links_reach(doing->model, doing->state, to, effect->message.view))
             mask = (uint8_t)(mask & ~(1u << to));
-    say(doing, "; sends %s", message_name(effect->message.kind));
+    messages_say(doing, "; sends %s", message_name(effect->message.kind));
     if (effect->message.number)
-        say(doing, "(%" PRIu64 ")", effect->message.number);
+        messages_say(doing, "(%" PRIu64 ")", effect->message.number);
     for (unsigned to = 0; to < nodes; to++)
         if (mask >> to & 1)
-            say(doing, " →%u", to);
+            messages_say(doing, " →%u", to);
     for (unsigned to = 0; to < nodes && doing->model->options.links; to++)
         if (mask >> to & 1)
             links_send(doing, from, to, effect);
@@ -182,9 +180,12 @@ static void enter(struct doing *doing, unsigned process, const struct effect *en
         state->highest_fence[mode] = fence;
     state->node[process].after = 0;
     forget_request(state, process, doing->model->options.nodes);
-    doing->entered = true;
-    say(doing, ", and is inside, fence %" PRIu64 ".%" PRIu64, fence >> FENCE_VIEW_SHIFT,
-        fence & ((UINT64_C(1) << FENCE_VIEW_SHIFT) - 1));
+    if (doing->model->options.units)
+        units_entered(doing, process);
+    else
+        doing->entered = true;
+    messages_say(doing, ", and is inside, fence %" PRIu64 ".%" PRIu64, fence >> FENCE_VIEW_SHIFT,
+                 fence & ((UINT64_C(1) << FENCE_VIEW_SHIFT) - 1));
 }
 
 static bool sends_request(const struct effects *effects)
@@ -216,13 +217,14 @@ static void note_request(struct doing *doing, unsigned process, bool begins, boo
         doing->complaint = wrong;
 }
 
-static void step(struct doing *doing, unsigned process, const struct event *event)
+void messages_step(struct doing *doing, unsigned process, const struct event *event)
 {
     struct model_node *node = &doing->state->node[process];
     uint64_t room[8 * (3 * MODEL_NODES_MOST + 1)];
     struct effects effects = {.room = room};
     const bool requested = node_has_requested(model_head(node));
-    doing->model->options.variant->protocol->step(node->words, event, &effects);
+    units_step(doing->model->options.variant->protocol, node->words,
+               doing->model->options.units ? node->units : NULL, event, &effects);
     if (!doing->model->tells)
         model_head(node)->died = 0; /* nobody asks: it would only tell states apart */
     note_request(doing, process, !requested && node_has_requested(model_head(node)),
@@ -232,6 +234,8 @@ static void step(struct doing *doing, unsigned process, const struct event *even
             send(doing, process, &effects.effect[i]);
         else if (effects.effect[i].kind == EFFECT_ENTERED)
             enter(doing, process, &effects.effect[i]);
+        else if (effects.effect[i].kind == EFFECT_CHANGED)
+            units_changed(doing, process);
     }
 }
 
@@ -240,20 +244,20 @@ static void request(struct doing *doing, unsigned process, unsigned mode)
     struct model_node *node = &doing->state->node[process];
     node->requests_left--;
     node->tally = 0;
-    say(doing, "requests");
+    messages_say(doing, "requests");
     if (mode != MODE_EXCLUSIVE)
-        say(doing, " (%s)", mode_name(mode));
-    step(doing, process, &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)mode});
+        messages_say(doing, " (%s)", mode_name(mode));
+    messages_step(doing, process, &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)mode});
 }
 
 static void release(struct doing *doing, unsigned process, bool died)
 {
-    say(doing, died ? "has its user die inside" : "leaves");
+    messages_say(doing, died ? "has its user die inside" : "leaves");
     if (died) {
         doing->state->deaths_left--;
         deaths_note(doing, process);
     }
-    step(doing, process, &(struct event){.kind = EVENT_RELEASE, .number = died});
+    messages_step(doing, process, &(struct event){.kind = EVENT_RELEASE, .number = died});
     struct model_state *state = doing->state;
     struct packet *last = state->packets ? &state->packet[state->packets - 1] : NULL;
     if (last && last->message.kind == MESSAGE_RELEASE && last->message.from == process)
@@ -266,15 +270,15 @@ static void release(struct doing *doing, unsigned process, bool died)
 static void be_told(struct doing *doing, unsigned process)
 {
     struct model_node *node = &doing->state->node[process];
-    say(doing, "is told of a death");
-    step(doing, process, &(struct event){.kind = EVENT_TOLD, .number = node->tells});
+    messages_say(doing, "is told of a death");
+    messages_step(doing, process, &(struct event){.kind = EVENT_TOLD, .number = node->tells});
     deaths_told(doing, process);
 }
 
 /* It was let in, and is gone before it took notice: a timeout that came too late. */
 static void be_gone(struct doing *doing, unsigned process)
 {
-    say(doing, "finds its user gone; ");
+    messages_say(doing, "finds its user gone; ");
     doing->state->node[process].tells = 0;
     release(doing, process, false);
 }
@@ -289,23 +293,27 @@ static void receive(struct doing *doing, unsigned process, unsigned i)
     const bool lost = links_lose(doing->model, state, process, &packet);
     state->packet[i].mask = (uint8_t)(packet.mask & ~(1u << process));
     if (packet.event == EVENT_MESSAGE)
-        say(doing, "receives %s from %u", message_name(packet.message.kind), packet.message.from);
+        messages_say(doing, "receives %s from %u", message_name(packet.message.kind),
+                     packet.message.from);
     else
-        say(doing, "learns that %u %s", packet.message.whom,
-            packet.event != EVENT_DIED ? "joined"
-            : packet.farewell          ? "went"
-                                       : "died");
+        messages_say(doing, "learns that %u %s", packet.message.whom,
+                     packet.event != EVENT_DIED ? "joined"
+                     : packet.farewell          ? "went"
+                                                : "died");
     if (lost) {
-        say(doing, ", which it does not know, and drops it");
+        messages_say(doing, ", which it does not know, and drops it");
+    } else if (packet.event == EVENT_JOINED && packet.message.units) {
+        units_succeed(doing, process, &packet);
     } else {
         state->node[process].knows |= packet.knows;
-        step(doing, process,
-             &(struct event){.kind = packet.event,
-                             .node = packet.message.whom,
-                             .view = packet.message.view,
-                             .message =
-                                 packet.event == EVENT_MESSAGE || packet.farewell ? &message : NULL,
-                             .body = packet.body});
+        messages_step(doing, process,
+                      &(struct event){.kind = packet.event,
+                                      .node = packet.message.whom,
+                                      .view = packet.message.view,
+                                      .message = packet.event == EVENT_MESSAGE || packet.farewell
+                                                     ? &message
+                                                     : NULL,
+                                      .body = packet.body});
     }
     if (!state->packet[i].mask) {
         if (packet.message.kind == MESSAGE_RELEASE)
@@ -336,7 +344,7 @@ static void be_cut_off(struct doing *doing, unsigned process)
     const bool busy = head->status != NODE_OUTSIDE;
     uint64_t room[8 * (3 * MODEL_NODES_MOST + 1)];
     struct effects effects = {.room = room};
-    say(doing, "is cut off; ");
+    messages_say(doing, "is cut off; ");
     doing->model->options.variant->protocol->step(doing->state->node[process].words,
                                                   &(struct event){.kind = EVENT_CUT}, &effects);
     const bool told = effects.count == 1 && effects.effect[0].kind == EFFECT_LOST;
@@ -351,7 +359,7 @@ static void die(struct doing *doing, unsigned process, enum loss how)
     const bool cut = how == LOSS_CUT, farewell = how == LOSS_FAREWELL;
     const struct node last = *model_head(&state->node[process]);
     if (cut && messages_lack(doing->model, WITHOUT_LEASE)) {
-        say(doing, "is buried, and lives");
+        messages_say(doing, "is buried, and lives");
         state->crashes_left--;
         state->view++;
         announce(doing, EVENT_DIED, process);
@@ -360,7 +368,10 @@ static void die(struct doing *doing, unsigned process, enum loss how)
     deaths_note(doing, process);
     if (cut)
         be_cut_off(doing, process);
-    say(doing, cut ? "the others go on without it" : farewell ? "goes, and says so" : "dies");
+    messages_say(doing, cut                      ? "the others go on without it"
+                        : farewell               ? "goes, and says so"
+                        : how == LOSS_SUCCESSION ? "has its agent die; "
+                                                 : "dies");
     forget_request(state, process, doing->model->options.nodes);
     const uint8_t requests_left = state->node[process].requests_left;
     state->node[process] = (struct model_node){.requests_left = requests_left};
@@ -368,7 +379,7 @@ static void die(struct doing *doing, unsigned process, enum loss how)
     links_forget_receiver(doing, process);
     state->crashes_left--;
     state->view++;
-    struct packet *notice = announce(doing, EVENT_DIED, process);
+    struct packet *notice = how == LOSS_SUCCESSION ? NULL : announce(doing, EVENT_DIED, process);
     if (notice && farewell) {
         notice->farewell = (uint8_t)(last.view + 1);
         notice->message.died = last.died;
@@ -382,33 +393,47 @@ void messages_begin_node(const struct messages_model *model, struct model_state 
     uint64_t members = 0;
     for (unsigned i = 0; i < model->options.nodes; i++)
         members |= (uint64_t)state->node[i].up << i;
-    model->options.variant->protocol->begin(
-        state->node[process].words,
-        &(struct beginning){.self = process,
-                            .nodes = model->options.nodes,
-                            .agreed = messages_changes(model),
-                            .apart = model->options.links,
-                            .view = state->view,
-                            .members = &members,
-                            .without = model->options.variant->without});
+    const struct beginning how = {.self = process,
+                                  .nodes = model->options.nodes,
+                                  .agreed = messages_changes(model),
+                                  .apart = model->options.links,
+                                  .view = state->view,
+                                  .members = &members,
+                                  .without = model->options.variant->without};
+    model->options.variant->protocol->begin(state->node[process].words, &how);
+    if (model->options.units)
+        units_begin(state->node[process].units, &how);
 }
 
 void messages_begun(struct messages_model *model, struct model_state *state)
 {
     struct doing doing = {.model = model, .state = state};
     for (unsigned i = 0; i < model->options.nodes; i++)
-        step(&doing, i, &(struct event){.kind = EVENT_BEGUN});
+        messages_step(&doing, i, &(struct event){.kind = EVENT_BEGUN});
 }
 
-static void join(struct doing *doing, unsigned process)
+/* `kept`: what users hold since before. */
+static void join(struct doing *doing, unsigned process, uint64_t kept)
 {
     struct model_state *state = doing->state;
-    say(doing, "joins anew");
+    messages_say(doing, "joins anew");
     state->joinings_left--;
     state->view++;
     state->node[process].up = 1;
     messages_begin_node(doing->model, state, process);
-    announce(doing, EVENT_JOINED, process);
+    struct packet *notice = announce(doing, EVENT_JOINED, process);
+    if (kept)
+        ((struct units *)state->node[process].units)->held = kept;
+    if (notice)
+        notice->message.units = kept;
+}
+
+static void lose(struct doing *doing, unsigned process, enum loss how)
+{
+    const uint64_t held = units_held(doing->model, &doing->state->node[process]);
+    die(doing, process, how);
+    if (how == LOSS_SUCCESSION)
+        join(doing, process, held);
 }
 
 void messages_make(struct doing *doing, struct move move)
@@ -418,25 +443,33 @@ void messages_make(struct doing *doing, struct move move)
         request(doing, move.process, move.choice);
         break;
     case MOVE_STEP:
-        if (doing->state->node[move.process].tells)
+        if (doing->model->options.units)
+            units_go_on(doing, move.process);
+        else if (doing->state->node[move.process].tells)
             be_told(doing, move.process);
         else
             release(doing, move.process, false);
         break;
     case MOVE_ABORT:
-        be_gone(doing, move.process);
+        if (doing->model->options.units)
+            units_give_up(doing, move.process);
+        else
+            be_gone(doing, move.process);
         break;
     case MOVE_SYSTEM:
-        receive(doing, move.process, move.choice);
+        if (move.choice >= MODEL_FREES)
+            units_free(doing, move.process, move.choice - MODEL_FREES);
+        else
+            receive(doing, move.process, move.choice);
         break;
     case MOVE_DEATH:
         if (move.choice == LOSS_OF_USER)
             release(doing, move.process, true);
         else
-            die(doing, move.process, (enum loss)move.choice);
+            lose(doing, move.process, (enum loss)move.choice);
         break;
     default:
-        join(doing, move.process);
+        join(doing, move.process, 0);
     }
     if (!doing->model->options.requests)
         messages_shift(doing->model, doing->state);

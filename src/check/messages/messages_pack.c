@@ -16,8 +16,8 @@
 #include "check/messages/messages_state.h"
 
 enum { HEADER = 8 + 2 * MODES, NODE_HEAD = 8, PACKET_HEAD = 16, COUNT_BITS = 12, VIEW_MOST = 14 };
-/* its head, the greatest body, and what it tells of deaths */
-enum { PACKET_MOST = PACKET_HEAD + 2 * (3 * MODEL_NODES_MOST + 1) + 4 };
+/* its head, the greatest body, and what it tells of deaths and of units */
+enum { PACKET_MOST = PACKET_HEAD + 2 * (3 * MODEL_NODES_MOST + 1) + 8 };
 
 struct writer {
     unsigned char *at;
@@ -76,10 +76,13 @@ void messages_layout(struct messages_model *model)
     const struct message_protocol *protocol = model->options.variant->protocol;
     model->words = protocol->words(nodes);
     model->body_most = body_most(protocol, nodes, messages_changes(model));
-    model->packet_size = PACKET_HEAD + 2 * model->body_most + (model->tells ? 4 : 0);
+    model->packet_size = PACKET_HEAD + 2 * model->body_most + (model->tells ? 4 : 0) +
+                         (model->options.units ? 4 : 0);
+    model->units_words = model->options.units ? units_words(nodes) - UNITS_CONSTANT_WORDS : 0;
     const size_t packet_parts = MODEL_PARTS_MOST - 1 - nodes;
     model->packets_per_part = (MODEL_PACKETS_MOST + packet_parts - 1) / packet_parts;
-    const size_t node = NODE_HEAD + 2 * (model->words - NODE_CONSTANT_WORDS);
+    const size_t node =
+        NODE_HEAD + 2 * (model->words - NODE_CONSTANT_WORDS) + 2 * model->units_words;
     const size_t packets = model->packets_per_part * model->packet_size;
     const size_t least = node > HEADER ? node : HEADER,
                  part = rounded(least > packets ? least : packets);
@@ -110,6 +113,10 @@ static void pack_packet(const struct messages_model *model, const struct packet 
         write_word(out, message->died);
         write_word(out, message->told);
     }
+    if (model->options.units) {
+        write_word(out, message->units);
+        write_word(out, message->version);
+    }
 }
 
 static void unpack_packet(const struct messages_model *model, const unsigned char *at,
@@ -130,6 +137,10 @@ static void unpack_packet(const struct messages_model *model, const unsigned cha
     if (model->tells) {
         packet->message.died = read_word(&at);
         packet->message.told = read_word(&at);
+    }
+    if (model->options.units) {
+        packet->message.units = read_word(&at);
+        packet->message.version = read_word(&at);
     }
 }
 
@@ -211,9 +222,11 @@ bool messages_pack(const struct messages_model *model, const struct model_state 
         write_byte(&out, node->after);
         write_byte(&out, node->tally);
         write_word(&out, node->tells);
-        out.at += NODE_HEAD - 7;
+        write_byte(&out, node->stage);
         for (size_t w = NODE_CONSTANT_WORDS; w < model->words; w++)
             write_word(&out, node->words[w]);
+        for (size_t w = 0; w < model->units_words; w++)
+            write_word(&out, node->units[UNITS_CONSTANT_WORDS + w]);
     }
     unsigned char packets[MODEL_PACKETS_MOST * PACKET_MOST];
     out.at = packets;
@@ -251,7 +264,7 @@ void messages_unpack(const struct messages_model *model, const unsigned char *by
         node->tally = at[4];
         at += 5;
         node->tells = read_word(&at);
-        at += NODE_HEAD - 7;
+        node->stage = *at++;
         struct node *head = model_head(node);
         head->self = i;
         head->nodes = options->nodes;
@@ -260,6 +273,14 @@ void messages_unpack(const struct messages_model *model, const unsigned char *by
         head->without = options->variant->without;
         for (size_t w = NODE_CONSTANT_WORDS; w < model->words; w++)
             node->words[w] = read_word(&at);
+        if (!options->units)
+            continue;
+        struct units *units = (struct units *)node->units;
+        units->self = i;
+        units->nodes = options->nodes;
+        units->without = options->variant->without;
+        for (size_t w = 0; w < model->units_words; w++)
+            node->units[UNITS_CONSTANT_WORDS + w] = read_word(&at);
     }
     for (unsigned i = 0; i < state->packets; i++)
         unpack_packet(model, packet_place(model, (unsigned char *)bytes, i), &state->packet[i]);

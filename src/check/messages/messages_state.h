@@ -5,6 +5,7 @@
 #define AFTERYOU_CHECK_MESSAGES_MESSAGES_STATE_H
 
 #include "check/messages/messages_model.h"
+#include "protocols/messages/units.h"
 
 /* What is on its way: a message, or the notice of a change of the group. */
 struct packet {
@@ -20,6 +21,17 @@ struct packet {
     uint64_t body[3 * MODEL_NODES_MOST + 1];
 };
 
+/* Where the user of a node is that wants units. */
+enum units_stage {
+    STAGE_NONE,
+    STAGE_LOOKS,   /* has its turn, and is to look */
+    STAGE_WATCHES, /* has looked, found too few, and is to WATCH: a rule is left out */
+    STAGE_WAITS,   /* has its turn, and waits until it is to look again */
+    STAGE_TOOK,    /* is inside, and has them */
+    STAGE_ASIDE,   /* waits without its turn: a rule is left out, and */
+    STAGE_ASKS     /* is to ask for it again */
+};
+
 struct model_node {
     uint8_t up, requests_left;
     uint8_t knows; /* whose present request is in this node's causal past */
@@ -27,7 +39,9 @@ struct model_node {
     uint8_t tally; /* messages on behalf of its passage */
     /* the death of which its user is to be told: set when it enters, cleared when it has been */
     uint64_t tells;
+    uint8_t stage; /* enum units_stage */
     uint64_t words[MODEL_WORDS_MOST];
+    uint64_t units[MODEL_UNITS_WORDS];
 };
 
 struct model_state {
@@ -56,8 +70,8 @@ struct doing {
 };
 
 /* How one is lost: a node dies, the group goes on without it, it goes by itself; or its user dies
- * inside. */
-enum loss { LOSS_DEATH, LOSS_CUT, LOSS_FAREWELL, LOSS_OF_USER };
+ * inside; or another node takes its place, and answers for the units that its users hold. */
+enum loss { LOSS_DEATH, LOSS_CUT, LOSS_FAREWELL, LOSS_OF_USER, LOSS_SUCCESSION };
 
 void messages_make(struct doing *doing, struct move move);
 /* Tells every founder that all have begun. */
@@ -88,6 +102,26 @@ void deaths_forget(struct doing *doing);                 /* if nobody is up any 
 void deaths_told(struct doing *doing, unsigned process); /* whoever is inside there */
 /* The process was let in, and is to be told of this death; 0: of none. NULL, or what is wrong. */
 const char *deaths_judge_entry(struct doing *doing, unsigned process, uint64_t died);
+
+/* messages_units.c: what users do with units. */
+uint64_t units_held(const struct messages_model *model, struct model_node *node);
+bool units_wait(const struct model_node *node); /* its user, for units */
+bool units_go(const struct model_node *node);   /* its user has a step to make */
+void units_go_on(struct doing *doing, unsigned process);
+bool units_may_give_up(const struct model_node *node);
+void units_give_up(struct doing *doing, unsigned process);
+void units_free(struct doing *doing, unsigned process, unsigned unit);
+void units_entered(struct doing *doing, unsigned process);
+/* One change: a node is gone, and another in its place answers for its users' units. */
+void units_succeed(struct doing *doing, unsigned process, const struct packet *joining);
+void units_changed(struct doing *doing, unsigned process); /* EFFECT_CHANGED */
+/* NULL, or what is wrong. */
+const char *units_judge(const struct messages_model *model, struct model_state *state);
+
+/* A step of a node's protocol, with all that follows from it; and what is said of it. */
+void messages_step(struct doing *doing, unsigned process, const struct event *event);
+void messages_say(struct doing *doing, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Rooms and packets, for those that move. */
 struct packet *messages_packet_add(struct doing *doing);

@@ -178,6 +178,10 @@ void check_report_messages_json(FILE *out, const struct check_words *asked,
     json_number(&json, "joins", options->joinings);
     if (options->deaths)
         json_number(&json, "deaths", options->deaths);
+    if (options->units) {
+        json_number(&json, "units", options->units);
+        json_number(&json, "take", options->take ? options->take : 1);
+    }
     print_properties(&json, verdict, CHECK_MESSAGES_PROMISES, NULL);
     json_text(&json, "safety", check_answer(verdict->finding[PROPERTY_SAFETY].answer));
     json_text(&json, "progress", check_answer(verdict->finding[PROPERTY_PROGRESS].answer));

@@ -93,6 +93,9 @@ static void describe_messages(const struct messages_options *options, struct che
     add(to, "%u joins", options->joinings);
     if (options->deaths)
         add(to, "%u deaths inside", options->deaths);
+    if (options->units)
+        add(to, "%u units, of which one takes %u", options->units,
+            options->take ? options->take : 1);
 }
 
 static void describe_link(const struct link_options *options, struct check_parts *to)

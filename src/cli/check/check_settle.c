@@ -247,7 +247,8 @@ int check_settle_messages(struct check_words *asked)
                            options->joinings, options->crashes);
     options->modes =
         asked->modes >> CHECK_BOTH & 1 ? 1u << AY_EXCLUSIVE | 1u << AY_SHARED : asked->modes;
-    options->links |= variant_needs_links(variant);
+    options->units = asked->model.units;
+    options->links |= variant_needs_links(variant) || options->units;
     if (!asked->network_given)
         options->channels = options->links                          ? CHANNELS_FIFO
                             : options->crashes || options->joinings ? CHANNELS_AGREED

@@ -79,10 +79,10 @@ static int take_sizes(const struct option_word *word)
     return text[-1] == '\0' ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
-/* Leases and the deaths of users are the checker's affair. */
+/* Leases, units and the deaths of users are the checker's affair. */
 static bool is_simulated(const struct variant *variant)
 {
-    return !(variant->without & (WITHOUT_LEASE | WITHOUT_OF_DEATHS));
+    return !(variant->without & (WITHOUT_LEASE | WITHOUT_OF_DEATHS | WITHOUT_OF_UNITS));
 }
 
 /* Those that are not simulated stand last. */

@@ -119,6 +119,22 @@ static const struct variant variants[] = {
      "that only who is alone inside counts as told"},
     {"carvalho-roucairol-links-view-not-installed", CARVALHO_ROUCAIROL, WITHOUT_VIEW_INSTALLED,
      true, "the rise of the highest fence with every change"},
+    {"carvalho-roucairol-units-bare-reply", CARVALHO_ROUCAIROL, WITHOUT_REGISTER_IN_REPLY, false,
+     "the register in a REPLY"},
+    {"carvalho-roucairol-units-bare-changed", CARVALHO_ROUCAIROL, WITHOUT_REGISTER_IN_CHANGED,
+     false, "the register in a CHANGED"},
+    {"carvalho-roucairol-units-no-version", CARVALHO_ROUCAIROL, WITHOUT_VERSION_IN_WATCH, false,
+     "the version in a WATCH"},
+    {"carvalho-roucairol-units-late-watch", CARVALHO_ROUCAIROL, WITHOUT_LOOK_WITH_WATCH, false,
+     "that to look and to WATCH are one step"},
+    {"carvalho-roucairol-units-silent-burial", CARVALHO_ROUCAIROL, WITHOUT_CHANGED_AT_BURIAL, true,
+     "looking again when somebody is gone"},
+    {"carvalho-roucairol-units-old-copies", CARVALHO_ROUCAIROL, WITHOUT_CACHE_RESET, true,
+     "forgetting the register of one that is gone"},
+    {"carvalho-roucairol-units-unannounced", CARVALHO_ROUCAIROL, WITHOUT_REGISTER_AT_JOINING, true,
+     "the register in the joining of one that follows another"},
+    {"carvalho-roucairol-units-give-way", CARVALHO_ROUCAIROL, WITHOUT_KEEPING_TURN, false,
+     "keeping one's turn while one waits for units"},
 };
 
 bool variant_ships(const struct variant *variant)
@@ -129,6 +145,11 @@ bool variant_ships(const struct variant *variant)
 bool variant_needs_links(const struct variant *variant)
 {
     return (variant->without & WITHOUT_OF_LINKS) != 0;
+}
+
+bool variant_needs_units(const struct variant *variant)
+{
+    return (variant->without & WITHOUT_OF_UNITS) != 0;
 }
 
 const struct variant *variant_at(unsigned i)

@@ -19,6 +19,8 @@ struct variant {
 bool variant_ships(const struct variant *variant);
 /* Broken only where messages go over links, beside the changes of the group. */
 bool variant_needs_links(const struct variant *variant);
+/* Broken only where units are held (units.h): over links, too. */
+bool variant_needs_units(const struct variant *variant);
 /* NULL if there is none of that name. */
 const struct variant *variant_find(const char *name);
 /* The i-th, the shipped ones first, those of links last; NULL after the last. */

@@ -38,6 +38,8 @@ enum message_kind {
     MESSAGE_WELCOME, /* to a newcomer: how far the numbers have come */
     /* to a newcomer of the token's group: the state, and from here on you are one of us */
     MESSAGE_STATE,
+    MESSAGE_WATCH,   /* units: tell me of the next change there; `version`: what I know of */
+    MESSAGE_CHANGED, /* units: something was freed here */
     MESSAGE_KINDS
 };
 
@@ -54,6 +56,9 @@ struct message {
     uint64_t fence;  /* F: the highest fence its sender knew */
     /* Over links: the greatest death that its sender knew of, and the greatest that was told. */
     uint64_t died, told;
+    /* units (units.h): the sender's register in a REPLY and a CHANGED; in a WATCH, the version of
+     * the receiver's that the sender has used */
+    uint64_t units, version;
 };
 
 enum event_kind {
@@ -67,7 +72,14 @@ enum event_kind {
     /* every founder has begun, so messages may be sent: only to a protocol that is restless */
     EVENT_BEGUN,
     /* the user inside has been told of a death, up to `number` (EFFECT_ENTERED) */
-    EVENT_TOLD
+    EVENT_TOLD,
+    /* Of units, and to units_step() alone: */
+    EVENT_HOLD,   /* the users here hold `number` now, a bit a unit; more than before: inside */
+    EVENT_CHANGE, /* something has changed here on which conditions may depend */
+    EVENT_WATCH,  /* a user here looked, and waits; `number`: for more than units */
+    /* `node` answers for `number`, its version is `view`: as a change of the group says; 0: it does
+     * no longer */
+    EVENT_REGISTER
 };
 
 struct event {
@@ -75,7 +87,9 @@ struct event {
     uint8_t mode;
     uint32_t node;
     uint64_t view;
-    uint64_t number; /* RELEASE: not 0 if the user died inside; TOLD: up to which death */
+    /* RELEASE: not 0 if the user died inside; TOLD: up to which death; DIED: the units for which a
+     * successor will answer */
+    uint64_t number;
     /* DIED: NULL, or the farewell that it said, with what it knew of deaths */
     const struct message *message;
     /* what the message carries besides; the engine keeps it during the step only */
@@ -85,7 +99,8 @@ struct event {
 enum effect_kind {
     EFFECT_SEND,
     EFFECT_ENTERED, /* the user is inside, with `fence` */
-    EFFECT_LOST     /* the user must stop: it is inside no longer, or its wait has ended */
+    EFFECT_LOST,    /* the user must stop: it is inside no longer, or its wait has ended */
+    EFFECT_CHANGED  /* units: a user that waits is to look again */
 };
 
 /* Whom to send to, besides one node. */
@@ -120,6 +135,15 @@ static inline bool effect_reaches(const struct effect *effect, uint32_t from, ui
     default:
         return member == effect->to;
     }
+}
+
+/* The message as this receiver gets it: of a WATCH's body, its own word alone travels. */
+static inline struct message effect_message(const struct effect *effect, uint32_t receiver)
+{
+    struct message message = effect->message;
+    if (message.kind == MESSAGE_WATCH)
+        message.version = effect->body[receiver];
+    return message;
 }
 
 /* It goes to the one node `to`. */
@@ -184,15 +208,30 @@ enum without {
 };
 
 /* Likewise, of the deaths inside that somebody is to be told of (node.h); beyond an enum's bits. */
-#define WITHOUT_DEATH_AT_BURIAL (UINT64_C(1) << 32) /* who is buried was not inside */
-#define WITHOUT_DEATH_CARRIED   (UINT64_C(1) << 33) /* messages do not carry `died` */
-#define WITHOUT_TOLD_CARRIED    (UINT64_C(1) << 34) /* messages do not carry `told` */
-#define WITHOUT_LAST_WORDS      (UINT64_C(1) << 35) /* a farewell carries neither */
-#define WITHOUT_REALLY_TOLD     (UINT64_C(1) << 36) /* who is let in counts as told */
-#define WITHOUT_TOLD_ALONE      (UINT64_C(1) << 37) /* who shares counts as told */
+#define WITHOUT_DEATH_AT_BURIAL     (UINT64_C(1) << 32) /* who is buried was not inside */
+#define WITHOUT_DEATH_CARRIED       (UINT64_C(1) << 33) /* messages do not carry `died` */
+#define WITHOUT_TOLD_CARRIED        (UINT64_C(1) << 34) /* messages do not carry `told` */
+#define WITHOUT_LAST_WORDS          (UINT64_C(1) << 35) /* a farewell carries neither */
+#define WITHOUT_REALLY_TOLD         (UINT64_C(1) << 36) /* who is let in counts as told */
+#define WITHOUT_TOLD_ALONE          (UINT64_C(1) << 37) /* who shares counts as told */
 /* a farewell is believed, whatever its sender had installed */
-#define WITHOUT_LAST_VIEW       (UINT64_C(1) << 39)
-#define WITHOUT_VIEW_INSTALLED  (UINT64_C(1) << 38) /* a change does not raise F */
+#define WITHOUT_LAST_VIEW           (UINT64_C(1) << 39)
+#define WITHOUT_VIEW_INSTALLED      (UINT64_C(1) << 38) /* a change does not raise F */
+
+/* Likewise, of units (units.h). */
+#define WITHOUT_REGISTER_IN_REPLY   (UINT64_C(1) << 40)
+#define WITHOUT_REGISTER_IN_CHANGED (UINT64_C(1) << 41)
+#define WITHOUT_VERSION_IN_WATCH    (UINT64_C(1) << 42) /* it is not looked at */
+#define WITHOUT_CHANGED_AT_BURIAL   (UINT64_C(1) << 43) /* nobody looks again then */
+#define WITHOUT_CACHE_RESET         (UINT64_C(1) << 44) /* copies outlive their nodes */
+#define WITHOUT_LOOK_WITH_WATCH     (UINT64_C(1) << 45) /* the look and WATCH are two steps */
+#define WITHOUT_KEEPING_TURN        (UINT64_C(1) << 46) /* who waits for units lets others pass */
+#define WITHOUT_REGISTER_AT_JOINING (UINT64_C(1) << 47) /* who follows another says nothing of it */
+
+#define WITHOUT_OF_UNITS                                                                           \
+    (WITHOUT_REGISTER_IN_REPLY | WITHOUT_REGISTER_IN_CHANGED | WITHOUT_VERSION_IN_WATCH |          \
+     WITHOUT_CHANGED_AT_BURIAL | WITHOUT_CACHE_RESET | WITHOUT_LOOK_WITH_WATCH |                   \
+     WITHOUT_KEEPING_TURN | WITHOUT_REGISTER_AT_JOINING)
 
 #define WITHOUT_OF_DEATHS                                                                          \
     (WITHOUT_DEATH_AT_BURIAL | WITHOUT_DEATH_CARRIED | WITHOUT_TOLD_CARRIED | WITHOUT_LAST_WORDS | \
@@ -201,7 +240,7 @@ enum without {
 /* Left out, these are refuted only over links. */
 #define WITHOUT_OF_LINKS                                                                           \
     (WITHOUT_HOLDING | WITHOUT_CLOSING | WITHOUT_LEASE | WITHOUT_WELCOME |                         \
-     WITHOUT_ASKING_NEWCOMERS | WITHOUT_LOWEST | WITHOUT_OF_DEATHS)
+     WITHOUT_ASKING_NEWCOMERS | WITHOUT_LOWEST | WITHOUT_OF_DEATHS | WITHOUT_OF_UNITS)
 
 /* How a node begins: as a founder (view 0, every node a member), or as a newcomer with change
  * `view`. */
@@ -296,13 +335,14 @@ enum { FENCE_VIEW_SHIFT = 40 };
 /* The message is sent on behalf of the receiver's passage, not of the sender's. */
 static inline bool message_serves_receiver(unsigned kind)
 {
-    return kind == MESSAGE_REPLY || kind == MESSAGE_ACK || kind == MESSAGE_TOKEN;
+    return kind == MESSAGE_REPLY || kind == MESSAGE_ACK || kind == MESSAGE_TOKEN ||
+           kind == MESSAGE_CHANGED;
 }
 
 static inline const char *message_name(unsigned kind)
 {
-    static const char *const names[MESSAGE_KINDS] = {"REQUEST", "REPLY",   "ACK",  "RELEASE",
-                                                     "TOKEN",   "WELCOME", "STATE"};
+    static const char *const names[MESSAGE_KINDS] = {
+        "REQUEST", "REPLY", "ACK", "RELEASE", "TOKEN", "WELCOME", "STATE", "WATCH", "CHANGED"};
     return kind < MESSAGE_KINDS ? names[kind] : "?";
 }
 
