@@ -199,15 +199,15 @@ AY_API void ay_region_close(ay_region *region);
  * stays, and with it the process's claim: so it takes less than a microsecond with some dozens of
  * regions open, and a hundred with 20,000, where to close and to open takes tens of them. Whatever
  * else its spec says stays too. What it retained of the old name is given back first. The order of
- * arrival, fences and deaths are those of the new name.
+ * arrival, fences and deaths are those of the new name. In a cluster, too; there whoever enters by
+ * a name that its machine has not got the permission for waits for the others.
  *   0         it has the new name
  *   -EBUSY    the region is entered, or being entered; or the thread that entered it has ended
  *             inside, which the next ay_enter() sees to
  *   -EINVAL   the name, or others who have it open disagree on slots or units (the message says
  *             who). The region has its old name; and if others came to that meanwhile who disagree,
  *             none, until it is renamed again
- *   -ENOTSUP  the space's protocol is not "courtesy", or the space is a cluster's, or the region
- *             has several resources
+ *   -ENOTSUP  the space's protocol is not "courtesy", or the region has several resources
  *   -EPERM    the region belongs to another process (it was opened before a fork)
  *   -ESTALE   the region's place was taken from it: somebody else marked it dead
  *   -EBADF    this program closed the space's descriptor, and it cannot be opened again
@@ -266,7 +266,9 @@ AY_API int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool 
  * its own mode does not exclude. Errors as ay_enter_for(), and
  *   -EINVAL   the spec's mode does not include this one
  *   -ENOTSUP  another mode than the spec's, and the region cannot have it: its protocol is not
- *             "courtesy", it has slots or units, its space retains permissions or is a cluster's */
+ *             "courtesy", it has slots or units, or its space retains permissions
+ * In a cluster its mode counts among the processes of its machine. The other machines are kept out
+ * as by the spec's mode: or it could not become stronger without leaving. */
 AY_API int ay_enter_as(ay_region *region, ay_mode mode, int timeout_ms);
 
 /* Changes the mode of the present passage; for the thread that entered. To a mode that excludes
@@ -278,7 +280,8 @@ AY_API int ay_enter_as(ay_region *region, ay_mode mode, int timeout_ms);
  *   AY_AFTER_DEATH  likewise, and somebody died inside since: as ay_enter()
  *   -ETIMEDOUT      not in time
  *   -EDEADLK        another that conflicts is becoming stronger already, and each would wait for
- *                   the other to leave; or to wait would close a cycle of waiting threads
+ *                   the other to leave; or to wait would close a cycle of waiting threads; or, in a
+ *                   cluster, other machines may be inside beside it: it cannot wait for them inside
  *   -ECANCELED      somebody has cancelled the wait: ay_cancel()
  *   -EPERM          not inside; or another thread entered; or the region belongs to another process
  *   -EINVAL         the spec's mode does not include this one

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each call of the library in a cluster: asking without waiting, from a program that waits for a descriptor."""
+"""Each call of the library in a cluster: asking without waiting, cancelling, renaming, converting, entering again, being wanted."""
 import errno
 import signal
 import unittest
@@ -11,7 +11,7 @@ AFTER_DEATH = 1
 ASKED = -errno.EINPROGRESS
 
 
-class Asking(ClusterTest):
+class Calls(ClusterTest):
     def held_elsewhere(self, *words):
         """One inside at the second machine, and a program at the first that has the region open twice."""
         holder = Holder(self.cluster.machines[1], self.region, *words)
@@ -222,6 +222,111 @@ class Asking(ClusterTest):
         holder.leave()
         self.assertEqual(waiter.do("enter", region), 0)
         self.assertEqual(canceller.do("cancel", self.region, pids[1]), -errno.EBUSY)
+
+    def test_renamed(self):
+        a, b, _ = self.cluster.machines
+        names = [f"{self.region}-{number}" for number in range(3)]
+        caller, holder = Caller(a), Holder(b, names[2])
+        holder.entered()
+        region = caller.open(names[0])
+        for name in (*names[:2], *names[:2]):  # the second time the permission is here
+            self.assertEqual(caller.do("rename", region, name), 0)
+            self.assertEqual(caller.fence(), 0, "of no passage under this name")
+            self.assertEqual(caller.do("enter", region), 0)
+            self.assertGreater(caller.fence(), 0)
+            self.assertEqual(caller.do("leave", region), 0)
+        self.assertEqual(caller.do("enter", region), 0)
+        self.assertEqual(caller.do("rename", region, names[0]), -errno.EBUSY)
+        waiter, free = Holder(b, names[1]), Holder(b, names[0])
+        free.entered()
+        self.assert_stays_out(waiter, 0.2)
+        fence = caller.fence()
+        self.assertEqual(caller.do("leave", region), 0)
+        self.assertGreater(waiter.entered()[0], fence)
+        self.assertEqual(caller.do("rename", region, names[2]), 0)
+        self.assertEqual(caller.do("ask", region), ASKED)
+        self.assertEqual(caller.do("rename", region, names[0]), -errno.EBUSY)
+        holder.kill()
+        self.assertEqual(caller.decided(region)[0], AFTER_DEATH)
+
+    def test_a_lock_per_record(self):
+        """One place, and a name for each record; the other machine's record is waited for, and no other."""
+        a, b, _ = self.cluster.machines
+        one, other = Caller(a), Caller(b)
+        mine, theirs = one.open("no record"), other.open("no record")
+        for record in range(20):
+            self.assertEqual(one.do("rename", mine, f"{self.region}-{record}"), 0)
+            self.assertEqual(one.do("enter", mine), 0)
+            self.assertEqual(other.do("rename", theirs, f"{self.region}-{record}"), 0)
+            self.assertEqual(other.do("ask", theirs), ASKED)
+            self.assertEqual(one.do("leave", mine), 0)
+            self.assertEqual(other.decided(theirs)[0], 0)
+            self.assertEqual(other.do("leave", theirs), 0)
+
+    def test_converted(self):
+        a, b, _ = self.cluster.machines
+        one, other = Caller(a), Caller(a)
+        mine, theirs = one.open(self.region), other.open(self.region)
+        self.assertEqual(one.do("convert", mine, "shared", 0), -errno.EPERM)
+        self.assertEqual(one.do("enter_as", mine, "shared", -1), 0)
+        self.assertEqual(other.do("enter_as", theirs, "shared", -1), 0)
+        waiter = Holder(b, self.region)
+        self.assert_stays_out(waiter, 0.2)
+        fence = one.fence()
+        self.assertEqual(one.do("convert", mine, "exclusive", 100), -errno.ETIMEDOUT)
+        one.say("convert", mine, "exclusive", -1)
+        wait_until(lambda: other.do("convert", theirs, "exclusive", 0) == -errno.EDEADLK, "the first is becoming stronger")
+        self.assertEqual(other.do("valid", theirs), 1)
+        self.assertEqual(other.do("leave", theirs), 0)
+        wait_until(lambda: one.answers[-1][:2] == ["convert", "0"], "nobody else is inside")
+        self.assertGreater(one.fence(), fence)
+        fence = one.fence()
+        self.assertEqual(other.do("enter_as", theirs, "shared", 0), -errno.ETIMEDOUT)
+        self.assertEqual(one.do("convert", mine, "shared", 0), 0)
+        self.assertEqual(one.fence(), fence)
+        self.assertEqual(other.do("enter_as", theirs, "shared", 0), -errno.ETIMEDOUT, "the agent waits before it")
+        self.assertIsNone(waiter.find("entered"))
+        self.assertEqual(one.do("leave", mine), 0)
+        self.assertGreater(waiter.entered()[0], fence)
+
+    def test_killed_while_it_converts(self):
+        a = self.cluster.machines[0]
+        one, other = Caller(a), Caller(a)
+        mine, theirs = one.open(self.region), other.open(self.region)
+        self.assertEqual((one.do("enter_as", mine, "shared", -1), other.do("enter_as", theirs, "shared", -1)), (0, 0))
+        other.say("convert", theirs, "exclusive", -1)
+        wait_until(lambda: one.do("convert", mine, "exclusive", 0) == -errno.EDEADLK, "the other is becoming stronger")
+        other.kill()
+        self.assertEqual(one.do("convert", mine, "exclusive", 20000), AFTER_DEATH)
+        reader = one.open(self.region, "shared")
+        self.assertEqual(one.do("enter_as", reader, "exclusive", 0), -errno.EINVAL)
+
+    def test_entered_again(self):
+        caller = Caller(self.cluster.machines[0])
+        region, plain = caller.open(self.region, "exclusive", "reentrant"), caller.open(self.region + "-plain")
+        self.assertEqual([caller.do("enter", region) for _ in range(2)] + [caller.do("ask", region)], [0, 0, 0])
+        self.assertEqual([caller.do("enter", plain) for _ in range(2)], [0, -errno.EDEADLK])
+        waiter = Holder(self.cluster.machines[1], self.region)
+        for _ in range(2):
+            self.assertEqual(caller.do("leave", region), 0)
+        self.assert_stays_out(waiter, 0.2)
+        self.assertEqual([caller.do("leave", region) for _ in range(2)], [0, -errno.EPERM])
+        waiter.entered()
+
+    def test_wanted(self):
+        a, b, c = self.cluster.machines
+        caller, other = Caller(a), Caller(a)
+        region, theirs = caller.open(self.region), other.open(self.region)
+        self.assertEqual(caller.do("enter", region), 0)
+        self.assertEqual(caller.do("wanted", region), 0)
+        waiters = [Holder(machine, self.region) for machine in (b, c)]
+        wait_until(lambda: caller.do("wanted", region) == 1, "the other machines together count as one")
+        self.assertEqual(other.do("ask", theirs), ASKED)
+        self.assertEqual(caller.do("wanted", region), 2)
+        self.assertEqual(caller.do("leave", region), 0)
+        self.assertEqual(caller.do("wanted", region), 0)
+        inside = wait_until(lambda: [one for one in waiters if one.find("entered")], "one of them")
+        inside[0].leave()
 
 
 if __name__ == "__main__":

@@ -96,6 +96,10 @@ class Caller:
         assert region >= 0, self.answers[-1]
         return region
 
+    def fence(self):
+        """Of the region that the last call was about."""
+        return int(self.answers[-1][2])
+
     def order(self):
         """The regions that were decided, in order."""
         return [int(region) for _, region, *_ in self.told]

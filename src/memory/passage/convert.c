@@ -13,6 +13,7 @@
 #include "memory/passage/annotate.h"
 #include "memory/passage/long_way.h"
 #include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
 
 int ay__mode_is_allowed(const ay_region *region, ay_mode mode)
 {
@@ -25,8 +26,6 @@ int ay__mode_is_allowed(const ay_region *region, ay_mode mode)
                         mode_name(spec->mode), mode_name(mode));
     if ((unsigned)mode == spec->mode)
         return 0;
-    if (at->near.cluster)
-        return ay__fail(-ENOTSUP, "in a cluster a region has the mode that it was opened with");
     if (!at->fixed.protocol->upgrade)
         return ay__fail(-ENOTSUP,
                         "under the protocol '%s' a region has the mode that it was opened with",
@@ -99,6 +98,20 @@ static int upgrade(ay_region *region, unsigned mode, int64_t deadline)
     return at->passage.reason;
 }
 
+/* Others may be inside, in a new file; or on another machine. The agent does not come in any more
+ * to lend a part of the permission: it is as it will be. */
+static int check_upgraded(ay_region *region)
+{
+    struct registers *at = &region->at;
+    const int error = named_disturbed(at) ? ay__named_ask(at) : 0;
+    if (error || !at->near.cluster || ay__cluster_suffices(region))
+        return error;
+    return ay__fail(-EDEADLK,
+                    "other machines may be inside beside it, which it cannot wait for "
+                    "while it is inside: leave, and enter it as %s",
+                    mode_name(at->near.mode));
+}
+
 static int convert(ay_region *region, unsigned mode, int64_t deadline)
 {
     struct registers *at = &region->at;
@@ -113,10 +126,13 @@ static int convert(ay_region *region, unsigned mode, int64_t deadline)
                             at->fixed.space->path);
         const unsigned had = at->near.mode;
         int error = upgrade(region, least, deadline);
-        if (!error && named_disturbed(at) && (error = ay__named_ask(at)))
-            lower(region, had); /* others may be inside, in a new file */
         if (error)
             return error;
+        error = check_upgraded(region);
+        if (error) {
+            lower(region, had);
+            return error;
+        }
         told = registers_has_news(at) ? ay__deaths_attend(region) : 0;
         if (__builtin_expect(ay__trace_file >= 0, 0))
             ay__trace_converted(region, false);

@@ -4,12 +4,16 @@
  * To rename is to give the place up and to claim it at once, without the kernel: it changes its
  * generation, so whoever knew it by the old name meets it anew (L4); its tag and the count of
  * claims of the new name tell the new rivals (L6, L9). Nobody but those of either name looks at it.
+ *
+ * In a cluster the permission is the new name's from then on, and the agent need not know: to it a
+ * machine wants a name, and no process in particular.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
 
 static int check_region(const ay_region *region)
 {
@@ -19,9 +23,6 @@ static int check_region(const ay_region *region)
     if (!at->fixed.protocol->express)
         return ay__fail(-ENOTSUP, "the protocol '%s' of this space does not rename regions",
                         at->fixed.protocol->name);
-    if (at->near.cluster)
-        return ay__fail(-ENOTSUP,
-                        "a region of a cluster keeps its name: close it, and open another");
     if (region->spec.names != 1)
         return ay__fail(-ENOTSUP, "a region of several resources keeps its names");
     return 0;
@@ -57,6 +58,8 @@ static int rename_outside(ay_region *region, const struct name *name)
     region->spec.name[0] = *name;
     error = ay__rename(space, &region->spec, &region->claim);
     region->spec.name[0] = region->claim.cold->spec.name[0];
+    if (region->at.near.cluster && !error)
+        ay__cluster_region_named(region);
     return error;
 }
 

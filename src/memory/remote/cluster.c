@@ -137,6 +137,17 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
     return 0;
 }
 
+/* What it knew was of the old name: its fence, and a death that it did not get to tell of. */
+void ay__cluster_region_named(ay_region *region)
+{
+    const struct name *name = &region->spec.name[0];
+    atomic_store(&region->remote.granted, 0); /* first: who watches for losses looks at both */
+    region->remote.base = region->remote.first = 0;
+    region->remote.death = false;
+    region->remote.permission =
+        permissions_find(region->at.fixed.space->cluster->pages, name->bytes, name->length);
+}
+
 static uint64_t own_number(const struct registers *at)
 {
     return protocol_number(at->fixed.protocol,
@@ -146,6 +157,8 @@ static uint64_t own_number(const struct registers *at)
 uint64_t ay__cluster_fence(const ay_region *region)
 {
     const uint64_t number = own_number(&region->at);
+    if (!region->remote.base)
+        return 0; /* none under its present name */
     return region->remote.base +
            (number > region->remote.first ? number - region->remote.first : 0);
 }

@@ -31,6 +31,7 @@ int ay__cluster_check_space(const struct cluster *cluster, int fd); /* whether i
 void ay__cluster_close(struct cluster *cluster);
 /* refuses what a cluster hasn't got */
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster);
+void ay__cluster_region_named(ay_region *region); /* outside, under the mutex: it has another */
 
 /* cluster_wait.c: waiting for the permission, inside the region of the space. */
 enum cluster_answer {
@@ -48,6 +49,8 @@ enum cluster_answer {
 enum cluster_answer ay__cluster_go_on(ay_region *region);
 bool ay__cluster_rest(ay_region *region);       /* as it says. False: called off */
 bool ay__cluster_called_off(ay_region *region); /* after a rest: somebody has cancelled the wait */
+/* The permission covers all that the region may become. */
+bool ay__cluster_suffices(const ay_region *region);
 uint64_t ay__cluster_fence(const ay_region *region);
 /* cluster_lost.c */
 void ay__cluster_enters(ay_region *region);

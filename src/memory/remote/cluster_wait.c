@@ -134,6 +134,18 @@ static enum cluster_answer rest_on(ay_region *region, const void *first, uint64_
     return CLUSTER_RESTS;
 }
 
+static bool suffices(const ay_region *region, uint64_t granted)
+{
+    return permission_mode(granted) >= region->remote.needed;
+}
+
+bool ay__cluster_suffices(const ay_region *region)
+{
+    const struct permission *permission = region->remote.permission;
+    return region->remote.needed == PERMISSION_NONE ||
+           (permission && suffices(region, atomic_load(&permission->granted)));
+}
+
 /* The permission is there, in time, and sufficient: the passage is the cluster's. */
 static bool take(ay_region *region)
 {
@@ -141,7 +153,7 @@ static bool take(ay_region *region)
     const uint64_t granted = atomic_load(&permission->granted);
     const struct cluster *cluster = region->at.fixed.space->cluster;
     const struct name *name = &region->spec.name[0];
-    if (permission_mode(granted) < region->remote.needed || !ay__cluster_in_time(region) ||
+    if (!suffices(region, granted) || !ay__cluster_in_time(region) ||
         cluster->pages->identity != cluster->identity)
         return false;
     region->remote.base = atomic_load(&permission->base);
@@ -242,8 +254,7 @@ static enum cluster_answer look(ay_region *region)
     at->passage.waited = true;
     ay__begin_waiting(at);
     wait->granted = permission ? atomic_load(&permission->granted) : 0;
-    const unsigned mode = permission_mode(wait->granted);
-    if (mode != PERMISSION_NONE && mode < region->remote.needed) {
+    if (permission_mode(wait->granted) != PERMISSION_NONE && !suffices(region, wait->granted)) {
         wait->stage = CLUSTER_OUTSIDE;
         wait->ask = 0;
         return CLUSTER_MAKES_WAY;

@@ -36,7 +36,7 @@ struct cluster_wait {
 struct remote_side {
     /* fixed while the region is open */
     const _Atomic int64_t *deadline;     /* by the coarse clock */
-    uint8_t needed;                      /* PERMISSION_… */
+    uint8_t needed;                      /* PERMISSION_…: by the strongest mode it may have */
     const struct permission *permission; /* NULL: not found yet, or its name was taken away */
     /* the permission by which it last entered; 0: it never did */
     _Atomic uint64_t granted;
