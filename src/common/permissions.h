@@ -24,7 +24,8 @@
  *       lasts.
  *   P3  A name is changed or removed only while nothing is granted, and the serial rises first. So
  *       who reads the same `granted`, with a mode, before and after the name has read the name that
- *       it was granted for. `count` never falls.
+ *       it was granted for. `count` never falls. Who looks for a name while the lists change may
+ *       miss it: `changes` rises afterwards.
  *   P4  An agent answers for what was granted in pages of this identity, and for nothing else.
  *       Pages that were removed, or whose space was, are made anew, with another.
  */
@@ -39,9 +40,10 @@
 #define PERMISSIONS_MAGIC "ay-agent"
 
 enum {
-    PERMISSIONS_VERSION = 2,
+    PERMISSIONS_VERSION = 3,
     BOOT_ID_ROOM = 40,
-    PERMISSIONS_MOST = 8192, /* names of resources that one machine can know */
+    PERMISSIONS_MOST = 1 << 18, /* names of resources that one machine can know */
+    PERMISSION_BUCKETS = 1 << 15,
     PERMISSION_NAME_MOST = 255,
     CLUSTER_NAME_MOST = 64,
     /* the low bits of `granted`; what covers more is greater */
@@ -60,8 +62,9 @@ struct permission {
     _Atomic uint32_t busy;
     /* somebody died inside on another machine, and nobody has been told yet */
     _Atomic uint32_t death;
-    _Atomic uint32_t slot;   /* in whose name it was granted: for an agent that takes over */
-    _Atomic uint32_t length; /* 0: no name. Stored after the name, and 0 before it is changed */
+    _Atomic uint32_t next;   /* of the same hash: its index and 1; 0: there is none */
+    _Atomic uint16_t slot;   /* in whose name it was granted: for an agent that takes over */
+    _Atomic uint16_t length; /* 0: no name. Stored after the name, and 0 before it is changed */
     char name[PERMISSION_NAME_MOST + 1];
     /* CLOCK_BOOTTIME: it was lost, and until then those begun under it may be stopping */
     _Atomic int64_t owed;
@@ -97,8 +100,26 @@ struct permissions {
     _Alignas(64) _Atomic int64_t deadline;
     /* of CLOCK_MONOTONIC, a tick earlier: for those who look at the coarse clock */
     _Atomic int64_t deadline_monotonic;
+    _Alignas(4096) _Atomic uint32_t bucket[PERMISSION_BUCKETS]; /* the first: as `next` */
+    /* the file has as much of them as have been needed */
     _Alignas(4096) struct permission permission[PERMISSIONS_MOST];
 };
+
+#define PERMISSION_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+
+/* Fowler, Noll and Vo's. */
+static inline uint64_t permission_hash(uint64_t from, const void *bytes, size_t length)
+{
+    for (size_t at = 0; at < length; at++)
+        from = (from ^ ((const uint8_t *)bytes)[at]) * UINT64_C(0x100000001b3);
+    return from;
+}
+
+static inline size_t permission_bucket(const char *name, size_t length)
+{
+    const uint64_t hash = permission_hash(PERMISSION_HASH_BEGIN, name, length);
+    return (hash ^ hash >> 32) % PERMISSION_BUCKETS;
+}
 
 /* What a local process tells the agent, in one datagram. */
 enum demand_kind {
@@ -137,10 +158,13 @@ static inline const struct permission *permissions_find(const struct permissions
                                                         const char *name, size_t length)
 {
     const uint32_t count = atomic_load_explicit(&pages->count, memory_order_acquire);
-    for (uint32_t at = 0; at < count && at < PERMISSIONS_MOST; at++) {
-        const struct permission *permission = &pages->permission[at];
+    uint32_t at = atomic_load(&pages->bucket[permission_bucket(name, length)]);
+    /* the lists may change meanwhile: so it ends after as many as there are, at the latest */
+    for (uint32_t steps = 0; at > 0 && at <= count && steps < count; steps++) {
+        const struct permission *permission = &pages->permission[at - 1];
         if (permission_is_of(permission, name, length))
             return permission;
+        at = atomic_load(&permission->next);
     }
     return NULL;
 }

@@ -130,6 +130,16 @@ static void mend(struct world *world)
     }
 }
 
+static bool forgets_in_the_end(struct world *world)
+{
+    world->local_processes = false;
+    for (unsigned number = 0; number < world->machines; number++) {
+        world_leave(world, number);
+        world->machine[number].wants = false;
+    }
+    return world_until(world, world_all_forgotten, 60000 * (int64_t)MS);
+}
+
 const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_t without)
 {
     static struct world world;
@@ -141,6 +151,7 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
     world.without |= without;
     world.judge_deaths = seed % 4 == 3;
     world.links = protocol->tells && seed % 5 != 4; /* the ledger alone is enough */
+    world.forgets = world.links && seed / 2 % 3 != 2;
     for (unsigned number = 0; number < world.machines; number++)
         world_start(&world, number);
     for (unsigned blow = 0; blow < BLOWS && !world.violation; blow++) {
@@ -153,10 +164,13 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
     mend(&world);
     if (seed % 3) /* else all must go by the ledger where links do not carry */
         world_unblock_all(&world);
-    const bool all = world_until(&world, everybody_has_entered, 60000 * (int64_t)MS);
+    const bool all = world_until(&world, everybody_has_entered, 60000 * (int64_t)MS),
+               forgotten = !all || !world.forgets || forgets_in_the_end(&world);
     snprintf(words, sizeof words, "%s",
-             world.violation ? world.violation : "somebody never gets in");
-    const bool holds = all && !world.violation;
+             world.violation ? world.violation
+             : all           ? "a name that nobody forgets"
+                             : "somebody never gets in");
+    const bool holds = all && forgotten && !world.violation;
     world_end(&world);
     return holds ? NULL : words;
 }

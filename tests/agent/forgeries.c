@@ -176,7 +176,8 @@ static size_t forge_packets(uint8_t *bytes, size_t room, const struct agent *dec
                                                         : world_draw(&world, RECORD_KINDS + 1)));
         parcel_u8(&lie, (uint8_t)world_draw(&world, MESSAGE_KINDS + 1));
         parcel_u8(&lie, (uint8_t)world_draw(&world, MODES + 1));
-        parcel_u32(&lie, (uint32_t)(world_draw(&world, 4) ? 0 : numbers[world_draw(&world, 9)]));
+        parcel_u64(&lie, world_draw(&world, 4) ? deceived->group[0]->serial
+                                               : numbers[world_draw(&world, 9)]);
         parcel_u64(&lie, world_draw(&world, 4) ? deceived->group[0]->identity : 1);
         for (unsigned field = 0; field < 5; field++)
             parcel_u64(&lie, numbers[world_draw(&world, 9)]);

@@ -42,8 +42,10 @@ static void test_handed_over_by_links(void **state)
 {
     (void)state;
     begin_linked(3);
-    assert_true(enters(0, PERMISSION_EXCLUSIVE));
-    world_leave(&world, 0);
+    for (unsigned machine = 0; machine < 3; machine++) { /* the ledger says that all use it */
+        assert_true(enters(machine, PERMISSION_EXCLUSIVE));
+        world_leave(&world, machine);
+    }
     for (unsigned machine = 0; machine < 3; machine++)
         world.machine[machine].deaf = true; /* to the ledger */
     for (unsigned round = 1; round < 5; round++) {
@@ -272,6 +274,10 @@ static void test_another_name_in_place_of_the_missed(void **state)
         assert_true(world_want_another(&world, creator, "other"));
         assert_true(world_until(&world, nothing_to_come, SECONDS(1)));
         world_want(&world, missing, PERMISSION_EXCLUSIVE);
+        if (which % 4 >= 2) { /* and then, the others hear, it uses what it has missed */
+            assert_true(world_want_another(&world, missing, RESOURCE));
+            assert_true(world_want_another(&world, missing, "other"));
+        }
         world_until(&world, others_have_both, SECONDS(1));
         world_run(&world, 20 * MS);
         world_want(&world, 0, PERMISSION_EXCLUSIVE);

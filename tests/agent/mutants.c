@@ -46,6 +46,12 @@ static const struct {
     {WITHOUT_LAST_WORDS_SAID, "last words"},
     {WITHOUT_CONTEST, "contest by a request"},
     {WITHOUT_IDENTITY, "identity of a name"},
+    {WITHOUT_SHEDDING, "shedding permissions"},
+    {WITHOUT_USERS_FIRST, "users first"},
+    {WITHOUT_FLOOR, "floor of the fences"},
+    {WITHOUT_UNTOLD, "names of the untold"},
+    {WITHOUT_RESTORING, "restoring what is kept"},
+    {WITHOUT_MARGIN, "margin of a burial"},
 };
 
 static const struct message_protocol *const protocols[] = {

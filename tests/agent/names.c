@@ -42,7 +42,7 @@ static void restart_all(void)
 static bool all_know_all(struct world *its)
 {
     for (unsigned number = 0; number < 3; number++)
-        if (its->machine[number].agent.group_count < RESOURCES_MOST)
+        if (its->machine[number].agent.group_count < NAMES)
             return false;
     return true;
 }
@@ -57,13 +57,14 @@ static bool all_delivered(struct world *its)
 
 static void fill_group(const char *prefix)
 {
-    for (unsigned at = 0; world.machine[0].agent.group_count < RESOURCES_MOST; at++) {
+    for (unsigned at = 0; world.machine[0].agent.group_count < NAMES; at++) {
         snprintf(wanted, sizeof wanted, "%s-%u", prefix, at);
-        world_want_another(&world, at % 3, wanted);
+        for (unsigned number = 0; number < 3; number++) /* so that it is in all pages */
+            world_want_another(&world, number, wanted);
         if (at % 16 == 0)
             world_until(&world, all_delivered, SECONDS(5));
         assert_null(world.violation);
-        assert_true(at < 2 * RESOURCES_MOST);
+        assert_true(at < 2 * NAMES);
     }
     assert_true(world_until(&world, all_know_all, SECONDS(20)));
 }
@@ -105,12 +106,12 @@ static void test_too_late_for_the_last_name(void **state)
 {
     (void)state;
     begin();
-    while (world.machine[0].agent.group_count < RESOURCES_MOST - 1) {
+    while (world.machine[0].agent.group_count < NAMES - 1) {
         snprintf(wanted, sizeof wanted, "c-%u", world.machine[0].agent.group_count);
         world_want_another(&world, 0, wanted);
         world_until(&world, all_delivered, SECONDS(5));
     }
-    assert_int_equal(world.machine[0].agent.group_count, RESOURCES_MOST - 1);
+    assert_int_equal(world.machine[0].agent.group_count, NAMES - 1);
     assert_true(world_want_another(&world, 0, "last"));
     assert_true(world_want_another(&world, 1, "too-late"));
     assert_true(world_until(&world, all_know_all, SECONDS(20)));
@@ -129,7 +130,7 @@ static void test_names_of_earlier_groups_make_room(void **state)
     fill_group("a");
     restart_all();
     fill_group("b");
-    assert_int_equal(world.machine[0].agent.resources, PERMISSIONS_MOST);
+    assert_int_equal(world.machine[0].agent.resources, ENTRIES);
     for (unsigned number = 0; number < 3; number++)
         world_kill(&world, number);
     world_lose_pages(&world, 2);

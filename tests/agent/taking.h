@@ -34,6 +34,7 @@ static inline void open_all(void)
     setenv(CLUSTERS_ENVIRONMENT, directory, 1);
     assert_int_equal(directory_open(&own, "c", 0600, (gid_t)-1, trouble, sizeof trouble), 0);
     assert_int_equal(pages_open(&pages, &own, &options, trouble, sizeof trouble), 0);
+    assert_true(pages_grow(&pages, 4096) == 4096);
     /* a small one, made before the agent would: so that a test can fill it */
     ay_space *space;
     assert_true(cluster_path("c", "space", space_path, sizeof space_path));

@@ -42,14 +42,14 @@ static void *map_memory(size_t bytes)
     return memory;
 }
 
-static const size_t effects_bytes = EFFECTS_A_STEP * sizeof(struct agent_effect),
+static const size_t effects_bytes = EFFECTS_A_NAME * ENTRIES * sizeof(struct agent_effect),
                     log_bytes = LOG_MOST * sizeof(struct log_entry),
-                    pages_bytes = PERMISSIONS_MOST * sizeof(struct page);
+                    pages_bytes = ENTRIES * sizeof(struct page);
 
 static void free_memory(struct machine *machine)
 {
     if (machine->memory)
-        munmap(machine->memory, agent_room(machine->world->protocol));
+        munmap(machine->memory, agent_room(&machine->agent.options));
     machine->memory = NULL;
 }
 
@@ -69,11 +69,12 @@ void world_begin(struct world *world, unsigned machines, const struct message_pr
     world->without = without ? strtoull(without, NULL, 0) : 0;
     world->log = map_memory(log_bytes);
     world->effects.effect = map_memory(effects_bytes);
+    world->effects.room = EFFECTS_A_NAME * ENTRIES;
     for (unsigned number = 0; number < machines; number++) {
         world->machine[number].number = number;
         world->machine[number].world = world;
         world->machine[number].page = map_memory(pages_bytes);
-        world->machine[number].taking_back = map_memory(PERMISSIONS_MOST * sizeof(bool));
+        world->machine[number].taking_back = map_memory(ENTRIES * sizeof(bool));
     }
 }
 
@@ -83,7 +84,7 @@ void world_end(struct world *world)
     for (unsigned number = 0; number < world->machines; number++) {
         free_memory(&world->machine[number]);
         munmap(world->machine[number].page, pages_bytes);
-        munmap(world->machine[number].taking_back, PERMISSIONS_MOST * sizeof(bool));
+        munmap(world->machine[number].taking_back, ENTRIES * sizeof(bool));
     }
     for (size_t at = 0; at < world->logged; at++)
         free(world->log[at].bytes);
@@ -146,8 +147,9 @@ void world_start(struct world *world, unsigned number)
                                           .known_view = machine->known_view,
                                           .last_view = machine->seen_view,
                                           .obliged = machine->obliged,
+                                          .names = NAMES,
                                           .without = world->without};
-    machine->memory = map_memory(agent_room(world->protocol));
+    machine->memory = map_memory(agent_room(&options));
     agent_begin(&machine->agent, &options, machine->memory);
     machine->running = true;
     machine->stopped = machine->deaf = false;
@@ -270,6 +272,8 @@ static void move_local(struct world *world, unsigned number)
                                                                   : PERMISSION_EXCLUSIVE);
     if (machine->wants)
         world_try_to_enter(world, number);
+    else if (world->forgets && world_draw(world, 8) == 0)
+        world_close_all(world, number);
 }
 
 static void take_back_one(struct machine *machine, unsigned at)

@@ -15,7 +15,13 @@
 #include "agent/core/agent.h"
 #include "agent/host/wording.h"
 
-enum { MACHINES_MOST = 5, LOG_MOST = 1 << 18, CONNECTIONS_MOST = 64 };
+enum {
+    MACHINES_MOST = 5,
+    LOG_MOST = 1 << 18,
+    CONNECTIONS_MOST = 64,
+    NAMES = 512, /* in a group */
+    ENTRIES = 2 * NAMES
+};
 
 /* The one resource that the judge follows. */
 #define RESOURCE "thing"
@@ -66,7 +72,7 @@ struct machine {
     uint32_t pid, known_pid; /* known: to the others */
     size_t cursor;           /* in the log */
     /* the pages, which outlive the agent */
-    struct page *page; /* PERMISSIONS_MOST */
+    struct page *page; /* ENTRIES */
     unsigned pages;
     bool full;
     int64_t deadline;
@@ -122,6 +128,8 @@ struct world {
     bool blocked[MACHINES_MOST][MACHINES_MOST]; /* from, to: nothing comes through, for now */
     bool local_processes;                       /* they come and go by themselves */
     unsigned shared_percent;
+    bool
+        forgets; /* agents hear that nobody has a name open, whenever nobody is inside or wants in */
     uint64_t without;  /* 1 << enum agent_rule: of all agents. At first, by AGENT_TEST_WITHOUT */
     bool judge_deaths; /* who enters after a death must be told: no agent is killed then */
     bool untold;       /* somebody died inside, exclusively, and nobody has entered since */
@@ -181,6 +189,11 @@ bool world_has(const struct world *world, unsigned machine, const char *name);
 /* its local process is inside, and has lost nothing */
 bool world_holds(const struct world *world, unsigned machine);
 bool world_all_ready(struct world *world);
+/* Nobody on this machine has any name open, but for what its local process is inside of or wants:
+ * its agent hears so. */
+void world_close_all(struct world *world, unsigned machine);
+/* No agent knows any name, but those of which somebody is to be told of a death. */
+bool world_all_forgotten(struct world *world);
 
 /* ---- for its own files ---- */
 

@@ -197,3 +197,28 @@ void world_leave(struct world *world, unsigned number)
         world_tell(machine, "leaves", machine->fence);
     machine->inside = false;
 }
+
+void world_close_all(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    if (!machine->running || machine->stopped)
+        return;
+    for (unsigned at = 0; at < machine->agent.resources; at++)
+        if (!(machine->inside || machine->wants) ||
+            strcmp(machine->agent.resource[at].name, RESOURCE) != 0)
+            world_feed(machine, (struct agent_event){.kind = ON_UNUSED, .resource = at});
+}
+
+bool world_all_forgotten(struct world *world)
+{
+    for (unsigned number = 0; number < world->machines; number++) {
+        const struct agent *agent = &world->machine[number].agent;
+        if (!world->machine[number].running || !agent_is_member(agent))
+            return false;
+        for (uint32_t at = 0; at < agent->group_count; at++)
+            if (agent->group[at]->users ||
+                agent->group[at]->ledger_died <= agent->group[at]->ledger_told)
+                return false;
+    }
+    return true;
+}

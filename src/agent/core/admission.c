@@ -131,6 +131,9 @@ void admission(struct agent *agent, struct address from, uint64_t incarnation,
     struct reader doubtful = *fields;
     deaths_pass_doubtful(fields);
     raise_view(agent, deaths);
+    resources_restore(agent, from.node, *fields);
+    if (!agent_is_member(agent)) /* there was no room for a name */
+        return;
     members_succeed(agent, from.node, pages, fields, &doubtful);
     deaths_read(agent, true, &deaths);
     if (!agent_is_member(agent)) /* there was no room for a name */

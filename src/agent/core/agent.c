@@ -14,20 +14,26 @@ static size_t whole_words(size_t bytes)
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-size_t agent_room(const struct message_protocol *protocol)
+size_t agent_room(const struct agent_options *options)
 {
+    const struct message_protocol *protocol = options->protocol;
+    const size_t entries = agent_entries(options->names);
     return sizeof(uint64_t) *
-           (whole_words(PERMISSIONS_MOST * sizeof(struct resource)) +
-            whole_words(RESOURCES_MOST * sizeof(struct resource *)) +
-            RESOURCES_MOST * state_words(protocol) + protocol->room(SLOTS) + whole_words(OUT_ROOM) +
+           (whole_words(entries * sizeof(struct resource)) +
+            2 * whole_words(entries * sizeof(uint32_t)) +
+            whole_words(options->names * sizeof(struct resource *)) +
+            entries * state_words(protocol) + protocol->room(SLOTS) + whole_words(OUT_ROOM) +
             whole_words(KEPT_ROOM) + whole_words(DIRECT_ROOM) + whole_words(HELD_ROOM) +
             SLOTS * whole_words(SAID_MOST * sizeof(struct said)));
 }
 
 void agent_begin(struct agent *agent, const struct agent_options *options, void *memory)
 {
-    assert_required(options->lease > 0 && options->grace > options->lease);
+    assert_required(options->lease > 0 && options->grace > options->lease && options->names > 0);
+    const unsigned entries = agent_entries(options->names);
     *agent = (struct agent){.options = *options,
+                            .entries = entries,
+                            .allowed = entries,
                             .self = NO_SLOT,
                             .owed_next = INT64_MAX,
                             .known_view = options->known_view,
@@ -36,11 +42,15 @@ void agent_begin(struct agent *agent, const struct agent_options *options, void 
                                 options->without >> WITHOUT_FRESH_GRACE & 1 ? 0 : options->obliged};
     uint64_t *words = memory;
     agent->resource = (struct resource *)words;
-    words += whole_words(PERMISSIONS_MOST * sizeof *agent->resource);
+    words += whole_words(entries * sizeof *agent->resource);
+    agent->of_name = (uint32_t *)words;
+    words += whole_words(entries * sizeof *agent->of_name);
+    agent->of_serial = (uint32_t *)words;
+    words += whole_words(entries * sizeof *agent->of_serial);
     agent->group = (struct resource **)words;
-    words += whole_words(RESOURCES_MOST * sizeof(struct resource *));
+    words += whole_words(options->names * sizeof(struct resource *));
     agent->states = words;
-    words += RESOURCES_MOST * state_words(options->protocol);
+    words += entries * state_words(options->protocol);
     agent->room = words;
     words += options->protocol->room(SLOTS);
     agent->out.bytes = (uint8_t *)words;
@@ -201,6 +211,12 @@ static void take(struct agent *agent, const struct agent_event *event)
     case ON_TAKEN_BACK:
         holdings_taken_back(agent, event);
         break;
+    case ON_UNUSED:
+        forgetting_unused(agent, &agent->resource[event->resource]);
+        break;
+    case ON_ROOM:
+        agent->allowed = event->entries < agent->entries ? event->entries : agent->entries;
+        break;
     case ON_QUERY:
         query(agent, event->query);
         break;
@@ -229,7 +245,7 @@ static bool knows_itself(const struct agent *agent)
 
 void agent_step(struct agent *agent, const struct agent_event *event, struct agent_effects *effects)
 {
-    assert_required(event->now >= agent->now && event->resource < PERMISSIONS_MOST);
+    assert_required(event->now >= agent->now && event->resource < agent->entries);
     agent->now = event->now;
     agent->minute = event->minute;
     agent->effects = effects;

@@ -76,11 +76,15 @@ enum agent_event_kind {
     ON_DEMAND,     /* a local process asks */
     ON_BUSY,       /* the taking back must wait for somebody inside */
     ON_TAKEN_BACK, /* DO_TAKE_BACK is done */
-    ON_QUERY,      /* somebody asks who is inside, on all machines */
-    ON_DESCRIBED,  /* DO_DESCRIBE is done */
-    ON_TICK,       /* no later than DO_WAKE said */
-    ON_ENDING,     /* it wants nothing more: what is free will be taken back */
-    ON_FAREWELL    /* it goes, and says so if nothing is granted */
+    /* No process of this machine has the name open, as far as the host can see: it may be
+     * forgotten. Should one open it at this moment, it asks for it anew. */
+    ON_UNUSED,
+    ON_ROOM,      /* how many names the pages have room for: before any other event, and later */
+    ON_QUERY,     /* somebody asks who is inside, on all machines */
+    ON_DESCRIBED, /* DO_DESCRIBE is done */
+    ON_TICK,      /* no later than DO_WAKE said */
+    ON_ENDING,    /* it wants nothing more: what is free will be taken back */
+    ON_FAREWELL   /* it goes, and says so if nothing is granted */
 };
 
 /* What stands in the pages at one index. */
@@ -99,8 +103,9 @@ struct agent_event {
     enum agent_event_kind kind;
     int64_t now;       /* it never goes back */
     uint64_t minute;   /* since 2026, by the clock on the wall */
-    unsigned resource; /* ON_INHERITED, ON_DEAD_INSIDE, ON_BUSY, ON_TAKEN_BACK */
+    unsigned resource; /* ON_INHERITED, ON_DEAD_INSIDE, ON_BUSY, ON_TAKEN_BACK, ON_UNUSED */
     union {
+        unsigned entries; /* ON_ROOM */
         struct inherited_page inherited;
         struct {
             struct address self;
@@ -239,17 +244,25 @@ struct agent_effect {
     };
 };
 
-/* One record, or the whole of a group that is forgotten, has fewer effects than half of this. A
- * parcel that has made as many is too much: the rest is left, and the agent cut. */
-enum { EFFECTS_A_STEP = 24 * PERMISSIONS_MOST, EFFECTS_ENOUGH = EFFECTS_A_STEP / 3 };
+/* One record, or the whole of a group that is forgotten, has fewer effects than half of so many for
+ * each name that the machine can know. A parcel that has made a third is too much: the rest is
+ * left, and the agent cut. */
+enum { EFFECTS_A_NAME = 24 };
 
 struct agent_effects {
-    unsigned count;
-    struct agent_effect *effect; /* EFFECTS_A_STEP, the host's */
+    unsigned count, room;        /* room: EFFECTS_A_NAME for each of agent_entries() */
+    struct agent_effect *effect; /* the host's */
 };
 
-/* The bytes of memory that it needs. */
-size_t agent_room(const struct message_protocol *protocol);
+/* How many names the machine can know: one in the group, and one of earlier groups. */
+static inline unsigned agent_entries(unsigned names)
+{
+    return 2 * names;
+}
+
+/* The bytes of memory that it needs, most of them for names that there may never be: what is not
+ * written to need not be there. */
+size_t agent_room(const struct agent_options *options);
 /* `memory` is all zeros, and stays where it is. */
 void agent_begin(struct agent *agent, const struct agent_options *options, void *memory);
 void agent_step(struct agent *agent, const struct agent_event *event,

@@ -28,15 +28,16 @@ static void apply(struct agent *agent, const char *name, size_t length)
 {
     struct resource *resource = names_find(agent, name, length);
     if (!resource || !resource->in_group)
-        resource = resources_create(agent, name, length);
-    if (!resource && agent_is_member(agent) && agent->group_count < RESOURCES_MOST && length >= 1 &&
-        length <= PERMISSION_NAME_MOST)
+        resource = resources_create(agent, name, length, NO_SLOT);
+    if (!resource && agent_is_member(agent) && agent->group_count < agent->options.names &&
+        length >= 1 && length <= PERMISSION_NAME_MOST)
         group_restart(agent, CUT_NO_ROOM); /* the others have it */
     if (!resource || resource->told)
         return;
     if (agent_is_apart(agent)) {
         members_next_view(agent); /* so that it has a number of its own */
         node_counts_death(resource_node(resource), agent->view);
+        resource->ledger_died = resource_node(resource)->died;
         deaths_publish(agent, resource);
     } else if (!resource->death) {
         effect_tell_death(agent, resource, true);
@@ -125,12 +126,13 @@ void deaths_found(struct agent *agent, struct resource *resource)
     }
 }
 
-/* Who had it, or waited; over links, who may have had it: those whose permission is not here. */
+/* Who had it, or waited; over links, who may have had it: those that use it, and whose permission
+ * is not here. */
 static uint64_t concerned(const struct agent *agent, const struct resource *resource)
 {
     uint64_t slots = 0;
     for (uint32_t slot = 0; slot < SLOTS && agent_is_apart(agent); slot++)
-        if (resource->members & slot_bit(slot) &&
+        if (resource->users & slot_bit(slot) &&
             agent->options.protocol->lacks(resource->state, slot, MODE_EXCLUSIVE))
             slots |= slot_bit(slot);
     for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++)

@@ -5,7 +5,7 @@
 struct agent_effect *effect_add(struct agent *agent, enum agent_effect_kind kind)
 {
     struct agent_effects *effects = agent->effects;
-    assert_required(effects->count < EFFECTS_A_STEP);
+    assert_required(effects->count < effects->room);
     struct agent_effect *effect = &effects->effect[effects->count++];
     *effect = (struct agent_effect){.kind = kind};
     return effect;
@@ -53,10 +53,13 @@ void effect_tell_state(struct agent *agent, enum agent_state state)
 void effect_tell_death(struct agent *agent, struct resource *resource, bool death)
 {
     resource->death = death;
-    effect_on(agent, DO_TELL_DEATH, resource)->death = death;
+    if (death) /* should I be killed, the next agent finds it in the pages */
+        names_publish(agent, resource);
+    if (resource->published)
+        effect_on(agent, DO_TELL_DEATH, resource)->death = death;
 }
 
 bool effect_is_enough(const struct agent *agent)
 {
-    return agent->effects->count >= EFFECTS_ENOUGH || agent->out.overflown;
+    return agent->effects->count >= agent->effects->room / 3 || agent->out.overflown;
 }

@@ -66,7 +66,10 @@ static void take_member_record(struct agent *agent, uint32_t slot, enum record_k
         deaths_record(agent, fields);
         break;
     case RECORD_CREATION:
-        resources_creation(agent, fields);
+        resources_creation(agent, slot, fields);
+        break;
+    case RECORD_FORGETTING:
+        forgetting_record(agent, slot, fields);
         break;
     case RECORD_PROTOCOL:
         if (!agent_is_apart(agent))
@@ -171,7 +174,6 @@ void group_process(struct agent *agent, struct address from, const void *bytes, 
     const uint64_t incarnation = agent->incarnation;
     const enum phase phase = agent->phase;
     while (parcel_next(&records, &kind, &fields)) {
-        const uint32_t names = agent->group_count;
         agent->counters.received++;
         take_record(agent, from, head.slot, kind, &fields);
         if (fields.bad) {
@@ -182,8 +184,9 @@ void group_process(struct agent *agent, struct address from, const void *bytes, 
         /* Cut, or become a member by this very parcel, which is then among those kept. */
         if (agent->incarnation != incarnation || (phase != PHASE_MEMBER && agent->phase != phase))
             return;
-        if (agent->group_count > names) /* by a CREATION, or a death that is counted */
+        if (agent->has_news) /* by a CREATION, or a death that is counted */
             peers_take_held(agent);
+        agent->has_news = false;
         if (agent->incarnation != incarnation)
             return;
         if (effect_is_enough(agent)) {

@@ -54,9 +54,10 @@ void holdings_inherit(struct agent *agent, unsigned index, const struct inherite
 {
     const struct inherited_page page = believable(agent, *said);
     struct resource *resource = &agent->resource[index];
-    assert_required(index == agent->resources && index < PERMISSIONS_MOST);
+    assert_required(index == agent->resources && index < agent->entries);
     agent->resources = index + 1;
-    names_set(resource, page.name, page.length);
+    names_set(agent, resource, page.name, page.length);
+    resource->published = page.length > 0;
     resource->died_here = page.death;
     resource->was_lost = page.owed > 0; /* and has not been granted since */
     if (page.mode != PERMISSION_NONE) {
@@ -87,7 +88,7 @@ static void put_ghost(struct agent *agent, const struct resource *resource, uint
 {
     const bool speaks = !is_without(agent, WITHOUT_LAST_WORDS_SAID) || !agent_is_apart(agent);
     parcel_record(&agent->out, RECORD_GHOST);
-    parcel_u32(&agent->out, resource->index);
+    parcel_u64(&agent->out, resource->serial);
     parcel_u8(&agent->out, (uint8_t)ghost);
     parcel_u8(&agent->out, death && speaks);
     parcel_u64(&agent->out, speaks ? told : 0);
@@ -199,6 +200,7 @@ void holdings_taken_back(struct agent *agent, const struct agent_event *event)
     }
     if (event->taken_back.death) /* who took it back has noted it in the page */
         effect_tell_death(agent, resource, resource->death);
+    forgetting_leave(agent, resource);
 }
 
 void holdings_busy(struct agent *agent, struct resource *resource)
@@ -230,7 +232,7 @@ static void demand_permission(struct agent *agent, struct resource *resource,
 static struct resource *find_demanded(struct agent *agent, const struct demand *demand)
 {
     struct resource *resource = names_find(agent, demand->name, demand->length);
-    const bool full = agent_is_member(agent) && agent->group_count == RESOURCES_MOST;
+    const bool full = agent_is_member(agent) && agent->group_count == agent->options.names;
     if (!resource && !full)
         resource = names_add(agent, demand->name, demand->length);
     if (resource && (resource->in_group || !full))
@@ -248,6 +250,8 @@ void holdings_demand(struct agent *agent, const struct demand *demand, uint64_t 
     struct resource *resource = find_demanded(agent, demand);
     if (!resource)
         return;
+    names_publish(agent, resource);
+    resource->is_idle = resource->is_idle && demand->kind == DEMAND_TOLD;
     resource->number = resource->number ? resource->number : number;
     if (demand->kind != DEMAND_TOLD)
         demand_permission(agent, resource, demand);
@@ -272,7 +276,7 @@ static void write_last_words(struct agent *agent)
         const struct node *node = resource_node(agent->group[at]);
         if (node->died == 0)
             continue;
-        parcel_u32(&agent->out, at);
+        parcel_u64(&agent->out, agent->group[at]->serial);
         parcel_u64(&agent->out, node->died);
         parcel_u64(&agent->out, node->told);
     }

@@ -2,6 +2,11 @@
 /* Members: how they get a slot, and how they cease to be. Each change is a view. */
 #include "agent/core/parts.h"
 
+/* Changes that one may have installed whose ring broke, and of which nobody else has heard: ends of
+ * ghosts, for instance, which itself has said. When it comes back, it tells how far it came
+ * (admission.c); if it is buried, nobody does. */
+enum { VIEWS_ALONE = 64 };
+
 void members_keep_view(struct agent *agent, uint64_t view)
 {
     agent->known_view = view > agent->known_view ? view : agent->known_view;
@@ -41,27 +46,9 @@ uint32_t members_add(struct agent *agent, struct address address, uint64_t incar
 /* A ghost's slot is free when no resource needs it any more. */
 void members_free_slots(struct agent *agent)
 {
-    uint64_t needed = 0;
-    for (uint32_t at = 0; at < agent->group_count; at++)
-        needed |= agent->group[at]->members;
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (agent->member[slot].ghost && !(needed & slot_bit(slot)))
+        if (agent->member[slot].ghost && agent->member[slot].resources == 0)
             agent->member[slot] = (struct member){0};
-}
-
-/* Whether the resource is in a list of (slot, name); NO_SLOT: of names alone. */
-static bool is_listed(struct reader list, uint32_t slot, const struct resource *resource)
-{
-    const uint32_t count = read_u32(&list);
-    for (uint32_t at = 0; at < count && !list.bad; at++) {
-        const char *name;
-        const uint32_t its = slot == NO_SLOT ? NO_SLOT : read_u8(&list);
-        const size_t length = read_text(&list, &name);
-        if (!list.bad && its == slot && length == resource->length &&
-            memcmp(name, resource->name, length) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* Its link with it: what it has said and I have not taken is of no account any more. */
@@ -73,11 +60,12 @@ static void begin_end(struct agent *agent, uint32_t slot)
     peers_remove(agent, slot);
 }
 
-static void bury_slot(struct agent *agent, uint32_t slot)
+/* Those that remain: the last first, for one that is forgotten gives its place to the last. */
+static void end_of_all(struct agent *agent, uint32_t slot, const struct message *words)
 {
-    begin_end(agent, slot);
-    for (uint32_t at = 0; at < agent->group_count; at++)
-        resources_died(agent, agent->group[at], slot, true, NULL);
+    for (uint32_t at = agent->group_count; at-- > 0;)
+        if (!agent->group[at]->is_kept)
+            resources_died(agent, agent->group[at], slot, true, words);
 }
 
 /* What it vouches for: nobody is inside by it, and nobody has died, but where it says so. */
@@ -86,6 +74,33 @@ static struct message words_of_successor(const struct agent *agent, bool doubtfu
     doubtful = doubtful && !is_without(agent, WITHOUT_LAST_WORDS_SAID);
     return (struct message){.view = agent->view - 1,
                             .died = doubtful ? agent->view << FENCE_VIEW_SHIFT : 0};
+}
+
+/* The next of a list of (slot, name), or of names alone, which is of the group and of this slot;
+ * NULL: there is none. */
+static struct resource *next_listed(const struct agent *agent, struct reader *list, uint32_t *left,
+                                    uint32_t slot, bool with_slots)
+{
+    while (*left > 0 && !list->bad) {
+        const char *name;
+        --*left;
+        const uint32_t its = with_slots ? read_u8(list) : slot;
+        const size_t length = read_text(list, &name);
+        struct resource *resource =
+            list->bad || its != slot ? NULL : names_find(agent, name, length);
+        if (resource && resource->in_group && resource->members & slot_bit(slot))
+            return resource;
+    }
+    return NULL;
+}
+
+static void mark_kept(struct agent *agent, struct reader kept, uint32_t slot, bool is_kept)
+{
+    uint32_t left = read_u32(&kept);
+    for (struct resource *each; (each = next_listed(agent, &kept, &left, slot, true));) {
+        each->is_kept = is_kept;
+        each->users |= slot_bit(slot); /* even if nobody but itself has heard so */
+    }
 }
 
 /* A new agent on `node` takes the place of the old: A4, A6. */
@@ -98,14 +113,16 @@ void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct 
         assert_invariant(A3, agent->member[slot].pages == pages ||
                                  is_without(agent, WITHOUT_SAME_PAGES));
         begin_end(agent, slot);
-        for (uint32_t at = 0; at < agent->group_count; at++) {
-            struct resource *resource = agent->group[at];
-            if (is_listed(*kept, slot, resource))
-                continue;
-            const struct message words =
-                words_of_successor(agent, is_listed(*doubtful, NO_SLOT, resource));
-            resources_died(agent, resource, slot, true, &words);
-        }
+        mark_kept(agent, *kept, slot, true);
+        struct message words = words_of_successor(agent, true);
+        struct reader list = *doubtful;
+        uint32_t left = read_u32(&list);
+        for (struct resource *each; (each = next_listed(agent, &list, &left, slot, false));)
+            if (!each->is_kept)
+                resources_died(agent, each, slot, true, &words);
+        words = words_of_successor(agent, false);
+        end_of_all(agent, slot, &words);
+        mark_kept(agent, *kept, slot, false);
     }
     members_free_slots(agent);
 }
@@ -127,54 +144,50 @@ void members_burial(struct agent *agent, struct reader *fields)
         return;
     }
     agent->counters.burials++;
+    agent->view += is_without(agent, WITHOUT_MARGIN) ? 0 : VIEWS_ALONE;
     effect_say_member(agent, LINE_BURIED, node, slot);
     for (uint32_t each = 0; each < SLOTS; each++)
-        if (agent->member[each].used && agent->member[each].node == node)
-            bury_slot(agent, each);
+        if (agent->member[each].used && agent->member[each].node == node) {
+            begin_end(agent, each);
+            end_of_all(agent, each, NULL);
+        }
     members_free_slots(agent);
 }
 
-static uint32_t next_index(struct reader *fields, uint32_t *left)
-{
-    if (*left == 0 || fields->bad)
-        return UINT32_MAX;
-    --*left;
-    return read_u32(fields);
-}
-
-/* What it knew of deaths comes in order of the resources. */
+/* What it knew of deaths; where it says nothing, there was none. */
 void members_farewell(struct agent *agent, uint32_t slot, struct reader *fields)
 {
     if (slot == agent->self)
         return;
     effect_say_member(agent, LINE_FAREWELL, agent->member[slot].node, slot);
     begin_end(agent, slot);
-    const uint64_t view = read_u64(fields);
-    uint32_t left = read_u32(fields), next = next_index(fields, &left);
-    for (uint32_t at = 0; at < agent->group_count; at++) {
-        struct message words = {.view = view};
-        if (at == next) {
-            words.died = read_u64(fields);
-            words.told = read_u64(fields);
-            next = next_index(fields, &left);
-        }
-        resources_died(agent, agent->group[at], slot, false, &words);
+    struct message words = {.view = read_u64(fields)};
+    const uint32_t count = read_u32(fields);
+    for (uint32_t at = 0; at < count && !fields->bad; at++) {
+        struct resource *resource = resources_at(agent, read_u64(fields));
+        words.died = read_u64(fields);
+        words.told = read_u64(fields);
+        if (resource && !fields->bad)
+            resources_died(agent, resource, slot, false, &words);
     }
+    words.died = words.told = 0;
+    for (uint32_t at = agent->group_count; at-- > 0;)
+        resources_died(agent, agent->group[at], slot, false, &words);
     members_free_slots(agent);
 }
 
 /* What a predecessor of `slot` had of one resource has ended. */
 void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
 {
-    const uint32_t index = read_u32(fields);
+    const uint64_t serial = read_u64(fields);
     const uint8_t ghost = read_u8(fields), death = read_u8(fields);
     const uint64_t told = read_u64(fields);
-    if (fields->bad || index >= agent->group_count || ghost >= SLOTS ||
-        !agent->member[ghost].ghost || agent->member[ghost].node != agent->member[slot].node ||
-        !(agent->group[index]->members & slot_bit(ghost)))
+    struct resource *resource = fields->bad ? NULL : resources_at(agent, serial);
+    if (!resource || ghost >= SLOTS || !agent->member[ghost].ghost ||
+        agent->member[ghost].node != agent->member[slot].node ||
+        !(resource->members & slot_bit(ghost)))
         return;
     members_next_view(agent);
-    struct resource *resource = agent->group[index];
     effect_say_resource(agent, LINE_GHOST_ENDED, resource)->say.slot = ghost;
     if (death && !resource->death && !agent_is_apart(agent))
         effect_tell_death(agent, resource, true);
@@ -183,5 +196,6 @@ void members_ghost(struct agent *agent, uint32_t slot, struct reader *fields)
     resource->busy_elsewhere &= ~slot_bit(slot);
     resources_died(agent, resource, ghost, false, &words);
     resource->was_lost = resource->was_lost && deaths_are_to_come(agent, resource);
+    names_forget(agent, resource);
     members_free_slots(agent);
 }

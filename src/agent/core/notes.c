@@ -7,7 +7,7 @@ void notes_put(struct agent *agent, enum record_kind kind, const struct resource
                uint8_t value)
 {
     parcel_record(&agent->out, kind);
-    parcel_u32(&agent->out, resource->index);
+    parcel_u64(&agent->out, resource->serial);
     parcel_u8(&agent->out, value);
     parcel_end_record(&agent->out);
 }
@@ -15,7 +15,7 @@ void notes_put(struct agent *agent, enum record_kind kind, const struct resource
 void notes_put_told(struct agent *agent, const struct resource *resource, uint64_t number)
 {
     parcel_record(&agent->out, RECORD_TOLD);
-    parcel_u32(&agent->out, resource->index);
+    parcel_u64(&agent->out, resource->serial);
     parcel_u8(&agent->out, 0);
     parcel_u64(&agent->out, number);
     parcel_end_record(&agent->out);
@@ -33,6 +33,8 @@ static void note_told(struct agent *agent, struct resource *resource, struct rea
     struct node *node = resource_node(resource);
     node->told = number > node->told ? number : node->told;
     deaths_publish(agent, resource);
+    resource->ledger_told = number > resource->ledger_told ? number : resource->ledger_told;
+    forgetting_settle(agent, resource);
 }
 
 void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode)
@@ -75,13 +77,11 @@ void notes_busy(struct agent *agent, struct resource *resource, uint32_t slot)
 
 void notes_record(struct agent *agent, uint32_t slot, enum record_kind kind, struct reader *fields)
 {
-    const uint32_t index = read_u32(fields);
+    const uint64_t serial = read_u64(fields);
     const uint8_t value = read_u8(fields);
-    if (fields->bad || index >= agent->group_count)
+    struct resource *resource = fields->bad ? NULL : resources_at(agent, serial);
+    if (!resource || (agent_is_apart(agent) && kind != RECORD_TOLD))
         return;
-    if (agent_is_apart(agent) && kind != RECORD_TOLD)
-        return;
-    struct resource *resource = agent->group[index];
     switch (kind) {
     case RECORD_WAITING:
         notes_waiting(agent, resource, slot, value);

@@ -74,26 +74,48 @@ bool lease_is_valid(const struct agent *agent);
 void lease_renew(struct agent *agent);
 
 /* names.c: which resources this machine knows */
-void names_set(struct resource *resource, const char *name, size_t length);
+/* An entry that is in no list: it is put into one. */
+void names_set(struct agent *agent, struct resource *resource, const char *name, size_t length);
 /* NULL: not there */
 struct resource *names_find(const struct agent *agent, const char *name, size_t length);
 /* NULL: no room, or a bad name */
 struct resource *names_add(struct agent *agent, const char *name, size_t length);
-void names_tell_full(struct agent *agent); /* the group has no room */
+void names_publish(struct agent *agent, struct resource *resource); /* in the pages */
+void names_forget(struct agent *agent, struct resource *resource);  /* if it is of no use */
+void names_tell_full(struct agent *agent);                          /* the group has no room */
+void names_tell_room(struct agent *agent);                          /* it has again */
 /* the group has no room for it */
 void names_refuse(struct agent *agent, struct resource *resource);
 
 /* resources.c: those of the group, and their protocols */
 void resources_write_state(struct agent *agent, struct parcel *out);
 bool resources_read_state(struct agent *agent, struct reader *fields);
-struct resource *resources_create(struct agent *agent, const char *name, size_t length);
-void resources_creation(struct agent *agent, struct reader *fields);
+/* `first`: a slot that has every permission of it, or NO_SLOT: the eldest has. */
+struct resource *resources_create(struct agent *agent, const char *name, size_t length,
+                                  uint32_t first);
+void resources_creation(struct agent *agent, uint32_t slot, struct reader *fields);
+/* What the machine `node` says that it keeps, a list of (slot, name): if the group has not got the
+ * name, the slot has every permission of it. */
+void resources_restore(struct agent *agent, uint32_t node, struct reader kept);
+/* NULL: there is none, or not yet (serial > agent->created), or no longer */
+struct resource *resources_at(const struct agent *agent, uint64_t serial);
 void resources_joined(struct agent *agent, uint32_t slot);
 /* `death`: it may have been inside; in the agreed order, if it had it or waited. Over links,
  * `words` is what it knew of deaths, or NULL. */
 void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death,
                     const struct message *words);
-void resources_forget(struct agent *agent);
+void resources_forget(struct agent *agent);                          /* all, with the group */
+void resources_drop(struct agent *agent, struct resource *resource); /* one */
+
+/* forgetting.c: names that nobody uses */
+bool forgetting_may_ask(const struct agent *agent, const struct resource *resource);
+void forgetting_unused(struct agent *agent, struct resource *resource); /* nobody has it open */
+void forgetting_leave(struct agent *agent, struct resource *resource);  /* if I use it no longer */
+void forgetting_record(struct agent *agent, uint32_t slot, struct reader *fields);
+/* Whether it was forgotten: nobody uses it, and there is nothing to be told. */
+bool forgetting_settle(struct agent *agent, struct resource *resource);
+void forgetting_notes_end(struct agent *agent, struct resource *resource, uint32_t slot,
+                          const struct message *words);
 
 /* passages.c: the machine as a user of a protocol */
 /* asks for what this machine wants */
@@ -105,7 +127,12 @@ void passages_look_for_contest(struct agent *agent, struct resource *resource);
 void passages_message(struct agent *agent, uint32_t slot, struct reader *fields);
 /* over a link; only if it is about a resource that is the same here */
 void passages_take(struct agent *agent, uint32_t slot, const struct said *said);
-bool passages_is_of_another(const struct agent *agent, const struct said *said);
+enum said_fate {
+    SAID_TO_BE_TAKEN,
+    SAID_EARLY,     /* its name is not known yet, or not that its sender uses it */
+    SAID_OF_ANOTHER /* resource than the one that is here */
+};
+enum said_fate passages_judge(const struct agent *agent, uint32_t slot, const struct said *said);
 /* A new agent is there for what ghosts of its machine's have: those that I wait for. */
 void passages_want_of_successor(struct agent *agent, uint32_t successor);
 /* Others that want it are told that somebody is inside here. */

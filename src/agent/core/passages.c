@@ -27,7 +27,7 @@ static void multicast(struct agent *agent, const struct resource *resource,
         if (effect_reaches(effect, agent->self, slot))
             to |= slot_bit(slot);
     parcel_record(out, RECORD_PROTOCOL);
-    parcel_u32(out, resource->index);
+    parcel_u64(out, resource->serial);
     parcel_u64(out, to);
     parcel_u8(out, message->kind);
     parcel_u8(out, message->mode);
@@ -56,8 +56,9 @@ static void say_note(struct agent *agent, const struct resource *resource, uint3
                      enum record_kind kind)
 {
     peers_say(agent, slot,
-              &(struct said){
-                  .kind = (uint8_t)kind, .index = resource->index, .identity = resource->identity});
+              &(struct said){.kind = (uint8_t)kind,
+                             .serial = resource->serial,
+                             .identity = resource->identity});
 }
 
 static void want_of(struct agent *agent, const struct resource *resource, uint32_t ghost)
@@ -91,7 +92,7 @@ static void say_message(struct agent *agent, const struct resource *resource,
     const struct said said = {.kind = RECORD_PROTOCOL,
                               .what = message->kind,
                               .mode = message->mode,
-                              .index = resource->index,
+                              .serial = resource->serial,
                               .identity = resource->identity,
                               .number = message->number,
                               .view = message->view,
@@ -220,8 +221,8 @@ void passages_pursue(struct agent *agent, struct resource *resource)
     if (resource->wanted == PERMISSION_NONE || resource->granted || agent->is_ending ||
         !agent_is_ready(agent))
         return;
-    if (!resource->in_group) {
-        if (agent->group_count == RESOURCES_MOST) {
+    if (!forgetting_may_ask(agent, resource)) {
+        if (!resource->in_group && agent->group_count == agent->options.names) {
             names_refuse(agent, resource);
         } else if (!resource->creating) {
             resource->creating = true;
@@ -254,8 +255,7 @@ void passages_pursue_all(struct agent *agent)
 void passages_message(struct agent *agent, uint32_t slot, struct reader *fields)
 {
     uint64_t body[4 * SLOTS];
-    const uint32_t index = read_u32(fields);
-    const uint64_t to = read_u64(fields);
+    const uint64_t serial = read_u64(fields), to = read_u64(fields);
     struct message message = {.from = slot};
     message.kind = read_u8(fields);
     message.mode = read_u8(fields);
@@ -267,15 +267,15 @@ void passages_message(struct agent *agent, uint32_t slot, struct reader *fields)
     const uint32_t words = read_u32(fields);
     const void *bytes =
         words <= sizeof body / sizeof *body ? read_bytes(fields, words * sizeof *body) : NULL;
-    if (fields->bad || !bytes || index >= agent->group_count)
+    if (fields->bad || !bytes)
         return;
     if (!message_makes_sense(agent->options.protocol, SLOTS, &message, words)) {
         fields->bad = true;
         return;
     }
     memcpy(body, bytes, words * sizeof *body);
-    struct resource *resource = agent->group[index];
-    if (!(resource->members & slot_bit(slot)))
+    struct resource *resource = resources_at(agent, serial);
+    if (!resource || !(resource->members & slot_bit(slot)))
         return;
     if (to & slot_bit(agent->self))
         passages_step(agent, resource,
@@ -306,17 +306,24 @@ static void take_message(struct agent *agent, struct resource *resource, uint32_
     passages_step(agent, resource, &(struct event){.kind = EVENT_MESSAGE, .message = &message});
 }
 
-bool passages_is_of_another(const struct agent *agent, const struct said *said)
+enum said_fate passages_judge(const struct agent *agent, uint32_t slot, const struct said *said)
 {
-    return said->index < agent->group_count &&
-           agent->group[said->index]->identity != said->identity;
+    const struct resource *resource = resources_at(agent, said->serial);
+    if (!resource)
+        return said->serial > agent->created ? SAID_EARLY : SAID_TO_BE_TAKEN;
+    if (resource->identity != said->identity)
+        return SAID_OF_ANOTHER;
+    return said->kind == RECORD_PROTOCOL && said->what == MESSAGE_REQUEST &&
+                   !(resource->users & slot_bit(slot)) && !is_without(agent, WITHOUT_USERS_FIRST)
+               ? SAID_EARLY
+               : SAID_TO_BE_TAKEN;
 }
 
 void passages_take(struct agent *agent, uint32_t slot, const struct said *said)
 {
-    struct resource *resource = said->index < agent->group_count ? agent->group[said->index] : NULL;
+    struct resource *resource = resources_at(agent, said->serial);
     if (!resource || !resource->state || !(resource->members & slot_bit(slot)) ||
-        passages_is_of_another(agent, said))
+        passages_judge(agent, slot, said) != SAID_TO_BE_TAKEN)
         return;
     agent->counters.received++;
     if (said->kind == RECORD_PROTOCOL)

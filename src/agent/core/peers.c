@@ -9,11 +9,12 @@
  * connection it goes by the ledger at once; and as well if there is one that has acknowledged
  * nothing for a while.
  *
- * A message may come over a link before the CREATION of the resource that it is about: it is held,
- * and so is all that follows on that link. If there is no room for it, it counts as lost on the
- * way: by the ledger it comes after the CREATION.
+ * A message may come over a link before the CREATION of the resource that it is about, or by which
+ * its sender says that it uses it: it is held, and so is all that follows on that link. If there is
+ * no room for it, it counts as lost on the way: by the ledger it comes after the CREATION. One that
+ * is about a resource that was forgotten is taken, and passed over.
  *
- * A message about another resource than the one that is here at its index is not taken, nor
+ * A message about another resource than the one that is here with its serial is not taken, nor
  * acknowledged: its sender has missed something, or I have. Whoever has is cut by the gap, or by
  * its ring (A1); nobody is for what another says.
  */
@@ -118,7 +119,7 @@ static void put_packet(struct parcel *out, const struct linked *peer, struct lin
     parcel_u8(out, said->kind);
     parcel_u8(out, said->what);
     parcel_u8(out, said->mode);
-    parcel_u32(out, said->index);
+    parcel_u64(out, said->serial);
     parcel_u64(out, said->identity);
     parcel_u64(out, said->number);
     parcel_u64(out, said->view);
@@ -277,7 +278,7 @@ static bool read_packet(struct reader *fields, struct link_packet *packet, struc
     said->kind = read_u8(fields);
     said->what = read_u8(fields);
     said->mode = read_u8(fields);
-    said->index = read_u32(fields);
+    said->serial = read_u64(fields);
     said->identity = read_u64(fields);
     said->number = read_u64(fields);
     said->view = read_u64(fields);
@@ -328,12 +329,14 @@ static void take_packets(struct agent *agent, uint32_t slot, const uint8_t *byte
             say_malformed(agent, slot);
             return;
         }
-        if (packet.number > peer->link.taken && said.index >= agent->group_count &&
-            !is_without(agent, WITHOUT_HOLDING_EARLY)) {
+        const enum said_fate fate = packet.number > peer->link.taken
+                                        ? passages_judge(agent, slot, &said)
+                                        : SAID_TO_BE_TAKEN;
+        if (fate == SAID_EARLY && !is_without(agent, WITHOUT_HOLDING_EARLY)) {
             hold(agent, slot, begin, (size_t)(packets.end - begin));
             return;
         }
-        if (packet.number > peer->link.taken && passages_is_of_another(agent, &said))
+        if (fate == SAID_OF_ANOTHER)
             return;
         take_packet(agent, slot, LINK_DIRECTLY, packet, &said);
         if (effect_is_enough(agent))
@@ -441,7 +444,7 @@ void peers_relayed(struct agent *agent, uint32_t slot, struct reader *fields)
         fields->bad |= peer->used;
         return;
     }
-    if (packet.number > peer->link.taken && passages_is_of_another(agent, &said))
+    if (packet.number > peer->link.taken && passages_judge(agent, slot, &said) == SAID_OF_ANOTHER)
         return;
     take_packet(agent, slot, LINK_BY_LEDGER, packet, &said);
 }

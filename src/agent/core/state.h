@@ -15,16 +15,15 @@
 
 enum {
     SLOTS = 64,
-    RESOURCES_MOST = 4096, /* in the group */
-    QUERIES_MOST = 64,     /* that wait for an answer of this machine's */
-    OUT_ROOM = 16 << 20,   /* of a parcel */
-    /* messages to one member that it has not acknowledged: of each resource, a few */
-    SAID_MOST = 4 * RESOURCES_MOST,
-    DIRECT_ROOM = 1 << 20, /* for what goes over links in one step */
-    SENT_MOST = 1 << 16,   /* of it, in one DO_SEND_TO */
-    HELD_ROOM = 1 << 18,   /* for what came over links before the CREATION that it is about */
+    NAMES_MOST = PERMISSIONS_MOST / 2, /* in a group */
+    QUERIES_MOST = 64,                 /* that wait for an answer of this machine's */
+    OUT_ROOM = 64 << 20,               /* of a parcel: the STATE has all names */
+    SAID_MOST = 1 << 16,               /* messages to one member that it has not acknowledged */
+    DIRECT_ROOM = 1 << 20,             /* for what goes over links in one step */
+    SENT_MOST = 1 << 16,               /* of it, in one DO_SEND_TO */
+    HELD_ROOM = 1 << 18, /* for what came over links before the CREATION that it is about */
     ENDPOINT_ROOM = 24,
-    KEPT_ROOM = 16 << 20 /* for what is delivered between my HELLO and the STATE */
+    KEPT_ROOM = 64 << 20 /* for what is delivered between my HELLO and the STATE */
 };
 
 struct address {
@@ -66,7 +65,15 @@ enum agent_rule {
     WITHOUT_POSITION,           /* who hears nothing counts as heard of, for it renews */
     WITHOUT_LAST_WORDS_SAID,    /* who goes, or is succeeded, says nothing of deaths */
     WITHOUT_CONTEST,            /* a request that is deferred does not make me give it back */
-    WITHOUT_IDENTITY /* what is about a name of the same index and view is taken for mine */
+    WITHOUT_IDENTITY, /* what is about another name of the same serial is taken for mine */
+    /* Forgetting: */
+    WITHOUT_SHEDDING,    /* who uses a name no longer keeps the others' permissions */
+    WITHOUT_USERS_FIRST, /* a request is taken from one of whom the ledger does not say that it
+                            uses the name */
+    WITHOUT_FLOOR,       /* a name that comes back does not begin above its old fences */
+    WITHOUT_UNTOLD,      /* a name is forgotten although somebody died inside untold */
+    WITHOUT_RESTORING,   /* what a machine keeps of a name that the group has not got is free */
+    WITHOUT_MARGIN       /* who was buried has installed no change that nobody else has heard of */
 };
 
 /* Where an agent listens for links, in the host's words. */
@@ -88,6 +95,7 @@ struct agent_options {
     /* Until then processes of this machine may be inside by pages that it does not know: a grace
      * from when its own were made. */
     int64_t obliged;
+    unsigned names;   /* that a group can have, at most; this machine knows twice as many */
     uint64_t without; /* bits: 1 << enum agent_rule */
 };
 
@@ -104,6 +112,7 @@ struct member {
     int64_t heard;                /* when its last renewal came */
     uint64_t renewed;             /* the time in it, by its own clock */
     uint64_t acknowledged;        /* the time in the last renewal of mine that it has heard */
+    uint32_t resources;           /* of which it is a member */
     struct endpoint endpoint;
 };
 
@@ -111,8 +120,8 @@ struct member {
 struct said {
     uint8_t kind;       /* enum record_kind: RECORD_PROTOCOL, RECORD_WANT or RECORD_BUSY */
     uint8_t what, mode; /* of the protocol's message */
-    uint32_t index;     /* of the resource, in agent->group */
-    uint64_t identity;  /* its: who has another at this index takes nothing for it */
+    uint64_t serial;    /* of the resource */
+    uint64_t identity;  /* its: who has another of this serial takes nothing for it */
     uint64_t number, view, fence, died, told;
 };
 
@@ -136,6 +145,8 @@ struct resource {
     /* Of this machine: kept while the process lives, or until the entry has another name. */
     char name[PERMISSION_NAME_MOST + 1];
     uint8_t length;   /* 0: the entry is free */
+    bool published;   /* its name is in the pages: set by DO_NAME, cleared with the name */
+    uint32_t next;    /* entry and 1: of the same hash; or free */
     uint8_t wanted;   /* PERMISSION_…: by processes of this machine; none once it is granted */
     uint8_t mode;     /* PERMISSION_…, if granted */
     bool granted;     /* set when entered or inherited, cleared when released or lost */
@@ -155,17 +166,26 @@ struct resource {
     /* A6. Set when it is lost, cleared when the time has come. */
     int64_t owed;  /* 0: nothing */
     int owed_slot; /* in whose name it was granted */
+    /* Nobody here has it open: set by ON_UNUSED, cleared by a demand. */
+    bool is_idle;
 
     /* Of the group: all members have the same, but for `creating` and `state`. Cleared when it is
      * forgotten, but for the deaths, which are said in the next HELLO. */
-    bool in_group;  /* set by its CREATION or the STATE */
-    bool creating;  /* I have sent its CREATION, and it has not come */
-    bool death;     /* somebody died inside, and nobody has been told */
-    bool told;      /* somebody has, since the resource came into being in this group */
-    uint32_t index; /* in agent->group */
-    /* which it is: by its name, its view, and who were members when it came into being */
+    bool in_group;           /* set by its CREATION or the STATE */
+    bool creating;           /* I have sent a CREATION of it, and it has not come */
+    bool leaving;            /* I have sent its FORGETTING, and it has not come */
+    bool is_kept;            /* set and cleared within members_succeed() */
+    bool death;              /* somebody died inside, and nobody has been told */
+    bool told;               /* somebody has, since the resource came into being in this group */
+    uint32_t index;          /* in agent->group, of this agent alone */
+    uint32_t next_of_serial; /* entry and 1: of the same hash of serials */
+    uint64_t serial;         /* which CREATION of the group it is of */
+    /* which it is: by its name, its serial, and who were members when it came into being */
     uint64_t identity;
     uint64_t members; /* slots, ghosts too */
+    uint64_t users;   /* of these: those whose machines use it (forgetting.c) */
+    /* over links, as the ledger says: the last death of a user, and the last that is told */
+    uint64_t ledger_died, ledger_told;
     /* slots: set by a BUSY of another machine's, cleared when it gives way */
     uint64_t busy_elsewhere;
     uint64_t *state; /* of the protocol; NULL: not in the group */
@@ -248,7 +268,13 @@ struct agent {
     int64_t quarantine; /* the group grants nothing before */
     int64_t doubts_due; /* who is not there by then counts as dead (deaths.c); 0: never, or done */
     bool was_ready;     /* set when it first is, cleared by a cut */
-    bool is_full;       /* a name was refused: set by names_refuse(), cleared by a cut */
+    /* a name was refused: set by names_refuse(), cleared by a cut, or when one is forgotten */
+    bool is_full;
+    uint64_t created; /* how many CREATIONs there have been */
+    uint64_t floor;   /* no fence of a name that was forgotten is above it */
+    /* There is a name that was not, or a user of one: set with it, cleared by group_process() when
+     * what is held has been looked at. */
+    bool has_news;
     struct member member[SLOTS];
     struct linked peer[SLOTS]; /* over links: of each other member that is alive */
     uint32_t former[SLOTS];    /* nodes of the members of the group that I was last a member of */
@@ -257,14 +283,19 @@ struct agent {
     unsigned queries;
 
     /* memory */
-    struct resource *resource; /* PERMISSIONS_MOST */
-    unsigned resources;        /* entries that have been used */
-    struct resource **group;   /* RESOURCES_MOST, in order of creation */
-    uint64_t *states;          /* of the protocol, one for each of the group */
-    uint64_t *room;            /* for the effects of a step of the protocol */
-    uint8_t *kept;             /* KEPT_ROOM */
-    struct parcel direct;      /* what goes over links at the end of the step */
-    uint8_t *held;             /* HELD_ROOM */
+    struct resource *resource;     /* agent->entries */
+    unsigned entries;              /* room for so many names */
+    unsigned allowed;              /* of these, the host has room for so many: ON_ROOM */
+    unsigned resources;            /* entries that have been used */
+    uint32_t free_entry;           /* the first of those that are free, and 1; 0: there is none */
+    unsigned looked_at;            /* for one that is not needed: where to look next */
+    uint32_t *of_name, *of_serial; /* by hash, agent->entries each: the first entry, and 1 */
+    struct resource **group;       /* options.names */
+    uint64_t *states;              /* of the protocol, one an entry */
+    uint64_t *room;                /* for the effects of a step of the protocol */
+    uint8_t *kept;                 /* KEPT_ROOM */
+    struct parcel direct;          /* what goes over links at the end of the step */
+    uint8_t *held;                 /* HELD_ROOM */
     size_t held_length;
 };
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WIRE_MAGIC = 0x61796734, LINK_MAGIC = 0x61796c31, NO_SLOT = 255 };
+enum { WIRE_MAGIC = 0x61796735, LINK_MAGIC = 0x61796c32, NO_SLOT = 255 };
 
 enum record_kind {
     RECORD_HELLO = 1, /* I am here, and not yet one of you */
@@ -23,7 +23,7 @@ enum record_kind {
     RECORD_RENEWAL,   /* I am alive; and your renewals that I have heard */
     RECORD_BURIAL,    /* somebody has not been heard of for the grace */
     RECORD_FAREWELL,  /* I go, and leave nothing behind */
-    RECORD_CREATION,  /* there is now a resource of this name */
+    RECORD_CREATION,  /* there is a resource of this name, and I use it */
     RECORD_PROTOCOL,  /* a message of the protocol of a resource */
     RECORD_WAITING,   /* I want the permission, but may not ask for it yet */
     RECORD_HELD,      /* I have the permission */
@@ -36,6 +36,8 @@ enum record_kind {
     RECORD_DIED, /* somebody died inside here after the permission was lost, in an earlier group */
     RECORD_RELAYED, /* a message of a link, that goes by the ledger */
     RECORD_WANT,    /* over links: I want what your predecessor has */
+    /* nobody here uses the resource any more: when nobody does anywhere, all forget it */
+    RECORD_FORGETTING,
     RECORD_KINDS
 };
 

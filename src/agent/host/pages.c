@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/falloc.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -108,7 +110,14 @@ static int map_file(struct pages *pages, const struct directory *directory, char
     const int error = lock(pages->fd, directory, trouble, room);
     if (error)
         return error;
-    errno = posix_fallocate(pages->fd, 0, sizeof *pages->map);
+    struct stat status;
+    if (fstat(pages->fd, &status) != 0)
+        return fail(directory, "look at", trouble, room);
+    /* what is beyond has no memory until it is needed (pages_grow) */
+    if (status.st_size != (off_t)sizeof *pages->map &&
+        ftruncate(pages->fd, sizeof *pages->map) != 0)
+        return fail(directory, "enlarge", trouble, room);
+    errno = posix_fallocate(pages->fd, 0, offsetof(struct permissions, permission));
     if (errno)
         return fail(directory, "allocate", trouble, room);
     void *map = mmap(NULL, sizeof *pages->map, PROT_READ | PROT_WRITE, MAP_SHARED, pages->fd, 0);
@@ -118,11 +127,63 @@ static int map_file(struct pages *pages, const struct directory *directory, char
     return 0;
 }
 
+unsigned pages_grow(struct pages *pages, unsigned names)
+{
+    const unsigned wanted = names < PERMISSIONS_MOST ? names : PERMISSIONS_MOST;
+    if (wanted > pages->allocated &&
+        posix_fallocate(pages->fd, offsetof(struct permissions, permission),
+                        (off_t)(wanted * sizeof(struct permission))) == 0)
+        pages->allocated = wanted;
+    return pages->allocated;
+}
+
+static void link_name(struct permissions *map, unsigned index)
+{
+    struct permission *permission = &map->permission[index];
+    _Atomic uint32_t *first =
+        &map->bucket[permission_bucket(permission->name, atomic_load(&permission->length))];
+    atomic_store(&permission->next, atomic_load(first));
+    atomic_store(first, index + 1);
+}
+
+static void unlink_name(struct permissions *map, unsigned index)
+{
+    struct permission *permission = &map->permission[index];
+    _Atomic uint32_t *link =
+        &map->bucket[permission_bucket(permission->name, atomic_load(&permission->length))];
+    while (atomic_load(link) != index + 1)
+        link = &map->permission[atomic_load(link) - 1].next;
+    atomic_store(link, atomic_load(&permission->next));
+}
+
+/* A predecessor may have been killed while it changed them. */
+static void make_lists(struct permissions *map)
+{
+    const uint32_t count = atomic_load(&map->count);
+    for (unsigned at = 0; at < PERMISSION_BUCKETS; at++)
+        atomic_store(&map->bucket[at], 0);
+    for (uint32_t at = 0; at < count; at++)
+        if (atomic_load(&map->permission[at].length) > PERMISSION_NAME_MOST)
+            atomic_store(&map->permission[at].length, 0);
+        else if (atomic_load(&map->permission[at].length) > 0)
+            link_name(map, at);
+}
+
+/* All zeros, and no memory for what is not needed: whoever has it mapped finds them there. */
+static int erase(struct pages *pages, const struct directory *directory, char *trouble, size_t room)
+{
+    if (fallocate(pages->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, sizeof *pages->map) !=
+            0 ||
+        (errno = posix_fallocate(pages->fd, 0, offsetof(struct permissions, permission))) != 0)
+        return fail(directory, "erase", trouble, room);
+    return 0;
+}
+
 int pages_open(struct pages *pages, const struct directory *directory,
                const struct pages_options *options, char *trouble, size_t room)
 {
     *pages = (struct pages){.fd = -1};
-    const int error = map_file(pages, directory, trouble, room);
+    int error = map_file(pages, directory, trouble, room);
     if (error) {
         pages_close(pages);
         return error;
@@ -134,12 +195,23 @@ int pages_open(struct pages *pages, const struct directory *directory,
     const bool readable = is_readable(pages->map);
     if (!readable || memcmp(pages->map->boot, boot, sizeof boot) != 0) {
         const uint64_t view = readable ? atomic_load(&pages->map->view) : 0;
-        memset(pages->map, 0, sizeof *pages->map);
+        error = erase(pages, directory, trouble, room);
+        if (error) {
+            pages_close(pages);
+            return error;
+        }
         atomic_store(&pages->map->view, view);
         memcpy(pages->map->boot, boot, sizeof boot);
         renew(pages);
     }
     write_header(pages->map, options);
+    if (pages_grow(pages, atomic_load(&pages->map->count) + PAGES_AHEAD) <=
+        atomic_load(&pages->map->count)) {
+        error = fail(directory, "allocate", trouble, room);
+        pages_close(pages);
+        return error;
+    }
+    make_lists(pages->map);
     return 0;
 }
 
@@ -167,9 +239,11 @@ void pages_name(struct pages *pages, unsigned index, const char *name, size_t le
 {
     struct permission *permission = &pages->map->permission[index];
     assert_invariant(P3, permission_mode(atomic_load(&permission->granted)) == PERMISSION_NONE);
-    assert_required(index < PERMISSIONS_MOST && length <= PERMISSION_NAME_MOST);
+    assert_required(index < pages->allocated && length <= PERMISSION_NAME_MOST);
     atomic_store(&permission->granted,
                  permission_next(atomic_load(&permission->granted), PERMISSION_NONE));
+    if (atomic_load(&permission->length) > 0)
+        unlink_name(pages->map, index);
     atomic_store(&permission->length, 0);
     memset(permission->name, 0, sizeof permission->name);
     memcpy(permission->name, name, length);
@@ -177,9 +251,11 @@ void pages_name(struct pages *pages, unsigned index, const char *name, size_t le
     atomic_store(&permission->owed, 0);
     atomic_store(&permission->base, 0);
     atomic_store(&permission->number, 0);
-    atomic_store(&permission->length, (uint32_t)length);
+    atomic_store(&permission->length, (uint16_t)length);
     if (index >= atomic_load(&pages->map->count))
         atomic_store(&pages->map->count, index + 1);
+    if (length > 0)
+        link_name(pages->map, index);
     wake(&permission->granted);
     change(pages);
 }
@@ -192,7 +268,7 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
     assert_invariant(P2, permission_mode(was) == PERMISSION_NONE);
     assert_invariant(P1, permission_next(was, mode) != was);
     atomic_store(&permission->owed, 0); /* what was lost before has been waited for */
-    atomic_store(&permission->slot, slot);
+    atomic_store(&permission->slot, (uint16_t)slot);
     atomic_store(&permission->base, base);
     atomic_store(&permission->number, number);
     atomic_store(&permission->changed_ns, clock_ns(CLOCK_MONOTONIC));

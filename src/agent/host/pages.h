@@ -6,12 +6,15 @@
 #include "agent/host/directory.h"
 #include "common/permissions.h"
 
+enum { PAGES_AHEAD = 1024 }; /* room for so many names beyond those that there are, at first */
+
 struct pages {
     struct permissions *map;
     int fd; /* locked: one agent a machine and cluster */
     /* Made anew: what processes of this machine were granted before is not known. Set by
      * pages_open() and pages_bind_space(). */
     bool fresh;
+    unsigned allocated; /* the file has room for so many names: pages_grow() */
 };
 
 struct pages_options {
@@ -30,6 +33,8 @@ void pages_bind_space(struct pages *pages, uint64_t device, uint64_t inode);
 /* From now on local processes take it for what it is: the space is there. */
 void pages_announce(struct pages *pages);
 
+/* Makes room for so many names, if there is memory; returns for how many there is. */
+unsigned pages_grow(struct pages *pages, unsigned names);
 /* A name at a new index, or in place of another there, of which nothing is granted; an empty one
  * takes it away. */
 void pages_name(struct pages *pages, unsigned index, const char *name, size_t length);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -119,6 +120,7 @@ static void take_demands(struct service *service)
             demand.length > PERMISSION_NAME_MOST || demand.mode > PERMISSION_EXCLUSIVE ||
             demand.kind > DEMAND_TOLD)
             continue;
+        unused_demanded(&service->unused);
         const uint64_t number =
             agent_knows_number(&service->agent, &demand) ? 0 : number_of(service, &demand);
         service_step(service, (struct agent_event){.kind = ON_DEMAND,
@@ -207,17 +209,30 @@ static void wait_and_take(struct service *service, int64_t until)
         take_signal(service);
 }
 
+/* Some room ahead for names, so that none has to be refused that could be there. */
+static void grow(struct service *service)
+{
+    const unsigned had = service->pages.allocated;
+    if (service->agent.resources + PAGES_AHEAD / 2 > had &&
+        pages_grow(&service->pages, service->agent.resources + PAGES_AHEAD) != had)
+        service_step(service,
+                     (struct agent_event){.kind = ON_ROOM, .entries = service->pages.allocated});
+}
+
 static void loop(struct service *service)
 {
     while (!service->ending) {
         const int64_t sends = transport_tick(service->transport);
         service_step(service, (struct agent_event){.kind = ON_TICK});
+        grow(service);
+        const int64_t looks = unused_tick(service);
         const int64_t tries = local_tick(service->local);
         take_news(service); /* whatever happened may have begun to take something back */
         const int64_t latest = control_tick(service->control);
         const int64_t linked = service->links ? links_tick(service->links) : sends;
         int64_t until = now() + (sends < tries ? sends : tries);
         until = now() + linked < until ? now() + linked : until;
+        until = looks < until - now() ? now() + looks : until;
         until = service->due < until ? service->due : until;
         until = latest < until ? latest : until;
         wait_and_take(service, until);
@@ -279,6 +294,14 @@ static const struct message_protocol *protocol_of(const struct service_options *
     return variant_find(asked->protocol ? asked->protocol : DEFAULT_PROTOCOL)->protocol;
 }
 
+/* All zeros. What is not touched is not there: most of it is for names that never come. */
+static void *map_memory(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 /* The pages are there: what they say is handed over. */
 static bool begin_agent(struct service *service, int64_t lease, int64_t grace)
 {
@@ -290,13 +313,18 @@ static bool begin_agent(struct service *service, int64_t lease, int64_t grace)
                                           .nonce = draw_nonce(),
                                           .known_view = known_view(service),
                                           .last_view = atomic_load(&service->pages.map->view),
-                                          .obliged = inheritance_obliges(service, grace)};
-    service->memory = calloc(1, agent_room(options.protocol));
-    service->effects.effect = calloc(EFFECTS_A_STEP, sizeof *service->effects.effect);
+                                          .obliged = inheritance_obliges(service, grace),
+                                          .names = NAMES_MOST};
+    service->memory = map_memory(agent_room(&options));
+    service->effects.room = EFFECTS_A_NAME * agent_entries(options.names);
+    service->effects.effect = map_memory(service->effects.room * sizeof *service->effects.effect);
     if (!service->memory || !service->effects.effect)
         return false;
     agent_begin(&service->agent, &options, service->memory);
+    service_step(service,
+                 (struct agent_event){.kind = ON_ROOM, .entries = service->pages.allocated});
     inherit(service);
+    unused_begin(&service->unused);
     return true;
 }
 
@@ -378,6 +406,7 @@ int service_run(const struct service_options *options)
     loop(&service);
     if (service.exit_code == EXIT_OK)
         go(&service);
+    unused_end(&service.unused);
     local_close(service.local);
     links_close(service.links);
     transport_close(service.transport);

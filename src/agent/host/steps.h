@@ -9,6 +9,7 @@
 #include "agent/host/journal.h"
 #include "agent/host/pages.h"
 #include "agent/host/service.h"
+#include "agent/host/unused.h"
 
 struct service {
     const struct service_options *options;
@@ -22,6 +23,7 @@ struct service {
     struct links *links; /* NULL: there are none, by its options */
     struct control *control;
     struct view_file view_file;
+    struct unused unused;
     int64_t due; /* of the next ON_TICK: set by DO_WAKE */
     int socket, signals;
     bool ending;   /* set by a signal or DO_STOP, never cleared */

@@ -278,6 +278,12 @@ static bool carvalho_roucairol_lacks(uint64_t *state, uint32_t node, unsigned mo
     return mode != MODE_NULL && !set_has(permissions(carvalho_roucairol_of(state), mode), node);
 }
 
+static void carvalho_roucairol_shed(uint64_t *state)
+{
+    struct carvalho_roucairol my = carvalho_roucairol_of(state);
+    memset(my.A, 0, PLANES * my.width * sizeof *my.A);
+}
+
 const struct message_protocol carvalho_roucairol_protocol = {
     .name = "carvalho-roucairol",
     .tells = true,
@@ -287,4 +293,5 @@ const struct message_protocol carvalho_roucairol_protocol = {
     .step = carvalho_roucairol_step,
     .deferred = carvalho_roucairol_deferred,
     .lacks = carvalho_roucairol_lacks,
+    .shed = carvalho_roucairol_shed,
 };

@@ -311,6 +311,8 @@ struct message_protocol {
      * permission for the mode is not here. */
     const uint64_t *(*deferred)(uint64_t *state);
     bool (*lacks)(uint64_t *state, uint32_t node, unsigned mode);
+    /* Throws away all permissions that are here: they are nobody's then. Only when outside. */
+    void (*shed)(uint64_t *state);
 };
 
 extern const struct message_protocol lamport_protocol, ricart_agrawala_protocol,
