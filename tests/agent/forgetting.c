@@ -245,7 +245,7 @@ static void test_a_name_of_one_alone(void **state)
     end();
 }
 
-/* One alone, the eldest, hears that ghosts of its own have ended, each of which is a change, and then
+/* One alone, the eldest, hears that ghosts of its own have ended, each of which is a change, then
  * its own CREATION; it lets its process in, and is buried. The next fence is above all the same. */
 static void test_changes_of_one_that_is_buried(void **state)
 {
