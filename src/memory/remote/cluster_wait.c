@@ -193,6 +193,7 @@ static enum cluster_answer permit(ay_region *region)
     struct cluster_wait *wait = &region->remote.wait;
     if (!atomic_load(&region->remote.permission->death))
         return CLUSTER_PERMITS;
+    region->at.passage.waited = true;
     region->remote.death = true;
     wait->stage = CLUSTER_TELLS;
     wait->until = ay__now() + (int64_t)TRY_MS * MS;
