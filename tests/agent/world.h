@@ -128,8 +128,8 @@ struct world {
     bool blocked[MACHINES_MOST][MACHINES_MOST]; /* from, to: nothing comes through, for now */
     bool local_processes;                       /* they come and go by themselves */
     unsigned shared_percent;
-    bool
-        forgets; /* agents hear that nobody has a name open, whenever nobody is inside or wants in */
+    /* agents hear that nobody has a name open, whenever nobody is inside or wants in */
+    bool forgets;
     uint64_t without;  /* 1 << enum agent_rule: of all agents. At first, by AGENT_TEST_WITHOUT */
     bool judge_deaths; /* who enters after a death must be told: no agent is killed then */
     bool untold;       /* somebody died inside, exclusively, and nobody has entered since */
