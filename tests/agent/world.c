@@ -46,8 +46,36 @@ static const size_t effects_bytes = EFFECTS_A_NAME * ENTRIES * sizeof(struct age
                     log_bytes = LOG_MOST * sizeof(struct log_entry),
                     pages_bytes = ENTRIES * sizeof(struct page);
 
+void *world_allocate(struct world *world, size_t bytes)
+{
+    void *memory = world->arena ? world->arena + world->arena_used : malloc(bytes);
+    world->arena_used += world->arena ? (bytes + 15) / 16 * 16 : 0;
+    if (!memory || world->arena_used > world->arena_room)
+        abort();
+    return memory;
+}
+
+void world_free(struct world *world, void *memory)
+{
+    if (!world->arena)
+        free(memory);
+}
+
+/* As if it had been mapped anew. */
+static void wipe(const struct agent *agent)
+{
+    memset(agent->resource, 0, NAMES_SEARCHED * sizeof *agent->resource);
+    memset(agent->of_name, 0, agent->entries * sizeof *agent->of_name);
+    memset(agent->of_serial, 0, agent->entries * sizeof *agent->of_serial);
+    memset(agent->group, 0, NAMES_SEARCHED * sizeof *agent->group);
+    memset(agent->states, 0,
+           NAMES_SEARCHED * agent->options.protocol->words(SLOTS) * sizeof *agent->states);
+}
+
 static void free_memory(struct machine *machine)
 {
+    if (machine->world->arena)
+        return;
     if (machine->memory)
         munmap(machine->memory, agent_room(&machine->agent.options));
     machine->memory = NULL;
@@ -87,7 +115,7 @@ void world_end(struct world *world)
         munmap(world->machine[number].taking_back, ENTRIES * sizeof(bool));
     }
     for (size_t at = 0; at < world->logged; at++)
-        free(world->log[at].bytes);
+        world_free(world, world->log[at].bytes);
     munmap(world->log, log_bytes);
     munmap(world->effects.effect, effects_bytes);
 }
@@ -149,7 +177,10 @@ void world_start(struct world *world, unsigned number)
                                           .obliged = machine->obliged,
                                           .names = NAMES,
                                           .without = world->without};
-    machine->memory = map_memory(agent_room(&options));
+    if (machine->memory)
+        wipe(&machine->agent);
+    else
+        machine->memory = map_memory(agent_room(&options));
     agent_begin(&machine->agent, &options, machine->memory);
     machine->running = true;
     machine->stopped = machine->deaf = false;
@@ -291,7 +322,7 @@ static void take_back_one(struct machine *machine, unsigned at)
                                                             .number = machine->passage}});
 }
 
-static void take_back(struct machine *machine)
+void world_take_back(struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++) {
         if (!machine->taking_back[at])
@@ -321,7 +352,7 @@ void world_deliver(struct machine *machine, struct address from, const void *byt
                                     .parcel = {.from = from, .bytes = bytes, .length = length}});
 }
 
-static void deliver(struct world *world, struct machine *machine)
+void world_deliver_next(struct world *world, struct machine *machine)
 {
     if (machine->deaf)
         return;
@@ -366,7 +397,7 @@ void world_step(struct world *world)
         break;
     case 2:
         if (works)
-            take_back(machine);
+            world_take_back(machine);
         break;
     case 3:
     case 4:
@@ -374,7 +405,7 @@ void world_step(struct world *world)
     case 6:
     case 7:
         if (works)
-            deliver(world, machine);
+            world_deliver_next(world, machine);
         break;
     default:
         if (works)

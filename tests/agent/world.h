@@ -20,7 +20,8 @@ enum {
     LOG_MOST = 1 << 18,
     CONNECTIONS_MOST = 64,
     NAMES = 512, /* in a group */
-    ENTRIES = 2 * NAMES
+    ENTRIES = 2 * NAMES,
+    NAMES_SEARCHED = 2
 };
 
 /* The one resource that the judge follows. */
@@ -111,6 +112,11 @@ struct log_entry {
 };
 
 struct world {
+    /* NULL: parcels and packets are allocated and freed. Else, in a search, they are taken from
+     * here and nothing is freed, nor is an agent's memory, of which the first NAMES_SEARCHED names
+     * are used: whoever puts an earlier world back finds all that it points at. */
+    uint8_t *arena;
+    size_t arena_used, arena_room;
     unsigned machines;
     struct machine machine[MACHINES_MOST];
     struct log_entry *log;
@@ -204,7 +210,19 @@ void links_forget_peer(struct machine *machine, const struct agent_effect *effec
 void links_send(struct machine *machine, const struct agent_effect *effect);
 void links_end_process(struct machine *machine);
 void links_free(struct world *world);
+/* What links_step() draws one of; side: of the connection. */
+bool links_can_dial(const struct machine *machine, uint32_t slot);
+void links_dial(struct machine *machine, uint32_t slot);
+void links_accept(struct machine *machine, struct connection *connection, struct end *end);
+void links_read(struct machine *machine, struct connection *connection, unsigned side);
+void links_close(struct machine *machine, struct end *end);
 
+void *world_allocate(struct world *world, size_t bytes);
+void world_free(struct world *world, void *memory);
+void world_deliver_next(struct world *world, struct machine *machine); /* of the ledger */
+void world_take_back(struct machine *machine);
+/* Whether world_try_to_enter() would enter, or ask. */
+bool world_would_try(const struct world *world, unsigned machine);
 void world_try_to_enter(struct world *world, unsigned machine);
 bool world_withdraw(struct machine *machine, unsigned resource);
 void world_violate(struct world *world, const char *what, unsigned machine, unsigned other);

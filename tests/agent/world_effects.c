@@ -11,8 +11,10 @@ static void log_parcel(struct world *world, struct address who, const void *byte
     if (world->logged == LOG_MOST)
         abort();
     struct log_entry *entry = &world->log[world->logged++];
-    *entry = (struct log_entry){
-        .kind = LOGGED_PARCEL, .who = who, .length = length, .bytes = malloc(length)};
+    *entry = (struct log_entry){.kind = LOGGED_PARCEL,
+                                .who = who,
+                                .length = length,
+                                .bytes = world_allocate(world, length)};
     memcpy(entry->bytes, bytes, length);
 }
 

@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-static void free_connection(struct connection *connection)
+static void free_connection(struct world *world, struct connection *connection)
 {
     for (unsigned at = 0; at < 2; at++) {
         for (size_t packet = 0; packet < connection->end[at].count; packet++)
-            free(connection->end[at].sent[packet].bytes);
-        free(connection->end[at].sent);
+            world_free(world, connection->end[at].sent[packet].bytes);
+        world_free(world, connection->end[at].sent);
     }
     *connection = (struct connection){0};
 }
@@ -18,7 +18,7 @@ static void free_connection(struct connection *connection)
 void links_free(struct world *world)
 {
     for (unsigned at = 0; at < CONNECTIONS_MOST; at++)
-        free_connection(&world->connection[at]);
+        free_connection(world, &world->connection[at]);
 }
 
 /* Its end that is open, and not forgotten. */
@@ -46,7 +46,7 @@ static void feed(struct machine *machine, enum agent_event_kind kind, const stru
                                                       .length = packet ? packet->length : 0}});
 }
 
-static void close_end(struct machine *machine, struct end *end)
+void links_close(struct machine *machine, struct end *end)
 {
     if (!end->open)
         return;
@@ -77,15 +77,27 @@ void links_forget_peer(struct machine *machine, const struct agent_effect *effec
     machine->peer[slot].used = false;
 }
 
+/* In a search the old list stays as it was. */
+static struct packet *with_one_more(struct world *world, const struct end *end)
+{
+    const size_t bytes = end->count * sizeof(struct packet);
+    if (!world->arena)
+        return realloc(end->sent, bytes + sizeof(struct packet));
+    struct packet *sent = world_allocate(world, bytes + sizeof(struct packet));
+    if (bytes)
+        memcpy(sent, end->sent, bytes);
+    return sent;
+}
+
 void links_send(struct machine *machine, const struct agent_effect *effect)
 {
     struct end *end = open_end(machine, effect->send_to.slot);
     if (!end || !end->told) /* it has broken meanwhile */
         return;
-    end->sent = realloc(end->sent, (end->count + 1) * sizeof *end->sent);
+    end->sent = with_one_more(machine->world, end);
     struct packet *packet = &end->sent[end->count++];
     packet->length = effect->send_to.length;
-    packet->bytes = malloc(packet->length);
+    packet->bytes = world_allocate(machine->world, packet->length);
     memcpy(packet->bytes, effect->send_to.bytes, packet->length);
 }
 
@@ -123,24 +135,32 @@ static struct connection *unused(struct world *world)
         for (unsigned at = 0; at < CONNECTIONS_MOST; at++) {
             struct connection *connection = &world->connection[at];
             if (is_over(&connection->end[0], which) && is_over(&connection->end[1], which))
-                free_connection(connection);
+                free_connection(world, connection);
             if (!connection->used)
                 return connection;
         }
     return NULL;
 }
 
-static void dial(struct machine *machine, uint32_t slot)
+bool links_can_dial(const struct machine *machine, uint32_t slot)
+{
+    const struct world *world = machine->world;
+    const struct machine *other = &world->machine[machine->peer[slot].machine];
+    return machine->peer[slot].used && machine->peer[slot].dial && !open_end(machine, slot) &&
+           other->running && !other->stopped &&
+           other->agent.incarnation == machine->peer[slot].incarnation &&
+           !world->blocked[machine->number][other->number] &&
+           !world->blocked[other->number][machine->number] && slot_at(other, machine) != NO_SLOT;
+}
+
+void links_dial(struct machine *machine, uint32_t slot)
 {
     struct world *world = machine->world;
-    struct machine *other = &world->machine[machine->peer[slot].machine];
-    if (!other->running || other->stopped ||
-        other->agent.incarnation != machine->peer[slot].incarnation ||
-        world->blocked[machine->number][other->number] ||
-        world->blocked[other->number][machine->number])
+    if (!links_can_dial(machine, slot))
         return;
+    struct machine *other = &world->machine[machine->peer[slot].machine];
     const uint32_t back = slot_at(other, machine);
-    struct connection *connection = back != NO_SLOT ? unused(world) : NULL;
+    struct connection *connection = unused(world);
     if (!connection)
         return;
     *connection = (struct connection){.used = true,
@@ -157,8 +177,7 @@ static void dial(struct machine *machine, uint32_t slot)
 }
 
 /* The new one is in place of any other. */
-static void accept_connection(struct machine *machine, struct connection *connection,
-                              struct end *end)
+void links_accept(struct machine *machine, struct connection *connection, struct end *end)
 {
     struct world *world = machine->world;
     for (unsigned at = 0; at < CONNECTIONS_MOST; at++)
@@ -176,7 +195,7 @@ static void accept_connection(struct machine *machine, struct connection *connec
         end->open = false;
 }
 
-static void read_one(struct machine *machine, struct connection *connection, unsigned side)
+void links_read(struct machine *machine, struct connection *connection, unsigned side)
 {
     struct world *world = machine->world;
     struct end *end = &connection->end[side], *from = &connection->end[1 - side];
@@ -184,16 +203,14 @@ static void read_one(struct machine *machine, struct connection *connection, uns
         const struct packet packet = from->sent[from->read++];
         feed(machine, ON_PACKET, end, &packet);
     } else if (from->read == from->count && (!from->open || end->forgotten)) {
-        close_end(machine, end);
+        links_close(machine, end);
     }
 }
 
 void links_step(struct world *world, struct machine *machine)
 {
     if (world_draw(world, 4) == 0) {
-        const uint32_t slot = (uint32_t)world_draw(world, 8);
-        if (machine->peer[slot].used && machine->peer[slot].dial && !open_end(machine, slot))
-            dial(machine, slot);
+        links_dial(machine, (uint32_t)world_draw(world, 8));
         return;
     }
     struct connection *chosen = NULL;
@@ -208,9 +225,9 @@ void links_step(struct world *world, struct machine *machine)
         }
     }
     if (chosen && chosen->end[chosen_side].told)
-        read_one(machine, chosen, chosen_side);
+        links_read(machine, chosen, chosen_side);
     else if (chosen)
-        accept_connection(machine, chosen, &chosen->end[chosen_side]);
+        links_accept(machine, chosen, &chosen->end[chosen_side]);
 }
 
 /* ---- what befalls them ---- */
@@ -236,7 +253,7 @@ bool world_break(struct world *world, unsigned number, unsigned other)
             if (connection->used && end->open && end->machine == number &&
                 connection->end[1 - side].machine == other) {
                 world_tell(machine, "loses a connection with machine", other);
-                close_end(machine, end);
+                links_close(machine, end);
                 return true;
             }
         }

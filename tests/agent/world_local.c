@@ -111,11 +111,23 @@ static void demand_entry(struct world *world, struct machine *machine)
         demand(machine, &what);
 }
 
+static bool may_enter(const struct world *world, const struct machine *machine)
+{
+    const int page = page_of(machine);
+    return page >= 0 && machine->page[page].mode >= machine->mode && world->now < machine->deadline;
+}
+
+bool world_would_try(const struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    return machine->wants && (may_enter(world, machine) || world->now >= machine->next_demand);
+}
+
 void world_try_to_enter(struct world *world, unsigned number)
 {
     struct machine *machine = &world->machine[number];
     const int page = page_of(machine);
-    if (page < 0 || machine->page[page].mode < machine->mode || world->now >= machine->deadline) {
+    if (!may_enter(world, machine)) {
         if (world->now >= machine->next_demand)
             demand_entry(world, machine);
         return;

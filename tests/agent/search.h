@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A state of the search over a small cluster (search.c): the world, and what may still happen. */
+#ifndef AFTERYOU_TESTS_AGENT_SEARCH_H
+#define AFTERYOU_TESTS_AGENT_SEARCH_H
+
+#include "world.h"
+
+enum { MACHINES_HERE = 2, RANGES_MOST = 512, GAPS = 1 << 12 };
+
+/* What may still happen: each has a word of the command line. */
+struct bounds {
+    unsigned long depth;    /* moves in all */
+    unsigned long entries;  /* of each machine's local processes */
+    unsigned long deaths;   /* of these, inside */
+    unsigned long kills;    /* of agents */
+    unsigned long breaks;   /* of connections */
+    unsigned long times;    /* that time goes on to what is due */
+    unsigned long pauses;   /* that nothing happens for a lease, or for a grace */
+    unsigned long modes;    /* 1: shared besides exclusive */
+    unsigned long protocol; /* which */
+    unsigned long without;  /* bits: 1 << enum agent_rule */
+    unsigned long scene;    /* 1: at first machine 0 is inside, and machine 1 waits */
+    unsigned long refuted;  /* 1: something must be found */
+};
+
+struct searched {
+    struct bounds left;
+    unsigned long wants_left[MACHINES_HERE];
+    size_t steps; /* moves that led here */
+    struct world world;
+};
+
+/* Whether what lies between the fields of a struct can be left out of the key: else it tells states
+ * apart that are the same. */
+extern const bool state_key_is_exact;
+/* 128 bits made of all that can matter to its future. */
+void state_key(const struct searched *state, uint64_t key[2]);
+
+/* Before a move: else the key would tell what is of no meaning. */
+void clear_gaps(struct searched *state);
+
+/* All memory that matters, and what was in it. */
+struct snapshot {
+    struct range {
+        void *memory;
+        size_t length;
+    } range[RANGES_MOST];
+    unsigned ranges;
+    uint8_t *bytes;
+    size_t used, room;
+};
+
+void snapshot_take(struct snapshot *snapshot, struct searched *state);
+void snapshot_put_back(const struct snapshot *snapshot);
+
+#endif
