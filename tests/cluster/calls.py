@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Each call of the library in a cluster: asking without waiting, cancelling, renaming, converting, entering again, being wanted."""
 import errno
+import json
 import signal
 import unittest
 
@@ -66,6 +67,35 @@ class Calls(ClusterTest):
         later = Holder(self.cluster.machines[2], self.region)
         later.entered()
         self.assertFalse(later.told_of_death(), "nor is another machine")
+
+    def tell_late(self, region):
+        """The agent hears that somebody was told of a death only when that one has left. False: it was away for too long."""
+        a, b, c = self.cluster.machines
+        holder, caller = Holder(b, region), Caller(a)
+        holder.entered()
+        asked = caller.open(region)
+        self.assertEqual(caller.do("ask", asked), ASKED)
+        caller.program.kill(signal.SIGSTOP)
+        holder.kill()
+
+        def permitted():
+            shown = self.afteryou(a, "status", "--cluster", self.cluster.name, "--json")
+            return any(one["name"] == region for machine in json.loads(shown.stdout)["machines"] if machine["machine"] == "a"
+                       for one in machine["permissions"])
+        wait_until(permitted, "the permission is here")
+        later = Holder(c, region)
+        self.assert_stays_out(later, 0.2)
+        a.agent.kill(signal.SIGSTOP)
+        caller.program.resume()
+        self.assertEqual(caller.decided(asked)[0], AFTER_DEATH)
+        in_time = caller.do("valid", asked)
+        self.assertEqual(caller.do("leave", asked), 0)
+        a.agent.resume()
+        self.assertFalse(later.told_of_death() and in_time, "one is told, once")
+        return in_time
+
+    def test_told_before_the_permission_is_passed_on(self):
+        self.assertTrue(any(self.tell_late(f"{self.region}-{turn}") for turn in range(5)), "the machine is too busy to see anything")
 
     def test_holder_here_killed(self):
         holder = Holder(self.cluster.machines[0], self.region)

@@ -5,9 +5,13 @@
  *
  *   witness SPACE REGION BOOK SLOT TARGET
  *
+ * It enters by turns, as chance has it: waits, asks, or comes as a reader and becomes a writer; and
+ * now and then its region has another name for a moment.
+ *
  * The test (witness.py knows the same layout) says in `killed` whom it kills, before it does. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +24,7 @@
 
 #include "afteryou.h"
 
-enum { SLOTS = 4096, DWELL_ONE_IN = 4, DWELL_US = 20000, RETRY_US = 10000 };
+enum { SLOTS = 4096, DWELL_ONE_IN = 4, DWELL_US = 20000, RETRY_US = 10000, RENAMES_ONE_IN = 8 };
 
 struct record {
     _Atomic uint64_t slot, fence;
@@ -89,6 +93,50 @@ static void write_record(struct book *book, uint64_t slot, uint64_t fence)
     set(&book->made[slot], get(&book->made[slot]) + 1);
 }
 
+/* As a server does. */
+static int ask(ay_space *space, ay_region *region)
+{
+    struct pollfd readable = {.fd = ay_fd(space), .events = POLLIN};
+    int result = ay_ask(region);
+    while (result == -EINPROGRESS) {
+        if (poll(&readable, 1, -1) < 0)
+            return -errno;
+        if (!ay_decided(space, &result) && result == 0)
+            result = -EINPROGRESS;
+    }
+    return result;
+}
+
+/* As a reader does that finds something to write. */
+static int enter_and_convert(ay_region *region)
+{
+    int result = ay_enter_as(region, AY_SHARED, -1);
+    if (result < 0)
+        return result;
+    result = ay_convert(region, AY_EXCLUSIVE, -1);
+    if (result < 0)
+        ay_leave(region);
+    return result;
+}
+
+static int enter(ay_space *space, ay_region *region)
+{
+    switch (rand() % 3) {
+    case 0:
+        return ask(space, region);
+    case 1:
+        return enter_and_convert(region);
+    default:
+        return ay_enter(region);
+    }
+}
+
+static bool rename_to_and_fro(ay_region *region, const char *name)
+{
+    return rand() % RENAMES_ONE_IN ||
+           (ay_region_rename(region, "elsewhere") == 0 && ay_region_rename(region, name) == 0);
+}
+
 int main(int count, char **words)
 {
     if (count != 6) {
@@ -110,7 +158,14 @@ int main(int count, char **words)
     }
     srand((unsigned)slot + 1);
     for (bool more = true; more;) {
-        if (ay_enter(region) < 0) { /* the agent is away; it comes back */
+        if (!rename_to_and_fro(region, words[2])) {
+            fprintf(stderr, "witness: %s\n", ay_message());
+            return 1;
+        }
+        const int result = enter(space, region);
+        if (result == -EDEADLK) /* another becomes a writer too */
+            continue;
+        if (result < 0) { /* the agent is away; it comes back */
             atomic_fetch_add(&book->failures, 1);
             fprintf(stderr, "witness: %s\n", ay_message());
             usleep(RETRY_US);
