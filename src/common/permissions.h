@@ -132,9 +132,11 @@ struct demand {
     uint32_t magic;
     uint8_t kind, mode; /* PERMISSION_SHARED or PERMISSION_EXCLUSIVE */
     uint16_t length;
+    /* of the passage that asks: those of this resource that are still to come have greater ones */
+    uint64_t number;
     char name[PERMISSION_NAME_MOST + 1];
 };
-enum { DEMAND_MAGIC = 0x61796432 };
+enum { DEMAND_MAGIC = 0x61796433 };
 
 static inline unsigned permission_mode(uint64_t granted)
 {

@@ -75,12 +75,6 @@ bool agent_is_member(const struct agent *agent)
     return agent->phase == PHASE_MEMBER;
 }
 
-bool agent_knows_number(const struct agent *agent, const struct demand *demand)
-{
-    const struct resource *resource = names_find(agent, demand->name, demand->length);
-    return demand->kind == DEMAND_TOLD || (resource && resource->number);
-}
-
 /* What is to be said goes out as one parcel, at the end of the step. */
 static void flush(struct agent *agent)
 {

@@ -130,7 +130,7 @@ struct agent_event {
         struct {
             const struct demand *what;
             /* Of a local passage of the resource, not after any that is still to come: fences count
-             * from it. 0: not known, or known to the agent already (agent_knows_number()). */
+             * from it. */
             uint64_t number;
         } demand;
         struct {
@@ -272,7 +272,5 @@ void agent_step(struct agent *agent, const struct agent_event *event,
 
 bool agent_is_member(const struct agent *agent);
 bool agent_is_ready(const struct agent *agent); /* may ask for permissions */
-/* Whether ON_DEMAND needs no number. */
-bool agent_knows_number(const struct agent *agent, const struct demand *demand);
 
 #endif

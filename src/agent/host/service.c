@@ -16,7 +16,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "afteryou.h"
 #include "agent/host/control.h"
 #include "agent/host/inheritance.h"
 #include "agent/host/linking.h"
@@ -77,38 +76,6 @@ static void on_line(void *arg, enum log_level level, const char *event, const ch
     service_say(arg, level, event, details);
 }
 
-struct numbers {
-    const char *name;
-    uint64_t least, greatest; /* of those who have begun, and of the rest */
-};
-
-static int note_number(const ay_place *place, void *arg)
-{
-    struct numbers *numbers = arg;
-    const uint64_t number = place->fence / AY_PLACES_MOST;
-    if (strcmp(place->names[0], numbers->name) != 0)
-        return 0;
-    if (place->alive && (place->state == AY_INSIDE || place->state == AY_WAITING))
-        numbers->least = number < numbers->least ? number : numbers->least;
-    else
-        numbers->greatest = number > numbers->greatest ? number : numbers->greatest;
-    return 0;
-}
-
-/* Of a local passage, not after any that is still to come: whoever begins later draws a number
- * above all that there are. */
-static uint64_t number_of(struct service *service, const struct demand *demand)
-{
-    char name[PERMISSION_NAME_MOST + 1];
-    snprintf(name, sizeof name, "%.*s", (int)demand->length, demand->name);
-    struct numbers numbers = {.name = name, .least = UINT64_MAX};
-    char path[PATH_MAX + 8];
-    snprintf(path, sizeof path, "%s/space", service->directory.path);
-    if (ay_look(path, NULL, note_number, &numbers) < 0)
-        return 0;
-    return numbers.least != UINT64_MAX ? numbers.least : numbers.greatest;
-}
-
 static void take_demands(struct service *service)
 {
     for (int count = 0; count < DEMANDS_AT_ONCE; count++) {
@@ -121,10 +88,9 @@ static void take_demands(struct service *service)
             demand.kind > DEMAND_TOLD)
             continue;
         unused_demanded(&service->unused);
-        const uint64_t number =
-            agent_knows_number(&service->agent, &demand) ? 0 : number_of(service, &demand);
-        service_step(service, (struct agent_event){.kind = ON_DEMAND,
-                                                   .demand = {.what = &demand, .number = number}});
+        service_step(service,
+                     (struct agent_event){.kind = ON_DEMAND,
+                                          .demand = {.what = &demand, .number = demand.number}});
     }
 }
 

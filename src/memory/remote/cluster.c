@@ -148,15 +148,16 @@ void ay__cluster_region_named(ay_region *region)
         permissions_find(region->at.fixed.space->cluster->pages, name->bytes, name->length);
 }
 
-static uint64_t own_number(const struct registers *at)
+uint64_t ay__cluster_number(const ay_region *region)
 {
+    const struct registers *at = &region->at;
     return protocol_number(at->fixed.protocol,
                            atomic_load_explicit(&at->near.own->word, memory_order_relaxed));
 }
 
 uint64_t ay__cluster_fence(const ay_region *region)
 {
-    const uint64_t number = own_number(&region->at);
+    const uint64_t number = ay__cluster_number(region);
     if (!region->remote.base)
         return 0; /* none under its present name */
     return region->remote.base +

@@ -51,6 +51,7 @@ bool ay__cluster_rest(ay_region *region);       /* as it says. False: called off
 bool ay__cluster_called_off(ay_region *region); /* after a rest: somebody has cancelled the wait */
 /* The permission covers all that the region may become. */
 bool ay__cluster_suffices(const ay_region *region);
+uint64_t ay__cluster_number(const ay_region *region); /* of its passage in the space */
 uint64_t ay__cluster_fence(const ay_region *region);
 /* cluster_lost.c */
 void ay__cluster_enters(ay_region *region);

@@ -46,7 +46,8 @@ static enum demand_answer demand(const ay_region *region, enum demand_kind kind,
     struct demand demand = {.magic = DEMAND_MAGIC,
                             .kind = (uint8_t)kind,
                             .mode = region->remote.needed,
-                            .length = name->length};
+                            .length = name->length,
+                            .number = ay__cluster_number(region)};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(demand.name, name->bytes, name->length);
     if (!cluster_path(region->at.fixed.space->cluster->name, "socket", address.sun_path,
