@@ -311,7 +311,8 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
  *   -EINPROGRESS       asked
  *   -EALREADY          it is asked for already
  *   -EDEADLK           the region is entered; or a `when` calls this
- *   -ENOTSUP           the space is of another protocol than "courtesy"
+ *   -ENOTSUP           the space is of another protocol than "courtesy"; or slots or units, in a
+ *                      cluster
  *   -EAGAIN            a thread that watches cannot be started
  *   -ENOMEM            no memory is left
  *   others             as ay_enter() */
@@ -434,7 +435,13 @@ AY_API int ay_unshare(ay_region *region);
  *   -ESTALE     its files were made anew: open it again
  *   -ENOSPC     the cluster has no room for another name
  * Cycles of waiting processes are found on one machine (-EDEADLK), not across machines: there,
- * enter regions in one order, or wait with a limit. */
+ * enter regions in one order, or wait with a limit.
+ *
+ * Slots and units count on all machines together; a resource has at most 256 (-ENOTSUP), and a name
+ * of 243 bytes. Who has its turn and finds too few keeps its turn until there are enough: so a
+ * large request does not starve behind small ones, but these wait behind it. Each unit is a region
+ * of its own, "NAME, unit 17", of which ay_look() tells, and takes a place. `of` is not
+ * compared with others'. */
 
 /* Returns a descriptor (an eventfd) that becomes readable when the present passage is lost: this
  * machine has been cut off from the majority, or its agent has died, and another machine may soon

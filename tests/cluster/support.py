@@ -19,6 +19,9 @@ class Holder:
         self.program = machine.start(HOLDER, f"cluster:{machine.cluster.name}", region, *words,
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.lines = []
+        self._begin_reading()
+
+    def _begin_reading(self):
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 

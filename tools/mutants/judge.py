@@ -62,7 +62,7 @@ LEFT_OUT = {
     "registers/naming_parts.h": "declarations",
     "messages/link.c": "no agent runs it yet; its own mutants are rows",
     "messages/link.h": "no agent runs it yet; its own mutants are rows",
-    "messages/units.c": "its own mutants are rows",
+    "messages/units.c": "no agent runs it yet; its own mutants are rows",
     "messages/units.h": "declarations",
     "messages/rows.h": "where words lie; tests/messages/simulate.c compares both ways",
     "messages/catalogue.c": "a list of names",

@@ -287,10 +287,9 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
         return usage_error("run", "-S: the name of a space is empty");
     if (no_wait && waits)
         return usage_error("run", "-n and -w exclude each other: do not wait, or wait so long");
-    if (asked->cluster &&
-        (asked->spec.slots > 1 || asked->spec.take || asked->also[0] || asked->when))
-        return usage_error(
-            "run", "-k, --take, --also and --when are for one machine: a cluster has none of them");
+    if (asked->cluster && (asked->also[0] || asked->when))
+        return usage_error("run",
+                           "--also and --when are for one machine: a cluster has none of them");
     if (asked->spec.slots && asked->spec.take)
         return usage_error("run",
                            "-k and --take exclude each other: slots are alike, units have numbers");

@@ -284,6 +284,8 @@ int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_
     if (at->near.cluster && when)
         return ay__fail(-ENOTSUP,
                         "conditions are for the processes of one machine, not for a cluster");
+    if (region->remote.units)
+        return ay__fail(-ENOTSUP, "slots and units of a cluster are entered, not asked for");
     int error = ay__asks_find(at->fixed.space, &asks);
     if (!error)
         error = find_ask(region, asks);

@@ -16,6 +16,8 @@ size_t ay_units(const ay_region *region, unsigned *units, size_t room)
     if (region_is_strange(region) || !region_is_inside(region))
         return 0;
     size_t count = 0;
+    if (region->remote.units)
+        return ay__cluster_units_list(region, units, room);
     for (unsigned unit = 0; unit < region->spec.of; unit++)
         if (ay__units_has(&region->at, unit)) {
             if (count < room)

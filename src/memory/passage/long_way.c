@@ -40,6 +40,8 @@ static int give_up(ay_region *region)
     struct registers *at = &region->at;
     at->fixed.protocol->leave(at);
     at->fixed.protocol->hooks->after_giving_up(at);
+    if (__builtin_expect(region->remote.units != NULL, 0))
+        ay__cluster_units_leave(region);
     at->near.mode = (uint8_t)at->fixed.spec->mode;
     ay__stop_waiting(at);
     rouse_after_change(at);
@@ -91,6 +93,8 @@ static int entered(ay_region *region)
     int result = registers_has_news(at) ? ay__deaths_attend(region) : 0;
     if (__builtin_expect(at->near.cluster, 0) && ay__cluster_tells_death(region))
         result = AY_AFTER_DEATH;
+    if (__builtin_expect(region->remote.units != NULL, 0)) /* a death at the door is of no unit */
+        result = ay__cluster_units_death(region) ? AY_AFTER_DEATH : 0;
     if (__builtin_expect(at->fixed.tells, 0))
         ay__wanted_tell(region);
     if (__builtin_expect(ay__trace_file >= 0, 0))
@@ -117,7 +121,7 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
     for (;;)
         switch (ay__cluster_go_on(region)) {
         case CLUSTER_PERMITS:
-            return true;
+            return !region->remote.units || ay__cluster_units_take(region);
         case CLUSTER_GIVES_UP:
             return false;
         case CLUSTER_RESTS:
@@ -272,6 +276,8 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
     if (__builtin_expect(at->passage.by_ask, 0))
         ay__ask_leaves(region);
     at->fixed.protocol->leave(at);
+    if (__builtin_expect(region->remote.units != NULL, 0))
+        ay__cluster_units_leave(region);
     at->near.mode = (uint8_t)at->fixed.spec->mode;
     at->fixed.protocol->hooks->after_leaving(at);
     return 0;

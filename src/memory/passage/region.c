@@ -164,6 +164,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
             ay__wanted_close(space);
     }
     if (error) {
+        ay__cluster_units_close(region);
         free_region(region, space->places, true);
         return error;
     }
@@ -204,5 +205,6 @@ void ay_region_close(ay_region *region)
     pthread_mutex_unlock(&ay__process.mutex);
     if (mine && region->at.fixed.tells)
         ay__wanted_close(space);
+    ay__cluster_units_close(region);
     free_region(region, space->places, mine);
 }

@@ -70,6 +70,8 @@ int ay_region_rename(ay_region *region, const char *name)
     int error = check_region(region);
     if (!error)
         error = ay__spec_name(name, &wanted);
+    if (!error && region->remote.units)
+        error = ay__cluster_units_rename(region, wanted.length);
     if (error)
         return error;
     pthread_mutex_lock(&ay__process.mutex);

@@ -12,6 +12,7 @@
 
 #include "common/descriptors.h"
 #include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
 
 static int check_owner(const ay_region *region)
 {
@@ -38,6 +39,8 @@ int ay_share(ay_region *region)
         return error;
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
+    if (region->remote.units)
+        return ay__cluster_units_share(region);
     pthread_mutex_lock(&ay__process.mutex);
     const int lost = ay__file_again(region->at.fixed.space);
     pthread_mutex_unlock(&ay__process.mutex);
@@ -56,6 +59,8 @@ int ay_share(ay_region *region)
 int ay_unshare(ay_region *region)
 {
     const int error = check_owner(region);
+    if (!error && region->remote.units)
+        return ay__cluster_units_unshare(region);
     if (!error)
         change_life(region, LIFE_SHARED, region->alone);
     return error;

@@ -3,7 +3,8 @@
  *
  * Units are chosen while inside, and alone there: so two choices never overlap. The chosen ones
  * stand in the chooser's own place, and count for as long as its owner lives: a death gives them
- * back by itself.
+ * back by itself. (In a cluster they are chosen by memory/remote/cluster_units.c, and `of` is 0
+ * here.)
  */
 #include <string.h>
 
@@ -61,7 +62,7 @@ bool ay__condition(struct registers *at)
     at->passage.refused = named_disturbed(at) ? ay__named_ask(at) : 0;
     if (at->passage.refused)
         return true;
-    if (at->fixed.spec->take > 0) {
+    if (at->fixed.spec->of > 0) {
         uint64_t taken[UNIT_WORDS];
         unsigned held = 0;
         collect(at, taken);

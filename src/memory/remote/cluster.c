@@ -118,12 +118,14 @@ void ay__cluster_close(struct cluster *cluster)
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
 {
     struct public_spec *spec = &region->spec;
-    if (spec->slots > 1 || spec->of > 0 || spec->names > 1)
-        return ay__fail(-ENOTSUP, "cluster '%s': %s are for the processes of one machine",
-                        cluster->name,
-                        spec->slots > 1 ? "slots"
-                        : spec->of > 0  ? "units"
-                                        : "several resources at once");
+    if (spec->names > 1)
+        return ay__fail(-ENOTSUP,
+                        "cluster '%s': several resources at once are for the processes of one "
+                        "machine",
+                        cluster->name);
+    const int error = ay__cluster_units_open(region, cluster);
+    if (error)
+        return error;
     if (spec->mode == AY_PROTECTED_WRITE || spec->mode == AY_CONCURRENT_WRITE)
         spec->mode = AY_EXCLUSIVE;
     else if (spec->mode == AY_CONCURRENT_READ)

@@ -53,6 +53,18 @@ bool ay__cluster_called_off(ay_region *region); /* after a rest: somebody has ca
 bool ay__cluster_suffices(const ay_region *region);
 uint64_t ay__cluster_number(const ay_region *region); /* of its passage in the space */
 uint64_t ay__cluster_fence(const ay_region *region);
+/* cluster_units.c: of a region that takes units or slots (remote.units) */
+int ay__cluster_units_open(ay_region *region, const struct cluster *cluster);
+void ay__cluster_units_close(ay_region *region); /* outside; not under the mutex */
+/* In its turn: waits until it has them. False: for at.passage.reason */
+bool ay__cluster_units_take(ay_region *region);
+void ay__cluster_units_leave(ay_region *region);
+int ay__cluster_units_rename(ay_region *region, size_t length); /* 0, or what is wrong with it */
+bool ay__cluster_units_death(const ay_region *region); /* of whoever had one of them before */
+size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t room);
+bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_region *unit));
+int ay__cluster_units_share(ay_region *region); /* as ay_share() and ay_unshare() */
+int ay__cluster_units_unshare(ay_region *region);
 /* cluster_lost.c */
 void ay__cluster_enters(ay_region *region);
 void ay__cluster_region_close(ay_region *region);

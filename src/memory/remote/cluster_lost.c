@@ -18,11 +18,22 @@
 
 enum { MS = 1000 * 1000, LOOK_MS = 500 };
 
+/* The present passage of a region stands; with units, that of each of them: the permission of the
+ * door was given on since. */
+static bool stands(const ay_region *region);
+
 static bool holds(const ay_region *region, uint64_t granted)
 {
+    if (region->remote.units)
+        return ay__cluster_units_hold(region, stands);
     const struct permissions *pages = region->at.fixed.space->cluster->pages;
     return atomic_load(&region->remote.permission->granted) == granted &&
            clock_ns(CLOCK_BOOTTIME) < atomic_load(&pages->deadline);
+}
+
+static bool stands(const ay_region *region)
+{
+    return holds(region, atomic_load(&region->remote.granted));
 }
 
 bool ay_valid(const ay_region *region)

@@ -12,6 +12,7 @@
 #include "memory/process/futex.h"
 
 struct permission;
+struct cluster_units;
 
 enum { CLUSTER_WORDS = 2 };
 
@@ -37,6 +38,7 @@ struct remote_side {
     /* fixed while the region is open */
     const _Atomic int64_t *deadline;     /* by the coarse clock */
     uint8_t needed;                      /* PERMISSION_…: by the strongest mode it may have */
+    struct cluster_units *units;         /* NULL: it takes none (cluster_units.c) */
     const struct permission *permission; /* NULL: not found yet, or its name was taken away */
     /* the permission by which it last entered; 0: it never did */
     _Atomic uint64_t granted;

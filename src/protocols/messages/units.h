@@ -24,6 +24,8 @@
  * The units of a node that is gone are free when its end is installed, and that counts as CHANGED.
  * A newcomer's copy begins empty, or as its joining says (EVENT_REGISTER): what a machine's users
  * hold stays theirs when its agent is followed by another.
+ *
+ * No agent runs this yet: a cluster has a region for each unit (memory/remote/cluster_units.c).
  */
 #ifndef AFTERYOU_PROTOCOLS_MESSAGES_UNITS_H
 #define AFTERYOU_PROTOCOLS_MESSAGES_UNITS_H

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Units and slots of a cluster: each is a region of its own, "NAME, unit 17", and the region of the
+ * name itself is the door where they are chosen.
+ *
+ * Who has its turn at the door, on this machine and among all, asks for units until it has enough,
+ * and only then gives its turn to the next: so a large request does not starve behind small ones,
+ * which wait behind it. Whoever holds units frees them without a turn. A unit is excluded, lost,
+ * handed over at a death, and told of, as any region is.
+ *
+ * The units are regions of a space that is opened for the door alone: asks for them are nobody
+ * else's. They are asked for from some unit on that differs from machine to machine, for where a
+ * permission was used last it is at hand.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "memory/remote/cluster.h"
+
+enum {
+    UNITS_MOST = 256,    /* each is a name of the cluster's */
+    LOOK_MS = 50,        /* whether the wait has been called off */
+    UNIT_NAME_ROOM = 12, /* ", unit 255" */
+    MS = 1000 * 1000
+};
+
+enum unit_state {
+    UNIT_CLOSED,
+    UNIT_OPEN,
+    UNIT_ASKED,
+    UNIT_HELD /* changes from and to this are made under the process's mutex */
+};
+
+struct cluster_units {
+    ay_space *space;
+    unsigned of, take;
+    bool are_slots; /* nobody asks which */
+    bool death;     /* somebody died inside one of them. Set and cleared while they are taken */
+    struct {
+        ay_region *region; /* not of UNIT_CLOSED */
+        uint8_t state;     /* enum unit_state */
+    } unit[];
+};
+
+static int check_name(const struct cluster *cluster, size_t length)
+{
+    if (length + UNIT_NAME_ROOM <= PERMISSION_NAME_MOST)
+        return 0;
+    return ay__fail(-ENOTSUP,
+                    "cluster '%s': the name of a resource with slots or units has at most %d bytes",
+                    cluster->name, PERMISSION_NAME_MOST - UNIT_NAME_ROOM);
+}
+
+int ay__cluster_units_open(ay_region *region, const struct cluster *cluster)
+{
+    struct public_spec *spec = &region->spec;
+    const bool are_slots = spec->slots > 1;
+    const unsigned of = are_slots ? spec->slots : spec->of;
+    char name[sizeof CLUSTER_PREFIX + CLUSTER_NAME_MOST];
+    if (of == 0)
+        return 0;
+    if (of > UNITS_MOST)
+        return ay__fail(-ENOTSUP, "cluster '%s': a resource has at most %d slots or units, not %u",
+                        cluster->name, UNITS_MOST, of);
+    int error = check_name(cluster, spec->name[0].length);
+    if (error)
+        return error;
+    if (spec->take == 0 && !are_slots)
+        return ay__fail(-ENOTSUP, "cluster '%s': a region with units takes some", cluster->name);
+    struct cluster_units *units = calloc(1, sizeof *units + of * sizeof units->unit[0]);
+    if (!units)
+        return ay__fail(-ENOMEM, "out of memory");
+    snprintf(name, sizeof name, CLUSTER_PREFIX "%s", cluster->name);
+    error = ay_open(name, NULL, &units->space);
+    if (error) {
+        free(units);
+        return error;
+    }
+    units->of = of;
+    units->take = are_slots ? 1 : spec->take;
+    units->are_slots = are_slots;
+    /* the agent comes to the door too, and has neither: all who come there agree */
+    spec->slots = 1;
+    spec->of = 0;
+    spec->take = units->take;
+    region->remote.units = units;
+    return 0;
+}
+
+void ay__cluster_units_close(ay_region *region)
+{
+    struct cluster_units *units = region->remote.units;
+    region->remote.units = NULL;
+    if (units)
+        ay_close(units->space);
+    free(units);
+}
+
+static void set_state(struct cluster_units *units, unsigned which, enum unit_state state)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    units->unit[which].state = (uint8_t)state;
+    pthread_mutex_unlock(&ay__process.mutex);
+}
+
+static unsigned count_in(const struct cluster_units *units, enum unit_state state)
+{
+    unsigned count = 0;
+    for (unsigned which = 0; which < units->of; which++)
+        count += units->unit[which].state == state;
+    return count;
+}
+
+static int open_unit(struct cluster_units *units, const struct name *name, unsigned which)
+{
+    char text[PERMISSION_NAME_MOST + 1];
+    if (units->unit[which].state != UNIT_CLOSED)
+        return 0;
+    snprintf(text, sizeof text, "%.*s, unit %u", (int)name->length, name->bytes, which);
+    const int error =
+        ay_region_open(units->space, &(ay_spec){.name = text}, &units->unit[which].region);
+    if (!error)
+        set_state(units, which, UNIT_OPEN);
+    return error;
+}
+
+static void decided(struct cluster_units *units, unsigned which, int result)
+{
+    set_state(units, which, result >= 0 ? UNIT_HELD : UNIT_OPEN);
+    units->death |= result == AY_AFTER_DEATH;
+}
+
+/* What it has open of the old name's is closed; what it holds stays: it is not renamed then. */
+int ay__cluster_units_rename(ay_region *region, size_t length)
+{
+    struct cluster_units *units = region->remote.units;
+    const int error = check_name(region->at.fixed.space->cluster, length);
+    for (unsigned which = 0; which < units->of && !error; which++)
+        if (units->unit[which].state == UNIT_OPEN) {
+            set_state(units, which, UNIT_CLOSED);
+            ay_region_close(units->unit[which].region);
+        }
+    return error;
+}
+
+/* 0, or why it cannot be asked for. */
+static int ask_for(struct cluster_units *units, const struct name *name, unsigned which, bool tries)
+{
+    int result = open_unit(units, name, which);
+    if (result)
+        return result;
+    result = ay_ask_when(units->unit[which].region, NULL, NULL, tries ? 0 : -1);
+    if (result == -EINPROGRESS)
+        set_state(units, which, UNIT_ASKED);
+    else
+        decided(units, which, result);
+    return result == -EINPROGRESS || result == -ETIMEDOUT || result >= 0 ? 0 : result;
+}
+
+/* As many as there are, until there are enough. The last error, or 0. */
+static int ask_for_all(ay_region *region, bool tries)
+{
+    struct cluster_units *units = region->remote.units;
+    const unsigned first = (unsigned)(region->at.fixed.space->cluster->identity % units->of);
+    int trouble = 0;
+    for (unsigned at = 0; at < units->of && count_in(units, UNIT_HELD) < units->take; at++) {
+        const unsigned which = (first + at) % units->of;
+        const int error = ask_for(units, &region->spec.name[0], which, tries);
+        trouble = error ? error : trouble;
+    }
+    return trouble;
+}
+
+static void take_decided(struct cluster_units *units)
+{
+    int result;
+    for (ay_region *unit; (unit = ay_decided(units->space, &result)) != NULL;)
+        for (unsigned which = 0; which < units->of; which++)
+            if (units->unit[which].state == UNIT_ASKED && units->unit[which].region == unit)
+                decided(units, which, result);
+}
+
+/* Those that are not held have no place any more: it would be one of few. `all`: nor the held. */
+static void let_go(struct cluster_units *units, bool all)
+{
+    unsigned left = all ? 0 : units->take;
+    for (unsigned which = 0; which < units->of; which++) {
+        if (units->unit[which].state == UNIT_HELD && left > 0) {
+            left--;
+            continue;
+        }
+        if (units->unit[which].state == UNIT_CLOSED)
+            continue;
+        set_state(units, which, UNIT_CLOSED);
+        ay_region_close(units->unit[which].region);
+    }
+}
+
+/* False: for passage.reason. */
+static bool await(ay_region *region, int64_t until)
+{
+    struct cluster_units *units = region->remote.units;
+    struct registers *at = &region->at;
+    struct pollfd decision = {.fd = ay_fd(units->space), .events = POLLIN};
+    at->passage.waited = true;
+    ay__begin_waiting(at);
+    for (;;) {
+        take_decided(units);
+        const unsigned held = count_in(units, UNIT_HELD);
+        if (held >= units->take)
+            return true;
+        const int64_t left = until - ay__now();
+        at->passage.reason = at->passage.give_up;
+        if (left <= 0 || held + count_in(units, UNIT_ASKED) < units->take)
+            return false;
+        const int64_t ms = (left + MS - 1) / MS;
+        (void)poll(&decision, 1, ms < LOOK_MS ? (int)ms : LOOK_MS);
+        if (ay__cluster_called_off(region))
+            return false;
+    }
+}
+
+bool ay__cluster_units_take(ay_region *region)
+{
+    struct cluster_units *units = region->remote.units;
+    const int64_t deadline = region->at.passage.deadline;
+    const bool tries = deadline == INT64_MIN;
+    units->death = false;
+    const int trouble = ask_for_all(region, tries);
+    bool taken = count_in(units, UNIT_HELD) >= units->take;
+    if (!taken && trouble && count_in(units, UNIT_HELD) + count_in(units, UNIT_ASKED) < units->take)
+        region->at.passage.reason = trouble;
+    else if (!taken)
+        taken = await(region, tries ? INT64_MAX : deadline);
+    let_go(units, !taken);
+    return taken;
+}
+
+void ay__cluster_units_leave(ay_region *region)
+{
+    struct cluster_units *units = region->remote.units;
+    for (unsigned which = 0; which < units->of; which++)
+        if (units->unit[which].state == UNIT_HELD) {
+            set_state(units, which, UNIT_OPEN);
+            ay_leave(units->unit[which].region);
+        }
+}
+
+bool ay__cluster_units_death(const ay_region *region)
+{
+    return region->remote.units->death;
+}
+
+size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t room)
+{
+    const struct cluster_units *units = region->remote.units;
+    size_t count = 0;
+    for (unsigned which = 0; which < units->of && !units->are_slots; which++)
+        if (units->unit[which].state == UNIT_HELD) {
+            if (count < room)
+                list[count] = which;
+            count++;
+        }
+    return count;
+}
+
+bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_region *unit))
+{
+    const struct cluster_units *units = region->remote.units;
+    for (unsigned which = 0; which < units->of; which++)
+        if (units->unit[which].state == UNIT_HELD && !holds(units->unit[which].region))
+            return false;
+    return true;
+}
+
+/* They are all of one space: any of the descriptors keeps them. */
+int ay__cluster_units_share(ay_region *region)
+{
+    const struct cluster_units *units = region->remote.units;
+    int shared = -1;
+    for (unsigned which = 0; which < units->of; which++) {
+        if (units->unit[which].state != UNIT_HELD)
+            continue;
+        const int fd = ay_share(units->unit[which].region);
+        if (shared >= 0)
+            close(shared);
+        shared = fd;
+        if (fd < 0)
+            return fd;
+    }
+    return shared;
+}
+
+int ay__cluster_units_unshare(ay_region *region)
+{
+    const struct cluster_units *units = region->remote.units;
+    int error = 0;
+    for (unsigned which = 0; which < units->of && !error; which++)
+        if (units->unit[which].state == UNIT_HELD)
+            error = ay_unshare(units->unit[which].region);
+    return error;
+}
