@@ -342,6 +342,17 @@ AY_API int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int t
  *   -ENOMEM   no memory is left */
 AY_API int ay_fd(ay_space *space);
 
+/* Has call(arg) called, by a thread of the library's own that finds the descriptor is to become
+ * readable, and instead of that: one wake-up less. Those that it does not find, the descriptor
+ * tells of. It calls ay_decided() as who sees the descriptor readable does; perhaps several threads
+ * at once do. It returns soon, for nothing else is watched meanwhile, and does not close the space.
+ * NULL: not any more; a call may be under way still.
+ *   0         said
+ *   -EPERM    the space was opened by another process (before a fork)
+ *   -ENOTSUP  the space is of another protocol than "courtesy"
+ *   -ENOMEM   no memory is left */
+AY_API int ay_on_decided(ay_space *space, void (*call)(void *), void *arg);
+
 /* Goes on with the asks of the space, of whatever threads of this process. Returns the next that is
  * decided, and in *result what ay_enter_when() would have returned: 0 or AY_AFTER_DEATH, and it is
  * inside; or a negative errno, and it is not. NULL: none is decided now, and *result is 0. It never

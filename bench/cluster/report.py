@@ -148,7 +148,7 @@ From the release here until the next is inside there, three machines, 10 ms insi
 agent sends 32 bytes over TCP, the other agent wakes a process by a futex; on the same machines, through the same cables. Each row is a median by itself.
 
 {parts_table(rows, "hand-over")}
-- *Wake-up of the agent*: from the release until its loop goes on. A thread of the library that watches wakes first, and wakes the loop.
+- *Wake-up of the agent*: from the release until one of its threads goes on.
 - *Taking back*: until the permission is withdrawn.
 - *From agent to agent*: the step of the protocol, the message, its way, and the other's step, until the permission is granted there.
 - *Wake-up of the waiter*: until its process is inside.

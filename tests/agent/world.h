@@ -100,6 +100,7 @@ struct machine {
     bool dead_inside;        /* it died inside, and nobody has been told */
     int64_t lost;            /* when the present passage was, by withdrawal; 0: it was not */
     unsigned entries, losses, deaths_told;
+    unsigned nudges; /* what its agent sent over links to be missed sooner */
     int64_t next_demand;
 };
 

@@ -94,6 +94,9 @@ static void carry_out(struct machine *machine, const struct agent_effect *effect
     case DO_PEER:
         links_peer(machine, effect);
         break;
+    case DO_NUDGE: /* no packet is lost alone in this world */
+        machine->nudges++;
+        break;
     case DO_FORGET_PEER:
         links_forget_peer(machine, effect);
         break;

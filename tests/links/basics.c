@@ -90,11 +90,49 @@ static void test_in_order_each_once(void **state)
     next_number = 0;
     for (uint64_t number = 0; number < many; number++) {
         assert_true(links_send(a.links, 2, 200, &number, sizeof number));
+        links_flush(a.links); /* each is a record */
         if (number % 64 == 0)
             step(0);
     }
     UNTIL(b.packets == many);
     assert_int_equal(a.downs + b.downs, 0);
+    close_both();
+}
+
+/* What is said before the next flush arrives together. */
+static void test_as_one(void **state)
+{
+    (void)state;
+    const uint64_t some = 50;
+    link_both(secured());
+    for (uint64_t number = 0; number < some; number++)
+        assert_true(links_send(a.links, 2, 200, &number, sizeof number));
+    run_for(20);
+    assert_int_equal(b.packets, some);
+    b.packets = 0;
+    a.stopped = true;
+    assert_true(links_send(a.links, 2, 200, &some, sizeof some));
+    run_for(20);
+    assert_int_equal(b.packets, 0);
+    links_flush(a.links);
+    UNTIL(b.packets == 1);
+    a.stopped = false;
+    close_both();
+}
+
+/* A nudge is no packet, and nothing where there is no link. */
+static void test_nudged(void **state)
+{
+    (void)state;
+    link_both(secured());
+    const unsigned dispatches = b.dispatches;
+    links_nudge(a.links, 2, 200);
+    UNTIL(b.dispatches > dispatches);
+    links_nudge(a.links, 2, 201); /* another incarnation */
+    links_nudge(a.links, 3, 300);
+    assert_true(send_text(&a, &b, "after it"));
+    UNTIL(b.packets > 0);
+    assert_int_equal(b.packets, 1);
     close_both();
 }
 
@@ -335,6 +373,8 @@ int main(void)
         cmocka_unit_test(test_on_all_addresses),
         cmocka_unit_test(test_by_the_other_family),
         cmocka_unit_test(test_in_order_each_once),
+        cmocka_unit_test(test_as_one),
+        cmocka_unit_test(test_nudged),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_only_when_both_know),
         cmocka_unit_test(test_the_dialled_one_comes_later),

@@ -349,6 +349,58 @@ static void test_edges(void)
     ay_close(space);
 }
 
+struct calls {
+    ay_space *space;
+    _Atomic int count, result;
+    ay_region *_Atomic decided;
+};
+
+static void take_call(void *argument)
+{
+    struct calls *calls = argument;
+    int result;
+    ay_region *region;
+    while ((region = ay_decided(calls->space, &result)) != NULL) {
+        calls->result = result;
+        calls->decided = region;
+    }
+    calls->count++;
+}
+
+/* By a thread of the library's, and the descriptor stays as it is; when a holder leaves, and when
+ * one dies. */
+static void test_called(void)
+{
+    ay_space *space = open_space(NULL);
+    const int fd = ay_fd(space);
+    struct calls calls = {.space = space};
+    ay_region *region = open_region(space, (ay_spec){.name = "called"});
+    CHECK_EQUAL(ay_on_decided(space, take_call, &calls), 0);
+    for (int dies = 0; dies < 2; dies++) {
+        struct holder holder = start_holder((ay_spec){.name = "called"});
+        tell(&holder, 'e');
+        calls.decided = NULL;
+        CHECK_EQUAL(ay_ask(region), -EINPROGRESS);
+        if (!dies)
+            tell(&holder, 'l');
+        kill_and_reap(holder.pid);
+        AWAIT_TRUE(calls.decided == region);
+        CHECK_EQUAL(calls.result, dies ? AY_AFTER_DEATH : 0);
+        CHECK(!becomes_readable(fd, 0));
+        CHECK_EQUAL(ay_leave(region), 0);
+    }
+    CHECK_EQUAL(ay_on_decided(space, NULL, NULL), 0);
+    const int count = calls.count;
+    struct holder holder = start_holder((ay_spec){.name = "called"});
+    tell(&holder, 'e');
+    CHECK_EQUAL(ay_ask(region), -EINPROGRESS);
+    tell(&holder, 'l');
+    expect_decided(space, region, 0);
+    CHECK_EQUAL(calls.count, count);
+    kill_and_reap(holder.pid);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("ask");
@@ -362,5 +414,6 @@ int main(void)
     test_deadline();
     test_kinds();
     test_edges();
+    test_called();
     return 0;
 }

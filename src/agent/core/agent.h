@@ -156,6 +156,7 @@ enum agent_effect_kind {
     DO_FORGET_PEER, /* it is a member no longer: what has come from it is to be thrown away */
     /* Over the connection: in order, as long as it stands. What is lost with it is said again. */
     DO_SEND_TO,
+    DO_NUDGE, /* what was sent is not acknowledged: anything else over the connection, after it */
     DO_NAME,  /* the table has another name at this index, or none: nothing is granted there */
     DO_GRANT, /* publishes the permission */
     /* At once: what was begun under the permission is lost. Those inside have until `owed` to stop.
@@ -211,7 +212,7 @@ struct agent_effect {
             uint64_t incarnation; /* its */
             struct endpoint endpoint;
             bool dial;
-        } peer; /* DO_FORGET_PEER: slot and incarnation alone */
+        } peer; /* DO_FORGET_PEER, DO_NUDGE: slot and incarnation alone */
         struct {
             uint32_t slot;
             uint64_t incarnation;

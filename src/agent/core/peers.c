@@ -7,7 +7,8 @@
  *
  * What I have said is kept until it is acknowledged (protocols/messages/link.h). While there is no
  * connection it goes by the ledger at once; and as well if there is one that has acknowledged
- * nothing for a while.
+ * nothing for a while. Before that something else is sent after it: should a packet have been
+ * lost, TCP learns so.
  *
  * A message may come over a link before the CREATION of the resource that it is about, or by which
  * its sender says that it uses it: it is held, and so is all that follows on that link. If there is
@@ -22,6 +23,7 @@
 
 enum {
     ANSWER_MS = 3, /* an acknowledgement waits so long for a message to go with */
+    NUDGE_MS = 6,  /* and is missed after so long; a packet that was lost is found by the next */
     DOUBT_MS = 15,
     RELAYED_MOST = OUT_ROOM / 16 /* of a parcel: the rest goes with the next step */
 };
@@ -103,6 +105,7 @@ void peers_say(struct agent *agent, uint32_t slot, const struct said *said)
     if (peer->link.said == peer->link.acknowledged) {
         peer->first = peer->link.said + 1; /* so few pages are ever touched */
         peer->since = agent->now;
+        peer->nudged = false;
     }
     link_say(&peer->link);
     *said_at(peer, peer->link.said) = *said;
@@ -224,13 +227,24 @@ static bool waits_for_answer(const struct linked *peer)
     return peer->link.up && !peer->suspect && peer->link.acknowledged < peer->link.said;
 }
 
+static int64_t patience(const struct linked *peer)
+{
+    return (int64_t)(peer->nudged ? DOUBT_MS : NUDGE_MS) * MS;
+}
+
 void peers_tick(struct agent *agent)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         struct linked *peer = &agent->peer[slot];
-        if (peer->used && waits_for_answer(peer) &&
-            agent->now - peer->since >= (int64_t)DOUBT_MS * MS)
-            peer->suspect = true;
+        if (!peer->used || !waits_for_answer(peer) || agent->now - peer->since < patience(peer))
+            continue;
+        peer->suspect = peer->nudged;
+        if (!peer->nudged) {
+            struct agent_effect *effect = effect_add(agent, DO_NUDGE);
+            effect->peer.slot = slot;
+            effect->peer.incarnation = peer->incarnation;
+        }
+        peer->nudged = true;
     }
 }
 
@@ -250,8 +264,7 @@ int64_t peers_due(const struct agent *agent)
             continue;
         if (has_more_to_send(&peer->link))
             return agent->now;
-        const int64_t doubt =
-            waits_for_answer(peer) ? peer->since + (int64_t)DOUBT_MS * MS : INT64_MAX;
+        const int64_t doubt = waits_for_answer(peer) ? peer->since + patience(peer) : INT64_MAX;
         const int64_t answer = owes(peer) ? peer->answer_due : INT64_MAX;
         due = doubt < due ? doubt : due;
         due = answer < due ? answer : due;
@@ -296,6 +309,7 @@ static void take_packet(struct agent *agent, uint32_t slot, enum link_way way,
     const bool is_next = link_receive(&peer->link, way, packet);
     if (peer->link.acknowledged > before) {
         peer->since = agent->now;
+        peer->nudged = false;
         if (way == LINK_DIRECTLY)
             peer->suspect = false;
     }
@@ -422,7 +436,7 @@ void peers_link(struct agent *agent, const struct agent_event *event)
         take_bytes(agent, event);
     } else if (is_its && event->kind == ON_LINK_UP) {
         link_up(&peer->link);
-        peer->suspect = false;
+        peer->suspect = peer->nudged = false;
         peer->since = agent->now;
     } else if (is_its) {
         link_down(&peer->link);

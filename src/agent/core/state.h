@@ -130,6 +130,9 @@ struct linked {
     bool used;    /* set when the member is installed, cleared at its end */
     bool suspect; /* a connection is up, and does not carry: set after a while without an
                      acknowledgement, cleared by one that comes over it, or a new connection */
+    /* something was sent after what is not acknowledged: set by peers_tick(), cleared by an
+     * acknowledgement, a new connection, or when there is something new after all was */
+    bool nudged;
     bool holds; /* something of its is in agent->held: set with it, cleared when it is taken out */
     uint64_t incarnation;
     struct link link;

@@ -20,7 +20,14 @@
 #include "agent/host/transport.h"
 #include "common/clock.h"
 
-enum { MS = 1000 * 1000, RECONNECT_MS = 300, RESEND_MS = 2, IDLE_MS = 1000, VERDICTS = 32 };
+enum {
+    MS = 1000 * 1000,
+    RECONNECT_MS = 300,
+    LOOKUP_MS = 20,
+    RESEND_MS = 2,
+    IDLE_MS = 1000,
+    VERDICTS = 32
+};
 
 struct transport {
     struct transport_events events;
@@ -30,6 +37,7 @@ struct transport {
     bool open;      /* both handles are */
     bool connected; /* the agent has been told so */
     bool broken;    /* Corosync has gone: to be closed once no callback runs */
+    bool looks_up; /* this machine's address, by its name: set and cleared by each try to connect */
     int64_t tried;
     struct address self;
     uint32_t nodes;
@@ -167,13 +175,14 @@ static bool connect_to_corosync(struct transport *transport)
     memset(transport->verdict, 0, sizeof transport->verdict);
     transport->ring = (struct ring){0};
     transport->self.pid = (uint32_t)getpid();
+    transport->looks_up = false;
     if (!open_cpg(transport))
         return false;
-    if (!open_quorum(transport)) {
+    transport->looks_up = !nodelist_find(transport->self.node, &transport->entry);
+    if (transport->looks_up || !open_quorum(transport)) {
         cpg_finalize(transport->cpg);
         return false;
     }
-    nodelist_find(transport->self.node, &transport->entry);
     transport->open = true;
     if (cpg_join(transport->cpg, &transport->group) == CS_OK)
         return true;
@@ -300,12 +309,13 @@ int64_t transport_tick(struct transport *transport)
         send_again(transport);
         return (int64_t)(transport->unsent.first ? RESEND_MS : IDLE_MS) * MS;
     }
-    if (now - transport->tried >= (int64_t)RECONNECT_MS * MS) {
+    const int64_t pause = (int64_t)(transport->looks_up ? LOOKUP_MS : RECONNECT_MS) * MS;
+    if (now - transport->tried >= pause) {
         transport->tried = now;
         if (connect_to_corosync(transport))
             transport->events.log(transport->events.arg, LOG_INFORMATION, "connected", "");
     }
-    return (int64_t)RECONNECT_MS * MS;
+    return (int64_t)(transport->looks_up ? LOOKUP_MS : RECONNECT_MS) * MS;
 }
 
 unsigned transport_fds(const struct transport *transport, struct pollfd *fds)

@@ -95,6 +95,9 @@ void linking_do(struct service *service, const struct agent_effect *effect)
     case DO_FORGET_PEER:
         links_forget(service->links, effect->peer.slot, effect->peer.incarnation);
         break;
+    case DO_NUDGE:
+        links_nudge(service->links, effect->peer.slot, effect->peer.incarnation);
+        break;
     default: /* DO_SEND_TO: what is not sent is said again */
         (void)links_send(service->links, effect->send_to.slot, effect->send_to.incarnation,
                          effect->send_to.bytes, effect->send_to.length);

@@ -94,9 +94,23 @@ static void begin_to_tell(struct links *links)
     links->now = clock_ns(CLOCK_MONOTONIC);
 }
 
+void links_flush(struct links *links)
+{
+    if (!links->any_said)
+        return;
+    links->any_said = false;
+    for (struct link_channel *channel = links->channels; channel; channel = channel->next)
+        if (channel->unsealed.end > 0 && !channel->waits && !channel->broken &&
+            channel->stage != STAGE_OVER)
+            channel_flush(channel);
+}
+
 static void finish_telling(struct links *links)
 {
-    links_sweep(links);
+    do {
+        links_flush(links);
+        links_sweep(links); /* a callback may have said something */
+    } while (links->any_said);
     links->telling = false;
 }
 
@@ -205,6 +219,14 @@ bool links_send(struct links *links, uint32_t slot, uint64_t incarnation, const 
     if (peer->incarnation != incarnation || !peer->link)
         return false;
     return packets_send(peer->link, bytes, length);
+}
+
+void links_nudge(struct links *links, uint32_t slot, uint64_t incarnation)
+{
+    assert_required(slot < LINK_SLOTS);
+    const struct link_peer *peer = &links->peer[slot];
+    if (peer->incarnation == incarnation && peer->link)
+        packets_ping(peer->link);
 }
 
 /* ---- the beginning and the end ---- */

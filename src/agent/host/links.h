@@ -85,10 +85,17 @@ void links_peer(struct links *links, uint32_t slot, uint64_t incarnation,
 /* Closed, and what was not yet received is thrown away. */
 void links_forget(struct links *links, uint32_t slot, uint64_t incarnation);
 
-/* False: there is no link, or its queue is full, which ends it: down() will be told. Nothing is
- * sent then. */
+/* It goes with the next links_flush(): what is said to a peer in one turn of the loop is one record
+ * of TLS and one call of the kernel's. False: there is no link, or its queue is full, which ends
+ * it: down() will be told. Nothing is sent then. */
 bool links_send(struct links *links, uint32_t slot, uint64_t incarnation, const void *bytes,
                 size_t length);
+
+/* A ping follows what was said. TCP misses the last segment before a silence after 200 ms, and any
+ * other as soon as one behind it has arrived. */
+void links_nudge(struct links *links, uint32_t slot, uint64_t incarnation);
+/* What was said goes out now; with links_dispatch() and links_tick() in any case. */
+void links_flush(struct links *links);
 
 /* Readable when links_dispatch() has something to do. */
 int links_fd(const struct links *links);

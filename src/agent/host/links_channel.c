@@ -127,14 +127,32 @@ void channel_free(struct link_channel *channel)
     tls_end(channel->tls);
     free(channel->in.bytes);
     free(channel->out.bytes);
+    free(channel->unsealed.bytes);
     free(channel);
 }
 
 /* ---- out ---- */
 
+/* All that was said since the last time, as one. False: it is broken. */
+static bool seal(struct link_channel *channel)
+{
+    struct link_store *said = &channel->unsealed;
+    const size_t length = said->end - said->begin;
+    if (length == 0)
+        return true;
+    const bool sealed = channel->tls ? tls_seal(channel, said->bytes + said->begin, length)
+                                     : store_add(&channel->out, said->bytes + said->begin, length);
+    store_take(said, length);
+    if (!sealed)
+        channel_break(channel, "out of memory");
+    return sealed;
+}
+
 void channel_flush(struct link_channel *channel)
 {
     struct link_store *out = &channel->out;
+    if (!seal(channel))
+        return;
     while (out->begin < out->end) {
         const ssize_t sent = send(channel->fd, out->bytes + out->begin, out->end - out->begin,
                                   MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -159,18 +177,17 @@ bool channel_write(struct link_channel *channel, const void *bytes, size_t lengt
 {
     if (channel->broken)
         return false;
-    if (channel->out.end - channel->out.begin + length > LINK_QUEUE_MOST) {
+    const struct link_store *out = &channel->out, *said = &channel->unsealed;
+    if (out->end - out->begin + said->end - said->begin + length > LINK_QUEUE_MOST) {
         channel_break(channel, "it takes nothing any more, and %d bytes wait", LINK_QUEUE_MOST);
         return false;
     }
-    if (channel->tls ? !tls_seal(channel, bytes, length)
-                     : !store_add(&channel->out, bytes, length)) {
+    if (!store_add(&channel->unsealed, bytes, length)) {
         channel_break(channel, "out of memory");
         return false;
     }
-    if (!channel->waits)
-        channel_flush(channel);
-    return !channel->broken;
+    channel->links->any_said = true;
+    return true;
 }
 
 /* ---- in ---- */

@@ -56,7 +56,8 @@ static void say_hello(struct link_channel *channel, enum greeting_verdict verdic
                                .mine = channel->links->self,
                                .yours = yours};
     memcpy(hello.cluster, channel->links->cluster, sizeof hello.cluster);
-    channel_write(channel, &hello, sizeof hello);
+    if (channel_write(channel, &hello, sizeof hello))
+        channel_flush(channel); /* at once: it may be the last word */
 }
 
 void greeting_begin(struct link_channel *channel)
@@ -121,11 +122,8 @@ static void hear_hello(struct link_channel *channel, const struct link_hello *he
 static bool send_packet(struct link_channel *channel, enum packet_kind kind, const void *bytes,
                         size_t length)
 {
-    uint8_t *packet = channel->links->packet;
     const uint32_t head = (uint32_t)kind << 24 | (uint32_t)length;
-    memcpy(packet, &head, sizeof head);
-    memcpy(packet + sizeof head, bytes, length);
-    return channel_write(channel, packet, sizeof head + length);
+    return channel_write(channel, &head, sizeof head) && channel_write(channel, bytes, length);
 }
 
 bool packets_send(struct link_channel *channel, const void *bytes, size_t length)

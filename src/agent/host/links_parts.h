@@ -24,8 +24,7 @@ enum {
     RAW_ROOM = 1 << 16,   /* received at once */
     CLEAR_ROOM = 1 << 14, /* the most of one record of TLS */
     STORE_FIRST = 1 << 10,
-    STORE_KEPT = 1 << 17,
-    LINK_HEAD = 4
+    STORE_KEPT = 1 << 17
 };
 
 #define LINK_MS         INT64_C(1000000)
@@ -60,7 +59,8 @@ struct link_channel {
     const uint8_t *raw;      /* received and not yet taken by TLS, while channel_read() runs */
     size_t raw_left;
     struct link_store in, out;
-    struct link_peer *peer; /* of a dialled one; of an accepted one from STAGE_UP on */
+    struct link_store unsealed; /* said, and not yet in `out`: sealed together, by the next flush */
+    struct link_peer *peer;     /* of a dialled one; of an accepted one from STAGE_UP on */
     struct link_endpoint where;
     int64_t until; /* when it must be in STAGE_UP */
     int64_t heard, pinged;
@@ -94,6 +94,7 @@ struct links {
     int64_t listening_line;    /* when the log may say again that there is none */
     bool telling;              /* set while links_dispatch() or links_tick() runs */
     bool any_broken, any_over; /* set with a channel's, cleared by links_sweep() */
+    bool any_said; /* something is to be flushed: set with it, cleared by links_flush() */
     int64_t now;
     int64_t due;                   /* of what links_tick() has to do next */
     struct link_channel *channels; /* the newest first */
@@ -106,7 +107,7 @@ struct links {
     } refusals;
     struct tls_key *key; /* NULL: plain */
     struct link_peer peer[LINK_SLOTS];
-    uint8_t raw[RAW_ROOM], clear[CLEAR_ROOM], packet[LINK_HEAD + LINK_PACKET_MOST];
+    uint8_t raw[RAW_ROOM], clear[CLEAR_ROOM];
 };
 
 /* ---- links.c ---- */
@@ -132,8 +133,9 @@ struct link_channel *channel_open(struct links *links, int fd, struct link_peer 
 /* TCP is there: TLS begins, or the greeting. */
 void channel_begin(struct link_channel *channel);
 void channel_read(struct link_channel *channel);
+/* Sends as much as the kernel takes. */
 void channel_flush(struct link_channel *channel);
-/* False: it is broken. */
+/* With the next links_flush(). False: it is broken. */
 bool channel_write(struct link_channel *channel, const void *bytes, size_t length);
 /* Whatever is wrong with it, from wherever: it is ended by the next sweep. */
 void channel_break(struct link_channel *channel, const char *format, ...)

@@ -23,7 +23,7 @@ enum {
     KEY_LEAST = 32,
     KEY_MOST = 4096,
     SECRET_LENGTH = 32,
-    KEYS_LAST = 1 << 18 /* packets: far below what the ciphers bear */
+    KEYS_LAST = 1 << 18 /* records: far below what the ciphers bear */
 };
 
 /* With a fresh exchange in every handshake: who learns the key later cannot read what was said
@@ -43,7 +43,7 @@ struct tls_key {
 
 struct tls_session {
     gnutls_session_t session;
-    unsigned sealed; /* packets, with the present keys */
+    unsigned sealed; /* records, with the present keys */
 };
 
 /* What is wrong with who may read it or write it; NULL: nothing. */
@@ -277,7 +277,7 @@ bool tls_shake_hands(struct link_channel *channel, bool *done)
     return !channel->broken;
 }
 
-/* A record bears no more than 16 KB: a longer packet is several. */
+/* A record bears no more than 16 KB: what is longer is several. */
 bool tls_seal(struct link_channel *channel, const void *bytes, size_t length)
 {
     struct tls_session *tls = channel->tls;
@@ -287,8 +287,9 @@ bool tls_seal(struct link_channel *channel, const void *bytes, size_t length)
         if (sealed < 0 && is_broken_by(channel, sealed))
             return false;
         done += sealed > 0 ? (size_t)sealed : 0;
+        tls->sealed++;
     }
-    if (++tls->sealed < KEYS_LAST)
+    if (tls->sealed < KEYS_LAST)
         return true;
     tls->sealed = 0;
     const int error = gnutls_session_key_update(tls->session, 0);

@@ -25,7 +25,7 @@
 #include "common/clock.h"
 
 #define MS INT64_C(1000000)
-enum { STANDING_MOST = 1024, PAUSE_LEAST_MS = 50, PAUSE_MOST_MS = 800 };
+enum { STANDING_MOST = 1024, USED_MOST = 64, PAUSE_LEAST_MS = 50, PAUSE_MOST_MS = 800 };
 
 /* One taking back, from its beginning until it is done. */
 struct taking {
@@ -50,6 +50,10 @@ struct local {
     int file; /* of the space */
     int fd;   /* by which the space says that something may be decided: its own */
     struct spares spares;
+    /* Of takings back that are done: each keeps its name until local_tick(), so that the news goes
+     * out first. */
+    unsigned used_count;
+    ay_region *used[USED_MOST];
     int64_t woken_ns; /* CLOCK_MONOTONIC: when it was last called to go on */
     unsigned standing_count;
     struct taking *standing; /* in queues of the space */
@@ -117,6 +121,19 @@ static void try_later(struct local *local, struct taking *taking)
     *link = taking;
 }
 
+static void put_away(struct local *local)
+{
+    while (local->used_count > 0)
+        spares_give_back(&local->spares, local->used[--local->used_count]);
+}
+
+static void put_away_later(struct local *local, ay_region *region)
+{
+    if (local->used_count == USED_MOST)
+        put_away(local);
+    local->used[local->used_count++] = region;
+}
+
 /* It has been entered, or not: what ay_enter() would have returned. */
 static void decided(struct local *local, struct taking *taking, ay_region *region, int result)
 {
@@ -124,7 +141,7 @@ static void decided(struct local *local, struct taking *taking, ay_region *regio
         tell(local, withdraw(local, taking->resource, region, result == AY_AFTER_DEATH));
     else
         tell_trouble(local, taking, result, ay_message());
-    spares_give_back(&local->spares, region);
+    put_away_later(local, region);
     if (result >= 0)
         free(taking);
     else
@@ -152,6 +169,8 @@ static void begin(struct local *local, struct taking *taking)
 {
     ay_region *region;
     char why[SPARES_WHY];
+    if (local->spares.count == 0)
+        put_away(local);
     int result = spares_take(&local->spares, taking->name, &region, why);
     if (result < 0) {
         tell_trouble(local, taking, result, why);
@@ -199,6 +218,7 @@ bool local_dispatch(struct local *local)
 int64_t local_tick(struct local *local)
 {
     const int64_t now = local->woken_ns = clock_ns(CLOCK_MONOTONIC);
+    put_away(local);
     while (local->later && local->later->due <= now) {
         struct taking *taking = local->later;
         local->later = taking->next;
@@ -223,6 +243,14 @@ bool local_next(struct local *local, struct local_news *what)
 int local_fd(const struct local *local)
 {
     return local->fd;
+}
+
+bool local_call(struct local *local, void (*call)(void *), void *arg, char *trouble, size_t room)
+{
+    if (ay_on_decided(local->space, call, arg) == 0)
+        return true;
+    snprintf(trouble, room, "%s", ay_message());
+    return false;
 }
 
 bool local_try_take_back(struct local *local, unsigned resource, const char *name,

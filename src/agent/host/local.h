@@ -38,9 +38,12 @@ bool local_next(struct local *local, struct local_news *news);
 /* Readable when local_dispatch() is to be called, until it returns false. Each time that it returns
  * true there may be news. */
 int local_fd(const struct local *local);
+/* From now on another thread may call call(arg) instead, to the same end: a wake-up less. False:
+ * `trouble` says why not. */
+bool local_call(struct local *local, void (*call)(void *), void *arg, char *trouble, size_t room);
 bool local_dispatch(struct local *local);
-/* Tries again what could not be done; the nanoseconds after which it wants to be called again, at
- * the latest. */
+/* Puts away what was used, and tries again what could not be done; the nanoseconds after which it
+ * wants to be called again, at the latest. */
 int64_t local_tick(struct local *local);
 /* Takes back at once if nobody is inside; else false. */
 bool local_try_take_back(struct local *local, unsigned resource, const char *name,

@@ -3,6 +3,7 @@
 #ifndef AFTERYOU_AGENT_HOST_NODELIST_H
 #define AFTERYOU_AGENT_HOST_NODELIST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/host/transport.h"
@@ -13,7 +14,8 @@ struct node_entry {
     char address[NODE_ADDRESS_ROOM]; /* and in numbers; "": not known */
 };
 
-/* What Corosync says now; an address that it does not say stays as it was. */
-void nodelist_find(uint32_t node, struct node_entry *entry);
+/* What Corosync says now; an address that it does not say stays as it was. False: the name of a
+ * host that stands for the address is being looked up: it is to be called again. */
+bool nodelist_find(uint32_t node, struct node_entry *entry);
 
 #endif

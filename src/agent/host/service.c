@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "agent/host/control.h"
@@ -141,24 +142,73 @@ static void take_signal(struct service *service)
         service->ending = true;
 }
 
+/* ---- turns ---- */
+
+/* What was said goes out first. Returns until when nothing is to be done. */
+static int64_t finish_turn(struct service *service)
+{
+    if (service->links)
+        links_flush(service->links);
+    const int64_t sends = transport_tick(service->transport);
+    service_step(service, (struct agent_event){.kind = ON_TICK});
+    const int64_t tries = local_tick(service->local);
+    take_news(service); /* whatever happened may have begun to take something back */
+    const int64_t latest = control_tick(service->control);
+    const int64_t linked = service->links ? links_tick(service->links) : sends;
+    int64_t until = now() + (sends < tries ? sends : tries);
+    until = now() + linked < until ? now() + linked : until;
+    until = service->due < until ? service->due : until;
+    return latest < until ? latest : until;
+}
+
+static void wake_loop_by(struct service *service, int64_t until)
+{
+    const int64_t when = until > 0 ? until : 1; /* 0 would be never */
+    const struct itimerspec time = {
+        .it_value = {.tv_sec = when / 1000000000, .tv_nsec = when % 1000000000}};
+    if (until >= service->until)
+        return;
+    service->until = until;
+    timerfd_settime(service->timer, TFD_TIMER_ABSTIME, &time, NULL);
+}
+
+/* A thread of the library's has found that a taking back may be decided. It goes on itself: to wake
+ * the loop up first would take as long again as all the rest. */
+static void on_decided(void *arg)
+{
+    struct service *service = arg;
+    pthread_mutex_lock(&service->mutex);
+    if (!service->over) {
+        take_decided(service);
+        wake_loop_by(service, finish_turn(service));
+    }
+    pthread_mutex_unlock(&service->mutex);
+}
+
 /* ---- the loop ---- */
 
-static void wait_and_take(struct service *service, int64_t until)
+static void wait_and_take(struct service *service)
 {
-    enum { OWN = 4 };
+    enum { OWN = 5 };
     struct pollfd fds[OWN + TRANSPORT_FDS_MOST + CONTROL_FDS_MOST] = {
         {.fd = service->socket, .events = POLLIN},
         {.fd = local_fd(service->local), .events = POLLIN},
         {.fd = service->signals, .events = POLLIN},
         {.fd = service->links ? links_fd(service->links) : -1, .events = POLLIN},
+        {.fd = service->timer, .events = POLLIN},
     };
     const unsigned transports = transport_fds(service->transport, fds + OWN);
     const unsigned controls = control_fds(service->control, fds + OWN + transports);
-    const int64_t left = until - now();
+    const int64_t left = service->until - now();
     const struct timespec patience = {.tv_sec = left > 0 ? left / 1000000000 : 0,
                                       .tv_nsec = left > 0 ? left % 1000000000 : 0};
-    if (ppoll(fds, OWN + transports + controls, &patience, NULL) < 0)
+    pthread_mutex_unlock(&service->mutex);
+    const int ready = ppoll(fds, OWN + transports + controls, &patience, NULL);
+    pthread_mutex_lock(&service->mutex);
+    if (ready < 0)
         return;
+    if (fds[4].revents)
+        (void)!read(service->timer, &(uint64_t){0}, sizeof(uint64_t));
     for (unsigned at = 0; at < transports; at++)
         if (fds[OWN + at].revents) {
             transport_dispatch(service->transport); /* first: it may say that all is lost */
@@ -188,20 +238,14 @@ static void grow(struct service *service)
 static void loop(struct service *service)
 {
     while (!service->ending) {
-        const int64_t sends = transport_tick(service->transport);
-        service_step(service, (struct agent_event){.kind = ON_TICK});
+        int64_t until = finish_turn(service);
         grow(service);
         const int64_t looks = unused_tick(service);
-        const int64_t tries = local_tick(service->local);
-        take_news(service); /* whatever happened may have begun to take something back */
-        const int64_t latest = control_tick(service->control);
-        const int64_t linked = service->links ? links_tick(service->links) : sends;
-        int64_t until = now() + (sends < tries ? sends : tries);
-        until = now() + linked < until ? now() + linked : until;
-        until = looks < until - now() ? now() + looks : until;
+        if (service->links)
+            links_flush(service->links);
         until = service->due < until ? service->due : until;
-        until = latest < until ? latest : until;
-        wait_and_take(service, until);
+        service->until = looks < until - now() ? now() + looks : until;
+        wait_and_take(service);
     }
 }
 
@@ -220,6 +264,8 @@ static void go(struct service *service)
     }
     service_step(service, (struct agent_event){.kind = ON_FAREWELL});
     transport_tick(service->transport);
+    if (service->links)
+        links_flush(service->links);
     pages_state(&service->pages, AGENT_ENDED);
     journal_notify("STOPPING=1");
     service_say(service, LOG_INFORMATION, "ended", "");
@@ -334,7 +380,7 @@ static bool open_all(struct service *service, char *trouble, size_t room)
     if (service->socket < 0)
         return false;
     service->control = control_open(service, trouble, room);
-    return service->control != NULL;
+    return service->control && local_call(service->local, on_decided, service, trouble, room);
 }
 
 const char *service_options_trouble(const struct service_options *options)
@@ -362,16 +408,22 @@ int service_run(const struct service_options *options)
     service =
         (struct service){.options = options, .socket = -1, .pages.fd = -1, .exit_code = EXIT_OK};
     service.signals = open_signals();
-    if (service.signals < 0)
+    service.timer =
+        descriptor_above_standard(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    if (service.signals < 0 || service.timer < 0)
         return complain(strerror(errno));
+    pthread_mutex_init(&service.mutex, NULL);
     /* so that renewals are in time on a busy machine; without the right, as it is */
     setpriority(PRIO_PROCESS, 0, -10);
     if (!open_all(&service, trouble, sizeof trouble))
         return complain(trouble);
+    pthread_mutex_lock(&service.mutex);
     service_say(&service, LOG_INFORMATION, "started", "version=" AFTERYOU_VERSION);
     loop(&service);
     if (service.exit_code == EXIT_OK)
         go(&service);
+    service.over = true;
+    pthread_mutex_unlock(&service.mutex);
     unused_end(&service.unused);
     local_close(service.local);
     links_close(service.links);

@@ -69,6 +69,8 @@ static void stop(struct service *service, const char *why, size_t length)
 static void say(struct service *service, const struct agent_effect *effect)
 {
     struct wording wording;
+    if (wording_level(effect) == LOG_DEBUGGING && !service->options->verbose)
+        return; /* a hand-over has two of these */
     wording_of(&service->agent, effect, &wording);
     service_say(service, wording.level, wording.event, wording.details);
 }
@@ -85,6 +87,7 @@ static void carry_out(struct service *service, const struct agent_effect *effect
     case DO_PEER:
     case DO_FORGET_PEER:
     case DO_SEND_TO:
+    case DO_NUDGE:
         linking_do(service, effect);
         break;
     case DO_NAME:

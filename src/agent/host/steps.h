@@ -4,6 +4,8 @@
 #ifndef AFTERYOU_AGENT_HOST_STEPS_H
 #define AFTERYOU_AGENT_HOST_STEPS_H
 
+#include <pthread.h>
+
 #include "agent/core/agent.h"
 #include "agent/host/directory.h"
 #include "agent/host/journal.h"
@@ -26,6 +28,12 @@ struct service {
     struct unused unused;
     int64_t due; /* of the next ON_TICK: set by DO_WAKE */
     int socket, signals;
+    /* Who does anything with all this has it: the loop, but while it waits; and who is told that a
+     * region is decided. */
+    pthread_mutex_t mutex;
+    int64_t until; /* the loop waits so long at most */
+    int timer;     /* wakes the loop sooner, if another thread has found reason to */
+    bool over;     /* set when the loop has ended, never cleared: others do nothing any more */
     bool ending;   /* set by a signal or DO_STOP, never cleared */
     int exit_code; /* not 0: set by DO_STOP */
 };

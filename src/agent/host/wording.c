@@ -86,6 +86,11 @@ static void put_text(struct wording *wording, const char *key, const char *text)
              length ? " " : "", key, text);
 }
 
+enum log_level wording_level(const struct agent_effect *effect)
+{
+    return lines[effect->say.line].level;
+}
+
 void wording_of(const struct agent *agent, const struct agent_effect *effect,
                 struct wording *wording)
 {

@@ -16,6 +16,7 @@ struct wording {
 };
 
 /* Of DO_SAY. */
+enum log_level wording_level(const struct agent_effect *effect);
 void wording_of(const struct agent *agent, const struct agent_effect *effect,
                 struct wording *wording);
 /* For the log: no quote, no control. */

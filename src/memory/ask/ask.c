@@ -405,6 +405,20 @@ int ay_fd(ay_space *space)
     return fd;
 }
 
+int ay_on_decided(ay_space *space, void (*call)(void *), void *arg)
+{
+    AY__UNCANCELLED;
+    struct asks *asks;
+    const int error = ay__asks_find(space, &asks);
+    if (error)
+        return error;
+    pthread_mutex_lock(&ay__asks_mutex);
+    asks->call = call;
+    asks->call_arg = arg;
+    pthread_mutex_unlock(&ay__asks_mutex);
+    return 0;
+}
+
 /* ---- the end ---- */
 
 void ay__ask_close(ay_region *region)

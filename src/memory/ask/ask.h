@@ -18,7 +18,8 @@
  *   A1  An ask that is neither stirred nor being gone on with is linked to every word it sleeps on.
  *   A2  A word that asks are linked to is slept on by a helper; or it is told, because this process
  *       alone changes it (see words.c).
- *   A3  While an ask is stirred, the descriptor is readable, or somebody is in ay_decided().
+ *   A3  While an ask is stirred, the descriptor is readable, or somebody is in ay_decided(), or a
+ *       helper is about to call whom the program has named (ay_on_decided).
  * So no wake-up is lost: the words are compared with what the passage saw after they are linked, by
  * the kernel or by who links them.
  *
@@ -96,8 +97,13 @@ struct asks {
     unsigned stirred;
     int fd;                          /* an eventfd; -1: nobody has asked for it */
     struct descriptor_identity file; /* what it was opened as */
-    bool told;        /* the descriptor is readable. Set with a write to it, cleared with a read */
-    bool ending;      /* helpers are to end. Set when the space is closed */
+    bool told;   /* the descriptor is readable. Set with a write to it, cleared with a read */
+    bool ending; /* helpers are to end. Set when the space is closed */
+    /* what helpers call instead of writing to the descriptor; NULL: nothing (ay_on_decided) */
+    void (*call)(void *arg);
+    void *call_arg;
+    bool helping; /* by a helper, which has the mutex: set and cleared by it */
+    bool calls;   /* it is to call. Set by ay__asks_say() while `helping`, cleared by the helper */
     int64_t earliest; /* no ask is due, or to be looked at, before */
     struct helper *helpers;
     unsigned telling;             /* regions that are to be told: wanted.c */

@@ -126,6 +126,38 @@ static unsigned collect(const struct helper *helper, struct ay__waitv *words)
 
 /* The word by which it was woken first: somebody waits for it. It may have been woken without a
  * change, to have the ask look again. */
+static void look(struct helper *helper, const void *woken_by, struct deaths *deaths)
+{
+    struct asks *asks = helper->asks;
+    deaths->count = 0;
+    asks->helping = true;
+    const struct ask_word *watched = woken_by ? ay__ask_word_find(asks, woken_by) : NULL;
+    if (watched && watched->helper == helper)
+        note_changed(helper, watched->slot, deaths);
+    look_at_words(helper, deaths);
+    if (!helper->next) {
+        ay__bell_hear(asks);
+        look_at_time(asks);
+    }
+    asks->helping = false;
+}
+
+/* Without the mutex: those who sleep on a life that has ended, and whom the program has named. */
+static void tell_others(struct asks *asks, const struct deaths *deaths)
+{
+    void (*const call)(void *) = asks->calls ? asks->call : NULL;
+    void *const argument = asks->call_arg;
+    asks->calls = false;
+    if (deaths->count == 0 && !call)
+        return;
+    pthread_mutex_unlock(&ay__asks_mutex);
+    for (unsigned which = 0; which < deaths->count; which++)
+        ay__futex_wake(deaths->address[which]);
+    if (call)
+        call(argument);
+    pthread_mutex_lock(&ay__asks_mutex);
+}
+
 static void *help(void *argument)
 {
     struct helper *helper = argument;
@@ -139,24 +171,8 @@ static void *help(void *argument)
         pthread_mutex_unlock(&ay__asks_mutex);
         const int woken = ay__futex_sleep(words, count, DEAF_NS, until);
         pthread_mutex_lock(&ay__asks_mutex);
-        deaths.count = 0;
-        if (woken > 0) {
-            const struct ask_word *watched =
-                ay__ask_word_find(asks, (const void *)(uintptr_t)words[woken].address);
-            if (watched && watched->helper == helper)
-                note_changed(helper, watched->slot, &deaths);
-        }
-        look_at_words(helper, &deaths);
-        if (!helper->next) {
-            ay__bell_hear(asks);
-            look_at_time(asks);
-        }
-        if (deaths.count == 0)
-            continue;
-        pthread_mutex_unlock(&ay__asks_mutex);
-        for (unsigned which = 0; which < deaths.count; which++)
-            ay__futex_wake(deaths.address[which]);
-        pthread_mutex_lock(&ay__asks_mutex);
+        look(helper, woken > 0 ? (const void *)(uintptr_t)words[woken].address : NULL, &deaths);
+        tell_others(asks, &deaths);
     }
     pthread_mutex_unlock(&ay__asks_mutex);
     return NULL;

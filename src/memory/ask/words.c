@@ -93,6 +93,10 @@ void ay__asks_tell_again(struct asks *asks)
 
 void ay__asks_say(struct asks *asks)
 {
+    if (asks->call && asks->helping) {
+        asks->calls = true;
+        return;
+    }
     if (asks->told)
         return;
     asks->told = true;
