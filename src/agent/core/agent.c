@@ -162,7 +162,6 @@ static void tick(struct agent *agent)
         holdings_tick(agent);
         deaths_tick(agent);
         peers_tick(agent);
-        due = earlier(due, agent->owed_next);
     } else if (agent->phase != PHASE_OFF) {
         joining_tick(agent);
     }
@@ -237,6 +236,13 @@ static bool knows_itself(const struct agent *agent)
            agent->member[agent->self].node == agent->node;
 }
 
+static int64_t next_due(const struct agent *agent)
+{
+    if (!agent_is_member(agent))
+        return agent->due;
+    return earlier(agent->due, earlier(agent->owed_next, peers_due(agent)));
+}
+
 void agent_step(struct agent *agent, const struct agent_event *event, struct agent_effects *effects)
 {
     assert_required(event->now >= agent->now && event->resource < agent->entries);
@@ -252,6 +258,9 @@ void agent_step(struct agent *agent, const struct agent_event *event, struct age
         group_restart(agent, CUT_OVERWHELMED);
     assert_invariant(A1, !agent_is_member(agent) || knows_itself(agent));
     flush(agent);
-    if (event->kind == ON_TICK)
-        effect_add(agent, DO_WAKE)->due = earlier(agent->due, peers_due(agent));
+    const int64_t due = next_due(agent);
+    if (event->kind == ON_TICK || due < agent->wakes) {
+        effect_add(agent, DO_WAKE)->due = due;
+        agent->wakes = due;
+    }
 }

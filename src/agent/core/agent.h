@@ -175,7 +175,7 @@ enum agent_effect_kind {
     DO_ANSWER,    /* what a machine says to a query */
     DO_STOP,      /* it cannot be one of them; `text` says why, in the others' words */
     DO_SAY,       /* a line of the log */
-    DO_WAKE       /* ON_TICK is due */
+    DO_WAKE       /* ON_TICK is due: instead of when it was before */
 };
 
 /* Lines of the log: the host words them. What each tells besides: */

@@ -52,6 +52,7 @@ void peers_add(struct agent *agent, uint32_t slot)
     if (!agent_is_apart(agent) || slot == agent->self || !member_is_alive(member))
         return;
     assert_invariant(A7, !peer->used);
+    agent->linked |= slot_bit(slot);
     *peer = (struct linked){.used = true,
                             .incarnation = member->incarnation,
                             .link.without = links_without(agent),
@@ -75,6 +76,7 @@ void peers_remove(struct agent *agent, uint32_t slot)
     if (!peer->used)
         return;
     peer->used = false;
+    agent->linked &= ~slot_bit(slot);
     struct agent_effect *effect = effect_add(agent, DO_FORGET_PEER);
     effect->peer.slot = slot;
     effect->peer.incarnation = peer->incarnation;
@@ -209,10 +211,9 @@ static bool owes(const struct linked *peer)
 void peers_send(struct agent *agent)
 {
     agent->direct.length = 0;
-    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+    for (uint64_t left = agent->linked; left; left &= left - 1) {
+        const uint32_t slot = (uint32_t)__builtin_ctzll(left);
         struct linked *peer = &agent->peer[slot];
-        if (!peer->used)
-            continue;
         if (owes(peer) && peer->answer_due == 0)
             peer->answer_due = agent->now + (int64_t)ANSWER_MS * MS;
         send_directly(agent, slot);
@@ -234,9 +235,10 @@ static int64_t patience(const struct linked *peer)
 
 void peers_tick(struct agent *agent)
 {
-    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+    for (uint64_t left = agent->linked; left; left &= left - 1) {
+        const uint32_t slot = (uint32_t)__builtin_ctzll(left);
         struct linked *peer = &agent->peer[slot];
-        if (!peer->used || !waits_for_answer(peer) || agent->now - peer->since < patience(peer))
+        if (!waits_for_answer(peer) || agent->now - peer->since < patience(peer))
             continue;
         peer->suspect = peer->nudged;
         if (!peer->nudged) {
@@ -258,10 +260,8 @@ static bool has_more_to_send(const struct link *link)
 int64_t peers_due(const struct agent *agent)
 {
     int64_t due = INT64_MAX;
-    for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        const struct linked *peer = &agent->peer[slot];
-        if (!peer->used)
-            continue;
+    for (uint64_t left = agent->linked; left; left &= left - 1) {
+        const struct linked *peer = &agent->peer[__builtin_ctzll(left)];
         if (has_more_to_send(&peer->link))
             return agent->now;
         const int64_t doubt = waits_for_answer(peer) ? peer->since + patience(peer) : INT64_MAX;

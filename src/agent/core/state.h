@@ -223,7 +223,8 @@ struct agent {
     uint64_t minute;
     struct agent_effects *effects;
     struct parcel out; /* what is to be said at its end */
-    int64_t due;       /* of the next ON_TICK */
+    int64_t due;       /* of the next ON_TICK, but for what peers wait for */
+    int64_t wakes;     /* as the host was told: set with DO_WAKE */
 
     /* of the process */
     uint64_t incarnations;   /* how many there have been */
@@ -280,6 +281,7 @@ struct agent {
     bool has_news;
     struct member member[SLOTS];
     struct linked peer[SLOTS]; /* over links: of each other member that is alive */
+    uint64_t linked;           /* slots: those peers that are used */
     uint32_t former[SLOTS];    /* nodes of the members of the group that I was last a member of */
     uint32_t group_count;
     uint64_t query[QUERIES_MOST]; /* DO_DESCRIBE is out for them */

@@ -25,12 +25,18 @@
 #include "common/clock.h"
 
 #define MS INT64_C(1000000)
-enum { STANDING_MOST = 1024, USED_MOST = 64, PAUSE_LEAST_MS = 50, PAUSE_MOST_MS = 800 };
+enum {
+    STANDING_MOST = 1024,
+    USED_MOST = 64,
+    PAUSE_LEAST_MS = 50,
+    PAUSE_MOST_MS = 800,
+    BUSY_MS = 1 /* after so long it is worth while to tell that somebody is inside */
+};
 
 /* One taking back, from its beginning until it is done. */
 struct taking {
     struct taking *next;
-    ay_region *region; /* asked for; NULL: it is to be tried again, */
+    ay_region *region; /* asked for, since `due`; NULL: it is to be tried again, */
     int64_t due;       /* not before, by CLOCK_MONOTONIC, */
     int64_t pause;     /* and so long after the last time */
     unsigned resource;
@@ -56,7 +62,8 @@ struct local {
     ay_region *used[USED_MOST];
     int64_t woken_ns; /* CLOCK_MONOTONIC: when it was last called to go on */
     unsigned standing_count;
-    struct taking *standing; /* in queues of the space */
+    struct taking *standing; /* in queues of the space, the latest first */
+    int64_t busy_due;        /* one of them is to be told as busy then; INT64_MAX: none */
     struct taking *later;    /* by when they are due */
     struct news *news, **news_end;
 };
@@ -151,9 +158,9 @@ static void decided(struct local *local, struct taking *taking, ay_region *regio
 /* Somebody is inside, or before it. */
 static void stand(struct local *local, struct taking *taking, ay_region *region)
 {
-    tell_busy(local, taking);
     spares_fill(&local->spares);
     if (local->standing_count == STANDING_MOST || local->spares.count == 0) {
+        tell_busy(local, taking);
         ay_withdraw(region);
         spares_give_back(&local->spares, region);
         try_later(local, taking);
@@ -161,8 +168,26 @@ static void stand(struct local *local, struct taking *taking, ay_region *region)
     }
     local->standing_count++;
     taking->region = region;
+    taking->due = local->woken_ns;
+    if (!taking->told_busy && taking->due + BUSY_MS * MS < local->busy_due)
+        local->busy_due = taking->due + BUSY_MS * MS;
     taking->next = local->standing;
     local->standing = taking;
+}
+
+/* Most who are inside leave sooner. */
+static void tell_of_busy_ones(struct local *local, int64_t now)
+{
+    if (now < local->busy_due)
+        return;
+    local->busy_due = INT64_MAX;
+    for (struct taking *taking = local->standing; taking; taking = taking->next) {
+        const int64_t due = taking->due + BUSY_MS * MS;
+        if (due <= now)
+            tell_busy(local, taking);
+        else if (due < local->busy_due)
+            local->busy_due = due;
+    }
 }
 
 static void begin(struct local *local, struct taking *taking)
@@ -224,7 +249,10 @@ int64_t local_tick(struct local *local)
         local->later = taking->next;
         begin(local, taking);
     }
-    return local->later ? local->later->due - now : INT64_MAX;
+    tell_of_busy_ones(local, now);
+    const int64_t due =
+        local->later && local->later->due < local->busy_due ? local->later->due : local->busy_due;
+    return due < INT64_MAX ? due - now : INT64_MAX;
 }
 
 bool local_next(struct local *local, struct local_news *what)
@@ -302,6 +330,7 @@ struct local *local_open(const struct directory *directory, struct pages *pages,
     local->pages = pages;
     local->file = -1;
     local->news_end = &local->news;
+    local->busy_due = INT64_MAX;
     if (!open_space(local, directory, trouble, room)) {
         local_close(local);
         return NULL;

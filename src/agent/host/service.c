@@ -150,7 +150,8 @@ static int64_t finish_turn(struct service *service)
     if (service->links)
         links_flush(service->links);
     const int64_t sends = transport_tick(service->transport);
-    service_step(service, (struct agent_event){.kind = ON_TICK});
+    if (service->due <= now())
+        service_step(service, (struct agent_event){.kind = ON_TICK});
     const int64_t tries = local_tick(service->local);
     take_news(service); /* whatever happened may have begun to take something back */
     const int64_t latest = control_tick(service->control);

@@ -153,6 +153,14 @@ static void describe(struct service *service)
                                                .described = {.text = text, .length = length}});
 }
 
+/* What a hand-over is made of changes nothing that has a time, but for what DO_WAKE says. */
+static bool needs_tick(const struct service *service, enum agent_event_kind kind)
+{
+    const bool is_of_passages =
+        kind == ON_PACKET || kind == ON_DEMAND || kind == ON_BUSY || kind == ON_TAKEN_BACK;
+    return kind != ON_TICK && (!is_of_passages || !agent_is_member(&service->agent));
+}
+
 void service_step(struct service *service, struct agent_event event)
 {
     bool is_asked = false;
@@ -163,6 +171,8 @@ void service_step(struct service *service, struct agent_event event)
         carry_out(service, &service->effects.effect[at]);
         is_asked |= service->effects.effect[at].kind == DO_DESCRIBE;
     }
+    if (needs_tick(service, event.kind))
+        service->due = 0;
     if (is_asked)
         describe(service);
 }

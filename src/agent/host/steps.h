@@ -26,7 +26,7 @@ struct service {
     struct control *control;
     struct view_file view_file;
     struct unused unused;
-    int64_t due; /* of the next ON_TICK: set by DO_WAKE */
+    int64_t due; /* of the next ON_TICK: set by DO_WAKE; 0: at the end of this turn */
     int socket, signals;
     /* Who does anything with all this has it: the loop, but while it waits; and who is told that a
      * region is decided. */

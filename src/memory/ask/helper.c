@@ -3,7 +3,7 @@
  * at once, and stir those asks whose word has changed. The first also has the time, and hears the
  * bell of the process.
  *
- * A word that is added rings a helper's bell: it wakes up, and sleeps on it too. The kernel
+ * Words that are added ring a helper's bell: it wakes up, and sleeps on them too. The kernel
  * compares each word with what was seen before it lets the helper sleep, so it does not matter
  * what happens meanwhile. One that is taken away stays in the sleep that is under way, and is not
  * looked at when that ends.
@@ -30,6 +30,7 @@ struct helper {
     struct asks *asks;
     pthread_t thread;
     _Atomic uint32_t bell; /* rung when it has to begin its sleep anew */
+    bool added; /* words that it does not sleep on yet: set with them, cleared when it is rung */
     unsigned count;
     struct ask_word *word[HELPER_WORDS];
 };
@@ -215,8 +216,17 @@ int ay__helper_add(struct asks *asks, struct ask_word *watched)
     watched->helper = helper;
     watched->slot = helper->count;
     helper->word[helper->count++] = watched;
-    ring(helper);
+    helper->added = true;
     return 0;
+}
+
+void ay__helpers_ring(struct asks *asks)
+{
+    for (struct helper *helper = asks->helpers; helper; helper = helper->next)
+        if (helper->added) {
+            helper->added = false;
+            ring(helper);
+        }
 }
 
 void ay__helper_remove(struct ask_word *watched)

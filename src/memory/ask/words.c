@@ -169,6 +169,7 @@ int ay__ask_link(struct ask *ask)
         error = link_one(asks, &ask->links[which]);
     for (unsigned which = 0; which < ask->count && !error && !ask->stirred; which++)
         differs |= ask_word_differs(ask->links[which].word);
+    ay__helpers_ring(asks);
     ask->linked = !error && !ask->stirred;
     if (!ask->linked)
         ay__ask_unlink(ask);
