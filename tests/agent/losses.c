@@ -303,9 +303,30 @@ static void test_views_of_one_alone(void **state)
     end();
 }
 
+/* What is said over a link, and not acknowledged, is followed by something else, once, before it
+ * goes by the ledger. */
+static void test_a_link_that_carries_nothing(void **state)
+{
+    (void)state;
+    begin(2);
+    assert_true(!world.links || world_until(&world, world_all_linked, SECONDS(5)));
+    world_block(&world, 0, 1, true);
+    world_block(&world, 1, 0, true);
+    for (unsigned machine = 0; machine < 2; machine++) {
+        assert_true(enters(machine, PERMISSION_EXCLUSIVE));
+        world_leave(&world, machine);
+    }
+    const unsigned nudges = world.machine[0].nudges + world.machine[1].nudges;
+    assert_int_equal(nudges > 0, world.links);
+    world_run(&world, SECONDS(1));
+    assert_int_equal(world.machine[0].nudges + world.machine[1].nudges, nudges);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_link_that_carries_nothing),
         cmocka_unit_test(test_back_before_those_inside_have_stopped),
         cmocka_unit_test(test_gone_when_those_inside_have_stopped),
         cmocka_unit_test(test_told_of_a_death_in_a_new_group),
