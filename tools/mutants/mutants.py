@@ -66,7 +66,7 @@ class Cache:
     def __init__(self, folder):
         folder.mkdir(parents=True, exist_ok=True)
         self.path, self.kept, self.hints, self.lock = folder / "verdicts", {}, {}, threading.Lock()
-        self.checker = judge.checker_hash()
+        self.checkers = {kind: judge.checker_hash(kind) for kind in judge.KINDS}
         self.measured, self.meanings = {}, {}
         if self.path.exists():
             for line in self.path.read_text().splitlines():
@@ -74,16 +74,16 @@ class Cache:
 
     def take(self, entry):
         if "measured" in entry:
-            if entry["checker"] == self.checker:
+            if entry["checker"] in self.checkers.values():
                 self.measured[entry["measured"]] = entry["cost"]
             return
-        if entry["checker"] == self.checker:
+        if entry["checker"] in self.checkers.values():
             self.kept[entry["mutant"]] = entry
         if entry["row"]:
             self.hints[entry["mutant"]] = entry["row"]
 
-    def write(self, entry):
-        entry["checker"] = self.checker
+    def write(self, file, entry):
+        entry["checker"] = self.checkers[judge.kind_of(file)]
         with self.lock, self.path.open("a") as out:
             self.take(entry)
             out.write(json.dumps(entry) + "\n")
@@ -108,7 +108,7 @@ class Judgement:
                 known = set(self.cache.measured)
                 self.called = judge.Judge(self.file, self.words.build.resolve(), self.compiler, self.cache.measured, self.words.slow)
                 for row in sorted(set(self.cache.measured) - known):
-                    self.cache.write({"measured": row, "cost": self.cache.measured[row]})
+                    self.cache.write(self.file, {"measured": row, "cost": self.cache.measured[row]})
             return self.called
 
     def rows(self):
@@ -130,8 +130,8 @@ class Judgement:
         if not in_time:
             return None
         new = self.judge().judge(mutant, self.cache.hints.get(key, ""), survived)
-        self.cache.write({"mutant": key, "survived": sorted(self.rows() | set(survived)) if new.what == judge.SURVIVES else [],
-                          **new._asdict()})
+        self.cache.write(self.file, {"mutant": key, **new._asdict(),
+                                     "survived": sorted(self.rows() | set(survived)) if new.what == judge.SURVIVES else []})
         return new
 
 

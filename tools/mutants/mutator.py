@@ -40,7 +40,7 @@ COMPARED = {"<": ("<=", ">"), "<=": ("<",), ">": (">=", "<"), ">=": (">",), "=="
 # What ends a clause on its own level, besides brackets and commas.
 BETWEEN = {",", ";", "?", ":", "=", "|=", "&=", "+=", "-=", "return"}
 # A rule that the checker may leave out, and nobody else: false in all that ships.
-RULE = r"(?:rules\.without|without)\.\w+|rules\.(?!precedence\b|padding\b|without\b)\w+|(?:my\.node|my|how)->without & \w+"
+RULE = r"(?:rules\.without|without)\.\w+|rules\.(?!precedence\b|padding\b|without\b)\w+|(?:my\.node|my|how|link)->without & \w+"
 IS_RULE, IS_NO_RULE = re.compile(RULE), re.compile(rf"!(?:{RULE})|!\((?:{RULE})\)")
 TYPES = {"const", "static", "unsigned", "int", "bool", "word", "struct", "enum", "size_t", "uint64_t", "uint32_t", "uint8_t", "clock_position",
          "place_number", "place_set"}

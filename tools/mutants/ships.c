@@ -5,11 +5,22 @@
  * SHIPS_… defined for one protocol; nothing runs. */
 #include "protocols/language/registers.h"
 
+/* Of an assertion the condition counts, not on which line it stands. */
+#undef ASSERT
+#define ASSERT(name, condition)                                                                    \
+    do {                                                                                           \
+        if (__builtin_expect(!(condition), 0))                                                     \
+            registers_broken(at, #name, #condition, "", 0);                                        \
+    } while (0)
+
 #define STEADY __attribute__((const)) /* says the same throughout a passage */
 
 STEADY unsigned registers_self(const struct registers *at);
 STEADY unsigned registers_places(const struct registers *at);
 STEADY unsigned registers_mode(const struct registers *at);
+STEADY unsigned registers_strongest(const struct registers *at);
+STEADY bool registers_excludes(const struct registers *at, unsigned mode, unsigned other);
+STEADY bool registers_admits(const struct registers *at);
 STEADY unsigned registers_slots(const struct registers *at);
 STEADY unsigned registers_overtake(const struct registers *at);
 STEADY bool registers_conditional(const struct registers *at);
@@ -44,6 +55,7 @@ void registers_broken(const struct registers *at, const char *invariant, const c
 uint64_t registers_missed(const struct registers *at);
 bool registers_none_above(const struct registers *at, word limit);
 bool registers_none_with(const struct registers *at, word mask);
+bool registers_none_to_wake(struct registers *at, word mask, word asleep);
 word registers_draw(const struct registers *at, word largest, unsigned bits);
 
 #define PASSAGE(protocol, name, call)                                                              \
@@ -108,9 +120,29 @@ REMEMBERED(leave, forks_leave(my, at))
 
 #ifdef SHIPS_COURTESY
 #include "protocols/registers/courtesy/courtesy.h"
-PASSAGES(courtesy)
-PASSAGE(courtesy, hold, courtesy_hold(my, at))
-PASSAGE(courtesy, give_back, courtesy_give_back(my, at))
+/* Nothing is known of the struct but what the engine sets before it enters, or upgrades: see
+ * memory/courtesy/hooks.c. */
+#define UNSET(name, set, call)                                                                     \
+    enum passage_result ships_##name(struct registers *at, unsigned any, bool *refused)            \
+    {                                                                                              \
+        struct courtesy_passage passage, *my = &passage;                                           \
+        __asm__ volatile("" : "=m"(passage));                                                      \
+        set;                                                                                       \
+        const enum passage_result result = call;                                                   \
+        *refused = any && my->conversion.refused;                                                  \
+        return result;                                                                             \
+    }
+UNSET(enter,
+      (watch_clear(&my->watch), my->slots.again = 0, my->scan = (struct courtesy_scan){0},
+       my->claim.again = 0, my->again.inside = 0),
+      courtesy_enter(my, at))
+UNSET(leave, (void)0, courtesy_leave(my, at))
+UNSET(hold, (void)0, courtesy_hold(my, at))
+UNSET(give_back, (void)0, courtesy_give_back(my, at))
+UNSET(downgrade, (void)0, courtesy_downgrade(my, at, any))
+UNSET(upgrade, (watch_clear(&my->watch), my->conversion = (struct courtesy_conversion){0}),
+      courtesy_upgrade(my, at, any, (struct courtesy_without){0}))
+UNSET(keep_mode, (void)0, courtesy_keep_mode(my, at))
 DEAD(courtesy_dead)
 bool ships_is_half_used(word w)
 {

@@ -11,8 +11,12 @@
  * direction: so it may be open at one end only, or carry one way only. What must happen: the ledger
  * delivers, and who has waited long enough for an acknowledgement doubts.
  *
+ * A new connection may take the place of another of which the end has not heard that it is down.
+ *
  * Judged: each end takes the other's messages in order, each once; and whatever was said is taken
- * in the end, and its sender knows.
+ * in the end, and its sender knows. Besides: K2 on every new connection, and K4; nothing is to be
+ * sent where there is no connection, nor what was acknowledged; an acknowledgement is not
+ * acknowledged; who doubts sends something; and all can be taken without the ledger.
  */
 #include "check/messages/link_model.h"
 
@@ -96,10 +100,13 @@ static enum status link_status(const struct system *system, const unsigned char 
     return is_done(&state, process) ? STATUS_IDLE : STATUS_QUEUED;
 }
 
-static const char *const goals[] = {
-    "end 0 has said all, and all is taken", "end 1 has said all, and all is taken",
-    "a connection is open at one end only", "two connections are open at once",
-    "a message is on its way twice"};
+static const char *const goals[] = {"end 0 has said all, and all is taken",
+                                    "end 1 has said all, and all is taken",
+                                    "a connection is open at one end only",
+                                    "two connections are open at once",
+                                    "a message is on its way twice",
+                                    "what end 0 said is taken, and it knows, without the ledger",
+                                    "what end 1 said is taken, and it knows, without the ledger"};
 
 static bool is_twice(const struct link_bytes *state, unsigned from)
 {
@@ -121,8 +128,11 @@ static uint64_t link_reaches(const struct system *system, const unsigned char *b
     unsigned open = 0;
     memcpy(&state, bytes, sizeof state);
     for (unsigned end = 0; end < ENDS; end++)
-        if (is_done(&state, end) && !state.end[end].says_left)
+        if (is_done(&state, end) && !state.end[end].says_left) {
             reached |= UINT64_C(1) << end;
+            if (!state.end[end].detour)
+                reached |= UINT64_C(1) << (5 + end);
+        }
     for (unsigned slot = 0; slot < SLOTS; slot++) {
         const struct connection_bytes *connection = &state.connection[slot];
         open += connection->open[0] || connection->open[1];
@@ -160,7 +170,7 @@ static void link_narrate(const struct system *system, unsigned char *bytes, stru
 
 static uint64_t promised_goals(const struct link_options *options)
 {
-    enum { ALL_SAID = 3, ONE_MADE = 1 << 2 | 1 << 4, TWO_MADE = 1 << 3 };
+    enum { ALL_SAID = 3, ONE_MADE = 1 << 2 | 1 << 4 | 3 << 5, TWO_MADE = 1 << 3 };
     return ALL_SAID | (options->connections > 0 ? ONE_MADE : 0) |
            (options->connections > 1 ? TWO_MADE : 0);
 }

@@ -65,34 +65,52 @@ static uint8_t take_first(uint8_t *list, uint8_t *count)
 }
 
 /* The end reads it no longer: what it has not read is lost. */
-static void close_at(struct link_doing *doing, unsigned slot)
+static void stop_reading(struct link_doing *doing, unsigned slot)
 {
     struct connection_bytes *connection = &doing->state->connection[slot];
-    struct end_bytes *end = &doing->state->end[doing->self];
     const unsigned peer = 1 - doing->self;
     connection->open[doing->self] = 0;
     connection->count[peer] = 0;
     memset(connection->packet[peer], 0, sizeof connection->packet[peer]);
+    if (!connection->open[0] && !connection->open[1] && connection->accepted)
+        memset(connection, 0, sizeof *connection);
+}
+
+static void close_at(struct link_doing *doing, unsigned slot)
+{
+    struct end_bytes *end = &doing->state->end[doing->self];
+    stop_reading(doing, slot);
     if (end->present == slot) {
         struct link link = read_end(doing->model, end);
         link_down(&link);
         write_end(end, &link);
         end->present = NONE;
     }
-    if (!connection->open[0] && !connection->open[1] && connection->accepted)
-        memset(connection, 0, sizeof *connection);
 }
 
+/* K2: all that is not acknowledged goes over it, or, if there is nothing, how much was taken. */
+static void judge_begun(struct link_doing *doing, struct link link)
+{
+    const uint64_t heard = link.acknowledged;
+    struct link_packet packet = {0};
+    if (doing->model->options.variant->without & LINK_WITHOUT_RESENDING)
+        return;
+    const bool sends = link_next(&link, LINK_DIRECTLY, &packet);
+    if (heard < link.said ? packet.number != heard + 1 : sends != (link.taken > 0))
+        doing->complaint = "delivery: a new connection does not begin with what was not heard";
+}
+
+/* In place of any other, of which it need not have heard that it is down. */
 static void open_at(struct link_doing *doing)
 {
     struct end_bytes *end = &doing->state->end[doing->self];
-    struct link link = read_end(doing->model, end);
     for (unsigned slot = 0; slot < SLOTS; slot++)
         if (slot != doing->slot && doing->state->connection[slot].open[doing->self])
-            close_at(doing, slot);
-    link = read_end(doing->model, end);
+            stop_reading(doing, slot);
+    struct link link = read_end(doing->model, end);
     link_up(&link);
     write_end(end, &link);
+    judge_begun(doing, link);
     end->present = (uint8_t)doing->slot;
     doing->state->connection[doing->slot].open[doing->self] = 1;
 }
@@ -107,13 +125,25 @@ static void dial(struct link_doing *doing)
     open_at(doing);
 }
 
+/* link_next(); what is acknowledged is kept no longer. */
+static bool next_packet(struct link_doing *doing, struct link *link, enum link_way way,
+                        struct link_packet *packet)
+{
+    const uint64_t acknowledged = link->acknowledged;
+    if (!link_next(link, way, packet))
+        return false;
+    if (packet->number && packet->number <= acknowledged)
+        doing->complaint = "delivery: what was acknowledged is to be sent again";
+    return true;
+}
+
 static void send(struct link_doing *doing)
 {
     struct end_bytes *end = &doing->state->end[doing->self];
     struct connection_bytes *connection = &doing->state->connection[doing->slot];
     struct link link = read_end(doing->model, end);
     struct link_packet packet = {0};
-    link_next(&link, LINK_DIRECTLY, &packet);
+    next_packet(doing, &link, LINK_DIRECTLY, &packet);
     write_end(end, &link);
     tell(doing, "sends %u, having taken %u, over connection %u", (unsigned)packet.number,
          (unsigned)packet.taken, doing->slot);
@@ -130,7 +160,7 @@ static void send_by_ledger(struct link_doing *doing)
     struct link link = read_end(doing->model, end);
     struct link_packet packet;
     uint8_t *count = &doing->state->ledger.count[doing->self];
-    while (link_next(&link, LINK_BY_LEDGER, &packet)) {
+    while (next_packet(doing, &link, LINK_BY_LEDGER, &packet)) {
         tell(doing, "; sends %u, having taken %u, through the ledger", (unsigned)packet.number,
              (unsigned)packet.taken);
         doing->full |= *count == LEDGER_ROOM;
@@ -152,7 +182,13 @@ static void receive(struct link_doing *doing, enum link_way way, struct link_pac
         tell(doing, "through the ledger");
     if (!link_makes_sense(&link, packet))
         doing->complaint = "delivery: more is acknowledged than was said";
-    if (link_receive(&link, way, packet)) {
+    const bool owed = link.owes[way], taken = link_receive(&link, way, packet);
+    if (packet.number == 0 && link.owes[way] && !owed)
+        doing->complaint = "delivery: an acknowledgement is acknowledged";
+    if (packet.number && (way == LINK_BY_LEDGER || link.up) && !link.owes[way] &&
+        !(link.without & LINK_WITHOUT_ANSWER))
+        doing->complaint = "delivery: a message is not acknowledged by the way it came"; /* K4 */
+    if (taken) {
         tell(doing, ", and takes it");
         if (packet.number <= end->got)
             doing->complaint = "delivery: a message is taken twice";
@@ -161,6 +197,20 @@ static void receive(struct link_doing *doing, enum link_way way, struct link_pac
         end->got = (uint8_t)packet.number;
     }
     write_end(end, &link);
+}
+
+static void judge_doubt(struct link_doing *doing, struct link link)
+{
+    struct link_packet packet;
+    if (!link_next(&link, LINK_BY_LEDGER, &packet) || packet.number == 0)
+        doing->complaint = "delivery: a doubt sends nothing";
+}
+
+static bool has_to_send(const struct link_model *model, const struct end_bytes *end)
+{
+    struct link link = read_end(model, end);
+    struct link_packet packet;
+    return link_next(&link, LINK_DIRECTLY, &packet);
 }
 
 void link_make(struct link_doing *doing, enum doing_kind kind)
@@ -179,6 +229,7 @@ void link_make(struct link_doing *doing, enum doing_kind kind)
     case DOES_DOUBT:
         link_doubt(&link);
         write_end(end, &link);
+        judge_doubt(doing, link);
         tell(doing, "doubts, having heard that %u were taken", end->acknowledged);
         break;
     case DOES_DIAL:
@@ -209,13 +260,8 @@ void link_make(struct link_doing *doing, enum doing_kind kind)
         break;
     }
     send_by_ledger(doing);
-}
-
-static bool has_to_send(const struct link_model *model, const struct end_bytes *end)
-{
-    struct link link = read_end(model, end);
-    struct link_packet packet;
-    return link_next(&link, LINK_DIRECTLY, &packet);
+    if (end->present == NONE && has_to_send(doing->model, end))
+        doing->complaint = "delivery: something is to be sent over no connection";
 }
 
 bool link_may_do(const struct link_model *model, const struct link_bytes *state, unsigned self,
