@@ -286,9 +286,6 @@ uint64_t ay__name_hash(const struct name *name);
 uint64_t ay__spec_hash(const struct public_spec *spec); /* of its one name; 0: it has several */
 /* in the hot lines, what others ask of a spec: of those with one name its hash stands for it */
 void ay__spec_shorten(const struct public_spec *spec, struct hot *hot);
-/* likewise with the spec of that place; `hash` is this one's */
-bool ay__spec_meets_place(const ay_space *space, const struct public_spec *spec, uint64_t hash,
-                          unsigned place);
 
 /* trace.c */
 extern int ay__trace_file; /* -1: nobody wants one */
@@ -336,6 +333,14 @@ static inline const struct hot *ay__hot(const ay_space *space, unsigned place)
 static inline const struct cold *ay__cold(const ay_space *space, unsigned place)
 {
     return (const struct cold *)(space->base + space->cold_at + (size_t)place * space->granule);
+}
+
+/* A resource in common with who has that place; `hash` is that of `spec`. */
+static inline bool ay__spec_meets_place(const ay_space *space, const struct public_spec *spec,
+                                        uint64_t hash, unsigned place)
+{
+    const uint64_t its = atomic_load(&ay__hot(space, place)->name);
+    return hash && its ? hash == its : ay__spec_meets(spec, &ay__cold(space, place)->spec);
 }
 
 /* Whose lock is the witness that somebody has the place (L7). */

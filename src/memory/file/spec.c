@@ -184,13 +184,6 @@ void ay__spec_shorten(const struct public_spec *spec, struct hot *hot)
     atomic_store(&hot->bell, spec->bell);
 }
 
-bool ay__spec_meets_place(const ay_space *space, const struct public_spec *spec, uint64_t hash,
-                          unsigned place)
-{
-    const uint64_t its = atomic_load(&ay__hot(space, place)->name);
-    return hash && its ? hash == its : ay__spec_meets(spec, &ay__cold(space, place)->spec);
-}
-
 static bool agree(const ay_space *space, const struct public_spec *spec, uint64_t hash,
                   unsigned place)
 {

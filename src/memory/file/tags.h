@@ -49,6 +49,14 @@ static inline uint64_t tags_zero(uint64_t word)
     return (word - UINT64_C(0x0001000100010001)) & ~word & UINT64_C(0x8000800080008000);
 }
 
+/* Whether the tag of a place is that of the pattern. */
+static inline bool tag_is(const _Atomic uint64_t *tags, uint64_t pattern, unsigned place)
+{
+    const unsigned shift = place % TAGS_A_WORD * TAG_BITS;
+    const uint64_t word = atomic_load_explicit(&tags[place / TAGS_A_WORD], memory_order_relaxed);
+    return (((word ^ pattern) >> shift) & ((UINT64_C(1) << TAG_BITS) - 1)) == 0;
+}
+
 /* The first place from `place` on whose tag is that of either pattern; `end`: there is none. What a
  * shift brings in is TAG_NOBODY, which is neither. The one at `place` itself is compared alone: of
  * few places it mostly is, and a processor that guesses so need not wait for the sum. */
@@ -56,6 +64,8 @@ static inline unsigned tags_next(const _Atomic uint64_t *tags, uint64_t pattern,
                                  unsigned place, unsigned end)
 {
     while (place < end) {
+        if (tag_is(tags, pattern, place))
+            return place;
         /* most words have neither: four at a time */
         while (place % TAGS_A_WORD == 0 && place + 4 * TAGS_A_WORD <= end) {
             const _Atomic uint64_t *four = &tags[place / TAGS_A_WORD];
@@ -72,8 +82,6 @@ static inline unsigned tags_next(const _Atomic uint64_t *tags, uint64_t pattern,
             break;
         const uint64_t word =
             atomic_load(&tags[place / TAGS_A_WORD]) >> place % TAGS_A_WORD * TAG_BITS;
-        if ((uint16_t)word == (uint16_t)pattern)
-            return place;
         const uint64_t found = tags_zero(word ^ pattern) | tags_zero(word ^ other);
         if (found) {
             place += (unsigned)__builtin_ctzll(found) / TAG_BITS;

@@ -128,18 +128,43 @@ static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigne
     return index == 0 ? &at->near.own->word : &at->fixed.own_page->word[index - 1];
 }
 
-/* L2: the scan ends at `used`, and passes over places that are being claimed for the first time;
- * L9: and over those whose tags say that they have nothing in common with mine. Whoever is found
- * there is known: registers_rival may be asked without a read. Whoever comes alive later, there or
- * beyond, comes after this look, and will see what I stored before it. */
-static inline unsigned registers_next(struct registers *at, unsigned place)
+/* L2: a scan ends there. */
+static inline unsigned registers_end(const struct registers *at)
 {
     const unsigned used = at->near.every_place ? at->fixed.places : atomic_load(at->fixed.used);
-    const unsigned end = used < at->fixed.places ? used : at->fixed.places;
+    return used < at->fixed.places ? used : at->fixed.places;
+}
+
+/* L9: the first place from `place` on whose tag does not say that it has nothing in common with
+ * mine. */
+static inline unsigned registers_next_tagged(const struct registers *at, unsigned place,
+                                             unsigned end)
+{
+    return at->fixed.tags
+               ? tags_next(at->fixed.space->tags, at->fixed.tags, tag_pattern(TAG_LOOK), place, end)
+               : place;
+}
+
+/* After the tags: L9. */
+static inline void registers_heed_floor(struct registers *at)
+{
+    if (!at->fixed.floor)
+        return;
+    access_point();
+    const uint64_t floor = atomic_load(at->fixed.floor);
+    if (floor > at->rivals.floor)
+        at->rivals.floor = floor;
+}
+
+/* Passes over places that are being claimed for the first time, and over those whose tags say that
+ * they have nothing in common with mine. Whoever is found there is known: registers_rival may be
+ * asked without a read. Whoever comes alive later, there or beyond, comes after this look, and will
+ * see what I stored before it. */
+static inline unsigned registers_next(struct registers *at, unsigned place)
+{
+    const unsigned end = registers_end(at);
     for (; place < end; place++) {
-        if (at->fixed.tags)
-            place =
-                tags_next(at->fixed.space->tags, at->fixed.tags, tag_pattern(TAG_LOOK), place, end);
+        place = registers_next_tagged(at, place, end);
         if (place == end)
             break;
         const struct acquaintance *other = &at->rivals.acquaintances[place];
@@ -151,12 +176,7 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
             ay__meet(at, place, false))
             return place;
     }
-    if (at->fixed.floor) { /* after the tags: L9 */
-        access_point();
-        const uint64_t floor = atomic_load(at->fixed.floor);
-        if (floor > at->rivals.floor)
-            at->rivals.floor = floor;
-    }
+    registers_heed_floor(at);
     return at->fixed.places;
 }
 

@@ -81,7 +81,10 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
             if (number > at->rivals.floor)
                 at->rivals.floor = number;
         }
-        if (ay__inherited_concern(at->fixed.spec, &vital, hot, ay__cold(at->fixed.space, place)))
+        /* most have nothing of the kind */
+        if (__builtin_expect(
+                atomic_load(&hot->inherited) || (!vital.alive && atomic_load(&hot->inside)), 0) &&
+            ay__inherited_concern(at->fixed.spec, &vital, hot, ay__cold(at->fixed.space, place)))
             at->rivals.news = true;
         ay__order_loads();
         struct vital after = ay__vital_unfelt(at->fixed.space, place);
@@ -154,73 +157,78 @@ static void add_to_runs(struct registers *at, unsigned place)
                          .stride = hot_stride(at->fixed.granule, place)};
 }
 
-/* A place of those gathered last time: met anew if it has changed. False: it is to be left out. */
-static bool stays(struct registers *at, unsigned place)
+static bool is_known_gone(const struct acquaintance *other)
 {
-    const struct acquaintance *other = &at->rivals.acquaintances[place];
-    if (!acquaintance_stands(other))
-        ay__meet(at, place, false);
-    return other->meets && (other->alive || other->open);
+    return other->known != 0 && !other->alive && !other->open;
 }
 
-/* Whether all who were gathered last time are to be gathered again. Whoever has changed is met
- * anew, though its tag be another's by now: a passage may watch it. */
-static bool all_stay(struct registers *at)
+/* Whoever was gathered last time and has changed since is met anew, though its tag be another's by
+ * now: a passage may watch it. */
+static void revisit(struct registers *at, unsigned place)
 {
-    bool all = true;
+    const bool looked_at = !at->fixed.tags ||
+                           tag_is(at->fixed.space->tags, at->fixed.tags, place) ||
+                           tag_is(at->fixed.space->tags, tag_pattern(TAG_LOOK), place);
+    if (!looked_at && !acquaintance_stands(&at->rivals.acquaintances[place]))
+        ay__meet(at, place, false);
+}
+
+static void revisit_all(struct registers *at)
+{
     for (unsigned which = 0; which < at->rivals.run_count; which++)
         for (unsigned place = at->rivals.runs[which].place; place < at->rivals.runs[which].end;
              place++)
-            all &= stays(at, place) && at->rivals.acquaintances[place].rival;
+            revisit(at, place);
     for (unsigned which = 0; which < at->rivals.company_count; which++)
-        all &= stays(at, at->rivals.company[which].place) &&
-               !at->rivals.acquaintances[at->rivals.company[which].place].rival;
-    return all;
+        revisit(at, at->rivals.company[which].place);
 }
 
-/* With another name: what is known of a place was judged by the old one. To forget it of those at
- * which it looks by the new one is enough: a place changes its generation with its tag, so the
- * others will be met anew when their turn comes. */
-static unsigned next_met(struct registers *at, unsigned place, bool anew)
+/* False: nobody is there yet. With another name: what is known of a place was judged by the old
+ * one. To forget it of those at which it looks by the new one is enough: a place changes its
+ * generation with its tag, so the others will be met anew when their turn comes. */
+static bool see(struct registers *at, unsigned place, bool anew, bool nobody_came)
 {
-    for (;; place++) {
-        place = registers_next(at, place);
-        if (place == at->fixed.places || !anew)
-            return place;
-        at->rivals.acquaintances[place].known = 0;
-        if (ay__meet(at, place, false))
-            return place;
+    struct acquaintance *other = &at->rivals.acquaintances[place];
+    if (anew)
+        other->known = 0;
+    /* who is gone stays so until somebody comes there: in a crowd most are, and their lines far */
+    return (nobody_came && is_known_gone(other)) ||
+           (other->known != 0 && acquaintance_stands(other)) || ay__meet(at, place, false);
+}
+
+/* A place whose owner is gone is left out, once it is known; but one that died not in the middle of
+ * a passage, which may watch it: then they are gathered anew when that is over. */
+static void add(struct registers *at, unsigned place)
+{
+    const struct acquaintance *other = &at->rivals.acquaintances[place];
+    const bool gone = is_known_gone(other), closed = gone && life_word(other->known) == 0;
+    if (other->rival && (!gone || (at->passage.queues && !closed))) {
+        add_to_runs(at, place);
+        at->rivals.burdened |= gone;
+    } else if (other->meets && !other->rival && !gone) {
+        make_room(&at->rivals);
+        at->rivals.company[at->rivals.company_count++] =
+            (struct companion){.other = other, .place = place};
     }
 }
 
-/* A place whose owner is gone is left out, once it is known; but not in the middle of a passage,
- * which may watch it: then they are gathered anew when that is over. Whoever claims it anew says so
- * in `claims` (L6), which is read first: if it changes, the next look gathers again. If it has
- * changed, somebody has come, and may have been inside and gone, to a place that is another name's
- * by now: nobody looks at that. */
+/* Whoever claims a place anew says so in `claims` (L6), which is read first: if it changes, the
+ * next look gathers again. If it has changed, somebody has come, and may have been inside and gone,
+ * to a place that is another name's by now: nobody looks at that. */
 static void gather(struct registers *at, bool anew)
 {
     const uint64_t claims = atomic_load(at->near.claims);
-    if (!anew && all_stay(at) && claims == at->rivals.counted) {
-        at->rivals.gathered = claims;
-        return;
-    }
+    const bool nobody_came = !anew && claims == at->rivals.counted;
+    if (!anew)
+        revisit_all(at);
     at->rivals.run_count = 0;
     at->rivals.company_count = 0;
     at->rivals.burdened = false;
-    for (unsigned place = next_met(at, 0, anew); place < at->fixed.places;
-         place = next_met(at, place + 1, anew)) {
-        const struct acquaintance *other = &at->rivals.acquaintances[place];
-        const bool gone = !other->alive && !other->open;
-        if (other->rival && (!gone || at->passage.queues)) {
-            add_to_runs(at, place);
-            at->rivals.burdened |= gone;
-        } else if (other->meets && !other->rival && !gone) {
-            make_room(&at->rivals);
-            at->rivals.company[at->rivals.company_count++] =
-                (struct companion){.other = other, .place = place};
-        }
-    }
+    for (unsigned end = registers_end(at), place = registers_next_tagged(at, 0, end); place < end;
+         place = registers_next_tagged(at, place + 1, end))
+        if (place != at->fixed.self && see(at, place, anew, nobody_came))
+            add(at, place);
+    registers_heed_floor(at);
     at->rivals.missed += claims != at->rivals.counted;
     at->rivals.counted = at->rivals.gathered = claims;
 }
