@@ -418,11 +418,12 @@ AY_API int ay_cancel(ay_space *space, const char *name, int pid);
 /* ---- a region that is held by several processes ---- */
 
 /* From now on the region is held until this process has died *and* every copy of the returned
- * descriptor is closed: a child has one after fork(2), and what it executes too if it clears
- * FD_CLOEXEC. For a process that is to end what this one began, should this one be killed. Such a
- * second process, when it is done, closes its copy and calls ay_repair(); without that, those who
- * wait notice by themselves, in a second or so. Whoever enters next is told of a death. Give the
- * copy to nobody who writes to descriptors that he did not open: it is one of the space's file.
+ * descriptor is closed, and every mapping made through it gone: a child has them after fork(2), and
+ * what it executes has the copy if it clears FD_CLOEXEC. For a process that is to end what this one
+ * began, should this one be killed. Such a second process, when it is done, closes its copy and
+ * calls ay_repair(); without that, those who wait notice by themselves, in a second or so. Whoever
+ * enters next is told of a death. Give the copy to nobody who writes to descriptors that he did not
+ * open: it is one of the space's file.
  *   the descriptor, for the caller to close
  *   -EPERM   not inside, or the region belongs to another process
  *   -EMFILE  this process has no descriptor left

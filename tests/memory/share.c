@@ -9,32 +9,40 @@ struct pair {
     int dismiss; /* closed: the second is to end, and to tell */
 };
 
+/* By what the second holds: its copy of the descriptor, or a mapping made through it. */
+enum hold { BY_DESCRIPTOR, BY_MAPPING };
+
 /* Keeps its copy until it is dismissed. */
-static void be_second(int share, int dismiss)
+static void be_second(int share, void *mapping, int dismiss)
 {
     char byte;
     ay_space *space;
     while (read(dismiss, &byte, 1) < 0)
         continue;
-    CHECK_EQUAL(close(share), 0);
+    CHECK_EQUAL(mapping ? munmap(mapping, 1) : close(share), 0);
     CHECK_EQUAL(ay_open(test_space, NULL, &space), 0);
     CHECK(ay_repair(space) >= 0);
     _exit(0);
 }
 
-static void be_holder(const int *ready, const int *dismiss, bool unshare)
+static void be_holder(const int *ready, const int *dismiss, enum hold by, bool unshare)
 {
     ay_region *region = open_region(open_space(NULL), (ay_spec){.name = "x"});
     CHECK_EQUAL(ay_share(region), -EPERM); /* not inside */
     CHECK(ay_enter(region) >= 0);
     const int share = ay_share(region);
     CHECK(share > STDERR_FILENO);
+    void *mapping = by == BY_MAPPING ? mmap(NULL, 1, PROT_NONE, MAP_SHARED, share, 0) : NULL;
+    CHECK(mapping != MAP_FAILED);
+    if (mapping)
+        CHECK_EQUAL(close(share), 0);
     const pid_t second = fork();
     if (second == 0) {
         close(dismiss[1]);
-        be_second(share, dismiss[0]);
+        be_second(share, mapping, dismiss[0]);
     }
-    CHECK_EQUAL(close(share), 0);
+    if (!mapping)
+        CHECK_EQUAL(close(share), 0);
     if (unshare)
         CHECK_EQUAL(ay_unshare(region), 0);
     CHECK_EQUAL(write(ready[1], &second, sizeof second), (ssize_t)sizeof second);
@@ -43,14 +51,14 @@ static void be_holder(const int *ready, const int *dismiss, bool unshare)
 }
 
 /* The second becomes this process's child when the holder is gone. */
-static struct pair start_pair(bool unshare)
+static struct pair start_pair(enum hold by, bool unshare)
 {
     int ready[2], dismiss[2];
     struct pair pair;
     CHECK_EQUAL(pipe(ready) | pipe(dismiss), 0);
     pair.holder = fork();
     if (pair.holder == 0)
-        be_holder(ready, dismiss, unshare);
+        be_holder(ready, dismiss, by, unshare);
     close(ready[1]);
     close(dismiss[0]);
     CHECK_EQUAL(read(ready[0], &pair.second, sizeof pair.second), (ssize_t)sizeof pair.second);
@@ -79,9 +87,9 @@ static unsigned inside(void)
     return count;
 }
 
-static void test_the_second_holds(ay_region *region)
+static void test_the_second_holds(ay_region *region, enum hold by)
 {
-    struct pair pair = start_pair(false);
+    struct pair pair = start_pair(by, false);
     kill_and_reap(pair.holder);
     CHECK_EQUAL(ay_try(region), -EBUSY);
     /* long enough to doubt that somebody holds it */
@@ -94,9 +102,9 @@ static void test_the_second_holds(ay_region *region)
     close(pair.ready);
 }
 
-static void test_the_first_holds(ay_region *region)
+static void test_the_first_holds(ay_region *region, enum hold by)
 {
-    struct pair pair = start_pair(false);
+    struct pair pair = start_pair(by, false);
     kill(pair.second, SIGKILL);
     CHECK_EQUAL(ay_enter_for(region, 600), -ETIMEDOUT);
     kill_and_reap(pair.holder);
@@ -107,9 +115,9 @@ static void test_the_first_holds(ay_region *region)
 }
 
 /* Both die, and nobody waits: whoever tries notices, and whoever looks. */
-static void test_nobody_holds(ay_region *region)
+static void test_nobody_holds(ay_region *region, enum hold by)
 {
-    struct pair pair = start_pair(false);
+    struct pair pair = start_pair(by, false);
     kill_and_reap(pair.holder);
     kill_and_reap(pair.second);
     CHECK_EQUAL(inside(), 0);
@@ -120,7 +128,7 @@ static void test_nobody_holds(ay_region *region)
 
 static void test_unshared(ay_region *region)
 {
-    struct pair pair = start_pair(true);
+    struct pair pair = start_pair(BY_DESCRIPTOR, true);
     CHECK_EQUAL(ay_try(region), -EBUSY);
     kill_and_reap(pair.holder);
     CHECK_EQUAL(ay_enter(region), AY_AFTER_DEATH);
@@ -135,9 +143,11 @@ int main(void)
     CHECK_EQUAL(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     ay_space *space = open_space(NULL);
     ay_region *region = open_region(space, (ay_spec){.name = "x"});
-    test_the_second_holds(region);
-    test_the_first_holds(region);
-    test_nobody_holds(region);
+    for (enum hold by = BY_DESCRIPTOR; by <= BY_MAPPING; by++) {
+        test_the_second_holds(region, by);
+        test_the_first_holds(region, by);
+        test_nobody_holds(region, by);
+    }
     test_unshared(region);
     CHECK_EQUAL(ay_try(region), 0);
     ay_close(space);

@@ -57,13 +57,15 @@ struct between {
     _Atomic bool inside;
     _Atomic bool stays; /* the command has ended, with `code`, and others go on */
     _Atomic int code;
-    _Atomic bool lost; /* R5: the command is to be ended, gently */
-    _Atomic bool end;  /* R1, R3, R5: all is to be killed */
+    _Atomic bool lost;   /* R5: the command is to be ended, gently */
+    _Atomic bool end;    /* R1, R3, R5: all is to be killed */
+    _Atomic bool parted; /* it is in a session of its own, and the deputy in the job's group */
     /* signals for the command that its group may have got too */
     _Atomic uint32_t passed_on[SIGNALS];
     _Atomic uint32_t sent_to_guardian[SIGNALS]; /* others for the command, or for what it left */
     /* written by the deputy */
-    _Atomic int error;      /* why the command could not be run: an errno */
+    _Atomic bool awaits_parting; /* and hears the bell */
+    _Atomic int error;           /* why the command could not be run: an errno */
     _Atomic uint32_t stops; /* how often the command was seen stopped; written before `state` */
     _Atomic int state;      /* enum command_state */
     _Atomic int status;     /* of the command, as waitpid has it, once it has ended */
@@ -123,7 +125,8 @@ int lock_obtain(const struct run_words *asked, int64_t asked_ns);
 noreturn void guardian(const struct run_words *asked, pid_t wrapper,
                        const struct inheritance *inherited, struct between *between);
 
-/* run_deputy.c: the deputy's pid, or a negative errno. `share` is what ay_share() gave. */
+/* run_deputy.c: the deputy's pid, or a negative errno. `share`, which ay_share() gave, is closed.
+ */
 pid_t deputy_start(const struct run_words *asked, const struct inheritance *inherited,
                    struct between *between, int share);
 /* Whoever waits for the end of a pipe waits for the command, not for a guard. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,12 +23,13 @@
 #define GROUP_NS INT64_C(1000000000)
 /* How long to wait until the files of a dead guardian are closed. */
 enum { BURY_TIMES = 50, BURY_AGAIN_NS = 2 * 1000 * 1000 };
+enum { HOLD_SIZE = 1 }; /* a page, whatever its size */
 
 struct deputy {
     const struct run_words *asked;
     struct between *between;
     pid_t guardian;
-    int share;
+    void *hold;         /* what it holds the region by: hold() */
     pid_t command;      /* 0: it has ended */
     bool stopped;       /* the command is, as last heard */
     struct child child; /* how the command was started */
@@ -62,13 +64,26 @@ void let_go_of_files(void)
         closedir(files);
 }
 
+/* A lock of an open file lasts while anything refers to that: a mapping does, which a child has
+ * too. It needs no descriptor. Whenever one of those is closed, by the command when it is executed
+ * or by the deputy when it ends, the kernel walks through the locks of all who wait. */
+static void *hold(int share)
+{
+    return mmap(NULL, HOLD_SIZE, PROT_NONE, MAP_SHARED, share, 0);
+}
+
+static void let_go(const struct deputy *self)
+{
+    munmap(self->hold, HOLD_SIZE);
+}
+
 /* R1, R2. If the guardian is dead, the region is then left as by one who died inside: at once, if
  * the guardian's files are closed. Should it fail, whoever waits finds out by himself. */
 static noreturn void end_all(const struct deputy *self)
 {
     ay_space *space;
     tree_end();
-    close(self->share);
+    let_go(self);
     if (getppid() != self->guardian && ay_open(self->asked->space, NULL, &space) == 0)
         for (int times = 0; times < BURY_TIMES && ay_repair(space) == 0; times++)
             nanosleep(&(struct timespec){.tv_nsec = BURY_AGAIN_NS}, NULL);
@@ -248,7 +263,7 @@ static void tell_of_stop(const struct deputy *self, bool was_heard)
 static noreturn void end_well(const struct deputy *self)
 {
     if (self->lost || WIFSIGNALED(atomic_load(&self->between->status)))
-        close(self->share);
+        let_go(self);
     atomic_store(&self->between->done, true);
     ring_guardian(self);
     _exit(0);
@@ -322,12 +337,27 @@ static void await_look(struct deputy *self)
     heed_bell(self); /* it may have been rung for something else */
 }
 
+/* The guardian changes the groups of both first, by way of this process's own. */
+static void await_parting(const struct deputy *self)
+{
+    sigset_t set;
+    siginfo_t info;
+    sigemptyset(&set);
+    sigaddset(&set, SIGNAL_BELL);
+    atomic_store(&self->between->awaits_parting, true);
+    while (!atomic_load(&self->between->parted)) {
+        signal_next(&set, &info, INT64_MAX);
+        end_if_told(self);
+    }
+}
+
 static noreturn void deputy(struct deputy *self)
 {
     const pid_t group = self->child.inherited->group;
     const int error = guard_begin(self->guardian);
     if (error)
         could_not_run(self, -error);
+    await_parting(self);
     if (group > 0 && setpgid(0, group) != 0)
         could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
     self->command = child_start(&self->child);
@@ -344,9 +374,13 @@ pid_t deputy_start(const struct run_words *asked, const struct inheritance *inhe
     struct deputy self = {.asked = asked,
                           .between = between,
                           .guardian = getpid(),
-                          .share = share,
+                          .hold = hold(share),
                           .child = {.words = asked->command, .inherited = inherited},
                           .give_at = INT64_MAX};
+    const int error = errno;
+    close(share);
+    if (self.hold == MAP_FAILED)
+        return -error;
     const pid_t child = fork();
     if (child == 0)
         deputy(&self);

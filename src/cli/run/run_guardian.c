@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,41 +264,26 @@ static void ring_deputy(const struct guardian *self)
         kill(self->deputy, SIGNAL_BELL);
 }
 
-static int begin_group(void *unused)
-{
-    (void)unused;
-    _exit(setpgid(0, 0) != 0);
-}
-
-/* Goes into the group of a child, which need not live. It is waited for while it is there, and has
- * this process's files: to close a copy of them, the kernel walks through all locks of the space.
- * No signal tells of its end, which nobody else asks for. */
-static int leave_own_group(void)
-{
-    enum { STACK = 4096 };
-    _Alignas(16) char stack[STACK];
-    const pid_t child =
-        clone(begin_group, stack + STACK, CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_FS, NULL);
-    if (child < 0)
-        return -1;
-    const int result = setpgid(0, child);
-    const int error = errno;
-    waitpid(child, NULL, __WALL);
-    errno = error;
-    return result;
-}
-
 /* A session of its own: a parent in the job's session, and not in its group, would keep the group
  * from ever being orphaned, and the kernel from waking what is stopped when the shell dies. Who
- * leads a group, or has led one that is not empty, cannot begin a session. So the deputy, which was
- * started before to be of the job's session, is put into the job's group if it is not there yet. */
+ * leads a group, or has led one that is not empty, cannot begin a session. So it leaves its own for
+ * the deputy's, who leads that for a moment only: started before, to be of the job's session, it
+ * goes to the job's group. Should a step fail, the deputy finds out by itself. It starts nothing
+ * before: nobody else is ever in those groups, and what the job's group gets reaches the command.
+ */
 static void part_from_session(const struct guardian *self)
 {
     const pid_t group = self->inherited->group;
+    const bool left =
+        group <= 0 || (setpgid(self->deputy, self->deputy) == 0 && setpgid(0, self->deputy) == 0);
+    const int error = errno;
     if (group > 0)
-        setpgid(self->deputy, group); /* should it fail, the deputy finds out by itself */
-    if ((group > 0 && leave_own_group() != 0) || setsid() < 0)
-        say(called, "cannot begin a session: %s", strerror(errno));
+        setpgid(self->deputy, group);
+    if (!left || setsid() < 0)
+        say(called, "cannot begin a session: %s", strerror(left ? errno : error));
+    atomic_store(&self->between->parted, true);
+    if (atomic_load(&self->between->awaits_parting))
+        ring_deputy(self);
 }
 
 static void start(struct guardian *self)
@@ -311,10 +295,9 @@ static void start(struct guardian *self)
     }
     self->deputy = deputy_start(self->asked, self->inherited, self->between, share);
     if (self->deputy < 0) {
-        say(called, "cannot fork: %s", strerror(-self->deputy));
+        say(called, "cannot start a deputy: %s", strerror(-self->deputy));
         give_up(self, EXIT_FAILED);
     }
-    close(share);
     part_from_session(self);
 }
 
