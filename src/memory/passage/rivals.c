@@ -196,13 +196,22 @@ static bool see(struct registers *at, unsigned place, bool anew, bool nobody_cam
            (other->known != 0 && acquaintance_stands(other)) || ay__meet(at, place, false);
 }
 
-/* A place whose owner is gone is left out, once it is known; but one that died not in the middle of
- * a passage, which may watch it: then they are gathered anew when that is over. */
+/* In the middle of a passage: one that died may be watched; and with a condition, or slots, one
+ * that is missing counts as a change since it was tried. So they are left out when that is over.
+ */
+static bool is_kept(const struct registers *at, const struct acquaintance *gone)
+{
+    return at->passage.queues &&
+           (life_word(gone->known) != 0 || at->passage.conditional || at->fixed.spec->slots > 1);
+}
+
+/* A place whose owner is gone is left out, once it is known, unless it is kept: then they are
+ * gathered anew when the passage is over. */
 static void add(struct registers *at, unsigned place)
 {
     const struct acquaintance *other = &at->rivals.acquaintances[place];
-    const bool gone = is_known_gone(other), closed = gone && life_word(other->known) == 0;
-    if (other->rival && (!gone || (at->passage.queues && !closed))) {
+    const bool gone = is_known_gone(other);
+    if (other->rival && (!gone || is_kept(at, other))) {
         add_to_runs(at, place);
         at->rivals.burdened |= gone;
     } else if (other->meets && !other->rival && !gone) {
