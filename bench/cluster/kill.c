@@ -2,7 +2,7 @@
 /* kill -9 of a holder on one machine, until the next is inside on another, in nanoseconds: one
  * figure a line, printed by the waiter.
  *
- *   bench-kill holder|waiter WHERE BOARD COUNT
+ *   bench-kill space|units holder|waiter WHERE BOARD COUNT
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -16,8 +16,9 @@
 #include "board.h"
 #include "locks.h"
 
-/* How often the board is looked at; and how long the waiter is given to stand in the queue. */
-enum { LOOK_US = 200, STAND_US = 20000 };
+/* How often the board is looked at; and how long the waiter is given to stand in the queue, or in
+ * those of all units. */
+enum { LOOK_US = 200, STAND_US = 20000, STAND_AT_UNITS_US = 200000 };
 
 static void await(const _Atomic int64_t *word, int64_t turn)
 {
@@ -47,7 +48,7 @@ static bool be_holder(const struct lock_kind *kind, const char *where, struct bo
         if (child < 0)
             return false;
         await(&board->waiting, turn);
-        usleep(STAND_US);
+        usleep(strcmp(kind->name, "units") == 0 ? STAND_AT_UNITS_US : STAND_US);
         board->killed_ns = now_ns();
         if (kill(child, SIGKILL) != 0 || waitpid(child, NULL, 0) != child)
             return false;
@@ -76,15 +77,15 @@ static bool be_waiter(const struct lock_kind *kind, const char *where, struct bo
 
 int main(int count, char **words)
 {
-    const struct lock_kind *kind = lock_kind("space");
-    struct board *board = count == 5 ? board_open(words[3]) : NULL;
+    const struct lock_kind *kind = count == 6 ? lock_kind(words[1]) : NULL;
+    struct board *board = kind ? board_open(words[4]) : NULL;
     if (!board) {
-        fprintf(stderr, "usage: bench-kill holder|waiter WHERE BOARD COUNT\n");
+        fprintf(stderr, "usage: bench-kill space|units holder|waiter WHERE BOARD COUNT\n");
         return 125;
     }
-    const long times = strtol(words[4], NULL, 10);
-    if (strcmp(words[1], "holder") == 0 ? be_holder(kind, words[2], board, times)
-                                        : be_waiter(kind, words[2], board, times))
+    const long times = strtol(words[5], NULL, 10);
+    if (strcmp(words[2], "holder") == 0 ? be_holder(kind, words[3], board, times)
+                                        : be_waiter(kind, words[3], board, times))
         return 0;
     fprintf(stderr, "bench-kill: %s\n", kind->message());
     return 1;

@@ -21,6 +21,13 @@ static bool space_open(const char *name)
            ay_region_open(space, &(ay_spec){.name = LOCK_NAME}, &region) == 0;
 }
 
+static bool units_open(const char *name)
+{
+    ay_space *space;
+    const ay_spec spec = {.name = UNITS_NAME, .take = UNITS_TAKEN, .of = UNITS_THERE};
+    return ay_open(name, NULL, &space) == 0 && ay_region_open(space, &spec, &region) == 0;
+}
+
 static bool space_enter(void)
 {
     return ay_enter(region) >= 0;
@@ -68,6 +75,7 @@ static const char *peer_message(void)
 
 static const struct lock_kind kinds[] = {
     {"space", space_open, space_enter, space_leave, ay_message},
+    {"units", units_open, space_enter, space_leave, ay_message},
     {"redis", redis_lock_open, redis_lock_enter, redis_lock_leave, peer_message},
     {"etcd", etcd_lock_open, etcd_lock_enter, etcd_lock_leave, peer_message},
 };

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOCK_NAME "bench"
+#define LOCK_NAME  "bench"
+#define UNITS_NAME "bench units"
+
+enum { UNITS_TAKEN = 2, UNITS_THERE = 64 };
 
 struct lock_kind {
     const char *name;
@@ -16,7 +19,7 @@ struct lock_kind {
     const char *(*message)(void); /* what was wrong */
 };
 
-/* "space", "redis" or "etcd"; NULL if it is none of them. A process has one lock of a kind. */
+/* "space", "units" (of a space), "redis" or "etcd"; NULL if it is none of them. A process has one lock of a kind. */
 const struct lock_kind *lock_kind(const char *name);
 
 /* CLOCK_MONOTONIC. */

@@ -7,6 +7,7 @@ usage: run.py [--write] [--machines 3,5,8] [--planes PLANE,...] [PART...]      a
   handover   from the release here to inside there, beside etcd and the relay, and what it is made of
   kill       from kill -9 of the holder to the next inside elsewhere; and the same with 0.5 % of all packets lost
   many       hand-overs a second of 100 names that three machines want at once
+  units      from kill -9 of who holds 2 of 64 units to the next that has them elsewhere, with all others held, on 8 machines
   sizes      hand-overs with as many machines as are named
 A plane is a way by which the agents' messages go; all there are if none is named: links (from agent to agent), ring (Corosync's).
 --write: all parts; keeps what was measured in docs/results/cluster.csv, and makes docs/results/cluster.md and the README's table of it.
@@ -35,6 +36,7 @@ ROUNDS, BATCHES = 9, 5
 # So long inside, etcd, which looks after new watchers every 100 ms, has noticed that the other waits.
 INSIDE_ETCD_US, INSIDE_US = 120000, 10000
 HANDOVERS_ETCD, HANDOVERS, TURNS, KILLS, NAMES, MANY_SECONDS = 40, 150, 4, 300, 100, 5
+UNITS, KILLS_OF_UNITS, MACHINES_OF_UNITS = 64, 100, 8  # as locks.h has them
 RELAY_PORT = 4567
 PLANES = {"links": (), "ring": ("--no-links",)}  # with these options of the agent; the first is the one that is called the cluster
 PARTS = ("agent", "taking", "link", "waiter")  # of a hand-over, as bench-handover prints them
@@ -143,10 +145,10 @@ def bench_handover(bench, cluster):
         bench.keep("hand-over after 120 ms", "etcd", [line[0] for line in theirs])
 
 
-def kill_holders(bench, cluster):
+def kill_holders(bench, cluster, kind="space", count=KILLS):
     board = bench.board()
     a, b = cluster.machines[:2]
-    return [line[0] for line in at_once(*(machine.inside(KILL, role, space_of(cluster), board, str(KILLS))
+    return [line[0] for line in at_once(*(machine.inside(KILL, kind, role, space_of(cluster), board, str(count))
                                           for machine, role in ((a, "holder"), (b, "waiter"))))]
 
 
@@ -164,6 +166,20 @@ def bench_many(bench, cluster):
     counts = at_once(*(machine.inside(MANY, space_of(cluster), board, str(NAMES), str(MANY_SECONDS), str(at + 1))
                        for at, machine in enumerate(cluster.machines[:3])))
     bench.keep("100 names, a second", bench.name, [sum(line[1] for line in counts) / MANY_SECONDS])
+
+
+def bench_units(bench, cluster):
+    """All other units are held, by one process on each machine that neither kills nor waits."""
+    others = cluster.machines[2:]
+    fillers = []
+    for at, machine in enumerate(others):
+        share = (UNITS - 2) * (at + 1) // len(others) - (UNITS - 2) * at // len(others)
+        fillers.append(machine.start_inside("bench units", "--take", str(share), "--of", str(UNITS), "-c", "echo in; exec sleep 10000",
+                                            stdout=subprocess.PIPE, text=True))
+        fillers[-1].process.stdout.readline()
+    bench.keep("kill -9, 2 of 64 units", bench.name, kill_holders(bench, cluster, "units", KILLS_OF_UNITS))
+    for filler in fillers:
+        filler.end()
 
 
 def bench_size(bench, cluster):
@@ -199,6 +215,10 @@ def run_plane(bench, plane, chosen, sizes):
             for name in chosen:
                 if name in BENCHES:
                     BENCHES[name](bench, cluster)
+    if "units" in chosen:
+        with Cluster("abcdefghi"[:MACHINES_OF_UNITS], agent_options=PLANES[plane]) as cluster:
+            cluster.start()
+            bench_units(bench, cluster)
     for size in sizes if "sizes" in chosen else ():
         with Cluster("abcdefghi"[:size], agent_options=PLANES[plane]) as cluster:
             cluster.start()
@@ -214,7 +234,7 @@ def words_of_command():
     asked = parser.parse_args()
     asked.sizes = [int(word) for word in asked.machines.split(",") if word.isdigit()]
     asked.planes = asked.planes.split(",")
-    if not set(asked.parts) <= {*BENCHES, "sizes"}:
+    if not set(asked.parts) <= {*BENCHES, "units", "sizes"}:
         parser.error(f"there is no part '{' '.join(asked.parts)}'")
     if asked.write and asked.parts:
         parser.error("--write measures all parts")
@@ -234,7 +254,7 @@ def main():
     with contextlib.closing(Peers(PASSAGES)) as peers:
         bench = Bench(peers, rows)
         for plane in asked.planes:
-            run_plane(bench, plane, asked.parts or [*BENCHES, "sizes"], asked.sizes)
+            run_plane(bench, plane, asked.parts or [*BENCHES, "units", "sizes"], asked.sizes)
     rows.tell_ratios()
     if asked.write:
         report.write(rows)

@@ -94,7 +94,7 @@ static int entered(ay_region *region)
     if (__builtin_expect(at->near.cluster, 0) && ay__cluster_tells_death(region))
         result = AY_AFTER_DEATH;
     if (__builtin_expect(region->remote.units != NULL, 0)) /* a death at the door is of no unit */
-        result = ay__cluster_units_death(region) ? AY_AFTER_DEATH : 0;
+        result = ay__cluster_units_tell_death(region) ? AY_AFTER_DEATH : 0;
     if (__builtin_expect(at->fixed.tells, 0))
         ay__wanted_tell(region);
     if (__builtin_expect(ay__trace_file >= 0, 0))

@@ -60,7 +60,7 @@ void ay__cluster_units_close(ay_region *region); /* outside; not under the mutex
 bool ay__cluster_units_take(ay_region *region);
 void ay__cluster_units_leave(ay_region *region);
 int ay__cluster_units_rename(ay_region *region, size_t length); /* 0, or what is wrong with it */
-bool ay__cluster_units_death(const ay_region *region); /* of whoever had one of them before */
+bool ay__cluster_units_tell_death(ay_region *region); /* once: of who had one of them before */
 size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t room);
 bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_region *unit));
 int ay__cluster_units_share(ay_region *region); /* as ay_share() and ay_unshare() */

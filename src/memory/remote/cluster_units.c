@@ -20,7 +20,7 @@
 
 enum {
     UNITS_MOST = 256,    /* each is a name of the cluster's */
-    LOOK_MS = 50,        /* whether the wait has been called off */
+    LOOK_MS = 250,       /* whether the wait has been called off */
     UNIT_NAME_ROOM = 12, /* ", unit 255" */
     MS = 1000 * 1000
 };
@@ -36,7 +36,8 @@ struct cluster_units {
     ay_space *space;
     unsigned of, take;
     bool are_slots; /* nobody asks which */
-    bool death;     /* somebody died inside one of them. Set and cleared while they are taken */
+    /* Somebody died inside one that it has got. Set then, cleared when a passage is told. */
+    bool death;
     struct {
         ay_region *region; /* not of UNIT_CLOSED */
         uint8_t state;     /* enum unit_state */
@@ -181,19 +182,21 @@ static void take_decided(struct cluster_units *units)
                 decided(units, which, result);
 }
 
-/* Those that are not held have no place any more: it would be one of few. `all`: nor the held. */
-static void let_go(struct cluster_units *units, bool all)
+/* Of those that are held, so many stay so. What was asked for stays open: to open it takes longer
+ * than to ask. */
+static void let_go(struct cluster_units *units, unsigned kept)
 {
-    unsigned left = all ? 0 : units->take;
     for (unsigned which = 0; which < units->of; which++) {
-        if (units->unit[which].state == UNIT_HELD && left > 0) {
-            left--;
+        const bool asked = units->unit[which].state == UNIT_ASKED;
+        if (!asked && units->unit[which].state != UNIT_HELD)
+            continue;
+        if (!asked && kept > 0) {
+            kept--;
             continue;
         }
-        if (units->unit[which].state == UNIT_CLOSED)
-            continue;
-        set_state(units, which, UNIT_CLOSED);
-        ay_region_close(units->unit[which].region);
+        set_state(units, which, UNIT_OPEN);
+        if (!asked || ay_withdraw(units->unit[which].region) == -EALREADY)
+            ay_leave(units->unit[which].region);
     }
 }
 
@@ -226,30 +229,26 @@ bool ay__cluster_units_take(ay_region *region)
     struct cluster_units *units = region->remote.units;
     const int64_t deadline = region->at.passage.deadline;
     const bool tries = deadline == INT64_MIN;
-    units->death = false;
     const int trouble = ask_for_all(region, tries);
     bool taken = count_in(units, UNIT_HELD) >= units->take;
     if (!taken && trouble && count_in(units, UNIT_HELD) + count_in(units, UNIT_ASKED) < units->take)
         region->at.passage.reason = trouble;
     else if (!taken)
         taken = await(region, tries ? INT64_MAX : deadline);
-    let_go(units, !taken);
+    let_go(units, taken ? units->take : 0);
     return taken;
 }
 
 void ay__cluster_units_leave(ay_region *region)
 {
-    struct cluster_units *units = region->remote.units;
-    for (unsigned which = 0; which < units->of; which++)
-        if (units->unit[which].state == UNIT_HELD) {
-            set_state(units, which, UNIT_OPEN);
-            ay_leave(units->unit[which].region);
-        }
+    let_go(region->remote.units, 0);
 }
 
-bool ay__cluster_units_death(const ay_region *region)
+bool ay__cluster_units_tell_death(ay_region *region)
 {
-    return region->remote.units->death;
+    const bool death = region->remote.units->death;
+    region->remote.units->death = false;
+    return death;
 }
 
 size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t room)
