@@ -453,7 +453,7 @@ AY_API int ay_unshare(ay_region *region);
  * of 243 bytes. Who has its turn and finds too few keeps its turn until there are enough: so a
  * large request does not starve behind small ones, but these wait behind it. Each unit is a region
  * of its own, "NAME, unit 17", of which ay_look() tells, and takes a place once it was asked for.
- * `of` is not compared with others'. */
+ * `of` is not compared with others', and `tell_wanted` is refused. */
 
 /* Returns a descriptor (an eventfd) that becomes readable when the present passage is lost: this
  * machine has been cut off from the majority, or its agent has died, and another machine may soon

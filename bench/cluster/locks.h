@@ -19,7 +19,8 @@ struct lock_kind {
     const char *(*message)(void); /* what was wrong */
 };
 
-/* "space", "units" (of a space), "redis" or "etcd"; NULL if it is none of them. A process has one lock of a kind. */
+/* "space", "units" (of a space), "redis" or "etcd"; NULL if it is none of them. A process has one
+ * lock of a kind. */
 const struct lock_kind *lock_kind(const char *name);
 
 /* CLOCK_MONOTONIC. */

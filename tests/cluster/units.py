@@ -38,15 +38,15 @@ class UnitHolder(Holder):
         super().kill()
 
     def passages(self):
-        """[(units, from, until)]; whoever was killed had them no longer than until then."""
+        """[(units, fence, from, until)]; whoever was killed had them no longer than until then."""
         self.reader.join()
         found = []
         for line in self.lines:
             if line[0] == "entered":
-                found.append(([int(unit) for unit in line[4:]], int(line[2]), self.killed))
+                found.append(([int(unit) for unit in line[4:]], int(line[1]), int(line[2]), self.killed))
             elif line[0] == "leaves":
-                units, since, _ = found.pop()
-                found.append((units, since, int(line[1])))
+                *passage, _ = found.pop()
+                found.append((*passage, int(line[1])))
         return found
 
 
@@ -181,12 +181,13 @@ class Units(ClusterTest):
                 living.pop(random.randrange(len(living))).kill()
         for holder in living:
             holder.kill()
-        passages = sorted((since, until, unit) for holder in holders for units, since, until in holder.passages() for unit in units)
-        free = dict.fromkeys(range(OF), 0)
-        for since, until, unit in passages:
+        passages = sorted((since, until, unit, fence) for holder in holders for units, fence, since, until in holder.passages() for unit in units)
+        free, fences = dict.fromkeys(range(OF), 0), dict.fromkeys(range(OF), 0)
+        for since, until, unit, fence in passages:
             self.assertGreater(since, free[unit], f"unit {unit}")
-            free[unit] = until
-        killed = sum(any(until == holder.killed for _, _, until in holder.passages()) for holder in holders)
+            self.assertGreater(fence, fences[unit], f"unit {unit}")
+            free[unit], fences[unit] = until, fence
+        killed = sum(any(passage[-1] == holder.killed for passage in holder.passages()) for holder in holders)
         print(f"{len(passages)} units taken by {len(holders)} processes, of which {killed} were killed with some", file=sys.stderr)
         self.assertGreater(killed, 3)
         self.assertEqual(len(self.hold(0, OF).units()), OF, "all are back")

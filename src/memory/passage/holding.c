@@ -48,6 +48,8 @@ unsigned ay_wanted(const ay_region *region)
     struct registers *at = (struct registers *)(uintptr_t)&region->at;
     if (region_is_strange(region) || !region_is_inside(region))
         return 0;
+    if (region->remote.units)
+        return ay__cluster_units_wanted(region);
     unsigned count = 0;
     for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1))

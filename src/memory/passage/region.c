@@ -154,6 +154,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     int error = ay__spec_read(space, spec, &region->spec);
     if (!error && space->cluster)
         error = ay__cluster_region_open(region, space->cluster);
+    if (!error && region->remote.units && spec->tell_wanted)
+        error = ay__fail(-ENOTSUP, "`tell_wanted` is not for slots and units of a cluster");
     if (!error)
         error = make_room(&region->at.rivals, space->places);
     if (!error && spec->tell_wanted)

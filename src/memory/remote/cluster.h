@@ -62,6 +62,7 @@ void ay__cluster_units_leave(ay_region *region);
 int ay__cluster_units_rename(ay_region *region, size_t length); /* 0, or what is wrong with it */
 bool ay__cluster_units_tell_death(ay_region *region); /* once: of who had one of them before */
 size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t room);
+unsigned ay__cluster_units_wanted(const ay_region *region); /* who waits for any of them */
 bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_region *unit));
 int ay__cluster_units_share(ay_region *region); /* as ay_share() and ay_unshare() */
 int ay__cluster_units_unshare(ay_region *region);

@@ -264,6 +264,18 @@ size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t ro
     return count;
 }
 
+unsigned ay__cluster_units_wanted(const ay_region *region)
+{
+    const struct cluster_units *units = region->remote.units;
+    unsigned most = 0;
+    for (unsigned which = 0; which < units->of; which++)
+        if (units->unit[which].state == UNIT_HELD) {
+            const unsigned wanted = ay_wanted(units->unit[which].region);
+            most = wanted > most ? wanted : most;
+        }
+    return most;
+}
+
 bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_region *unit))
 {
     const struct cluster_units *units = region->remote.units;
