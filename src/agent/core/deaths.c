@@ -128,13 +128,15 @@ void deaths_found(struct agent *agent, struct resource *resource)
 
 /* Who had it, or waited; over links, who may have had it: those that use it, and whose permission
  * is not here. */
-static uint64_t concerned(const struct agent *agent, const struct resource *resource)
+static slot_set concerned(const struct agent *agent, const struct resource *resource)
 {
-    uint64_t slots = 0;
+    slot_set slots = 0;
     for (uint32_t slot = 0; slot < SLOTS && agent_is_apart(agent); slot++)
         if (resource->users & slot_bit(slot) &&
             agent->options.protocol->lacks(resource->state, slot, MODE_EXCLUSIVE))
             slots |= slot_bit(slot);
+    if (agent_is_apart(agent))
+        return slots;
     for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++)
         slots |= resource->holding[mode] | resource->waiting[mode];
     return resource->holding[PERMISSION_EXCLUSIVE] ? resource->holding[PERMISSION_EXCLUSIVE]
@@ -143,7 +145,7 @@ static uint64_t concerned(const struct agent *agent, const struct resource *reso
 
 void deaths_note_holders(struct agent *agent)
 {
-    uint64_t others = 0;
+    slot_set others = 0;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const struct member *member = &agent->member[slot];
         agent->former[slot] = member->node;
@@ -161,7 +163,7 @@ static bool is_there(const struct agent *agent, uint32_t node)
     return false;
 }
 
-static bool has_gone(const struct agent *agent, uint64_t slots)
+static bool has_gone(const struct agent *agent, slot_set slots)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (slots & slot_bit(slot) && !is_there(agent, agent->former[slot]))

@@ -8,7 +8,7 @@
 static void owe(struct agent *agent, struct resource *resource, uint32_t slot, int64_t until)
 {
     resource->owed = until;
-    resource->owed_slot = (int)slot;
+    resource->owed_slot = (int16_t)slot;
     if (until < agent->owed_next)
         agent->owed_next = until;
     if (until > agent->obliged)
@@ -69,7 +69,7 @@ void holdings_inherit(struct agent *agent, unsigned index, const struct inherite
         resource->was_lost = false;
         resource->death = page.death;
         resource->mode = page.mode;
-        resource->ghost = (int)page.slot;
+        resource->ghost = (int16_t)page.slot;
         resource->base = page.base;
         resource->first = page.first;
         return;
@@ -188,7 +188,8 @@ void holdings_taken_back(struct agent *agent, const struct agent_event *event)
     struct resource *resource = &agent->resource[event->resource];
     const uint64_t number = event->taken_back.number;
     resource->taking_back = resource->is_busy = false;
-    resource->told_busy = 0;
+    if (agent_is_apart(agent))
+        resource->told_busy = 0;
     resource->number = number > resource->number ? number : resource->number;
     if (event->taken_back.withdrawn && resource->granted && agent_is_member(agent)) {
         release(agent, resource, event);

@@ -48,7 +48,7 @@ void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot
 
 static void note_held(struct resource *resource, uint32_t slot, unsigned mode)
 {
-    const uint64_t bit = slot_bit(slot);
+    const slot_set bit = slot_bit(slot);
     resource->waiting[PERMISSION_SHARED] &= ~bit;
     resource->waiting[PERMISSION_EXCLUSIVE] &= ~bit;
     resource->holding[mode == PERMISSION_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE] |= bit;
@@ -56,7 +56,7 @@ static void note_held(struct resource *resource, uint32_t slot, unsigned mode)
 
 static void note_freed(struct agent *agent, struct resource *resource, uint32_t slot, bool death)
 {
-    const uint64_t bit = slot_bit(slot);
+    const slot_set bit = slot_bit(slot);
     for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
         resource->waiting[mode] &= ~bit;
         resource->holding[mode] &= ~bit;

@@ -194,6 +194,20 @@ static inline struct node *resource_node(const struct resource *resource)
     return (struct node *)resource->state;
 }
 
+static inline void parcel_slots(struct parcel *parcel, slot_set slots)
+{
+    parcel_put(parcel, &slots, sizeof slots);
+}
+
+static inline slot_set read_slots(struct reader *reader)
+{
+    slot_set slots = 0;
+    const void *bytes = read_bytes(reader, sizeof slots);
+    if (bytes)
+        memcpy(&slots, bytes, sizeof slots);
+    return slots;
+}
+
 static inline bool is_without(const struct agent *agent, enum agent_rule rule)
 {
     return agent->options.without >> rule & 1;

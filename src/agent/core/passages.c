@@ -22,13 +22,13 @@ static void multicast(struct agent *agent, const struct resource *resource,
 {
     const struct message *message = &effect->message;
     struct parcel *out = &agent->out;
-    uint64_t to = 0;
+    slot_set to = 0;
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (effect_reaches(effect, agent->self, slot))
             to |= slot_bit(slot);
     parcel_record(out, RECORD_PROTOCOL);
     parcel_u64(out, resource->serial);
-    parcel_u64(out, to);
+    parcel_slots(out, to);
     parcel_u8(out, message->kind);
     parcel_u8(out, message->mode);
     parcel_u32(out, message->whom);
@@ -129,16 +129,19 @@ void passages_take_back(struct agent *agent, struct resource *resource)
 
 /* Over links: those that have asked me, and that I keep out. A ghost has nobody's request: those
  * that wait for it have said so. */
-static uint64_t kept_out(const struct agent *agent, const struct resource *resource)
+static slot_set kept_out(const struct agent *agent, const struct resource *resource)
 {
+    slot_set deferred = 0;
     if (resource->ghost >= 0)
         return resource->wanting;
-    return resource->state ? *agent->options.protocol->deferred(resource->state) : 0;
+    if (resource->state)
+        memcpy(&deferred, agent->options.protocol->deferred(resource->state), sizeof deferred);
+    return deferred;
 }
 
 void passages_tell_busy(struct agent *agent, struct resource *resource)
 {
-    const uint64_t untold = kept_out(agent, resource) & resource->members & ~resource->told_busy;
+    const slot_set untold = kept_out(agent, resource) & resource->members & ~resource->told_busy;
     for (uint32_t slot = 0; slot < SLOTS && resource->is_busy; slot++)
         if (untold & slot_bit(slot) && !agent->member[slot].ghost && slot != agent->self) {
             resource->told_busy |= slot_bit(slot);
@@ -152,11 +155,11 @@ static bool is_contested(const struct agent *agent, const struct resource *resou
     if (agent_is_apart(agent))
         return resource->granted && kept_out(agent, resource) != 0 &&
                !is_without(agent, WITHOUT_CONTEST);
-    const uint64_t waiting =
+    const slot_set waiting =
         resource->mode == PERMISSION_SHARED
             ? resource->waiting[PERMISSION_EXCLUSIVE]
             : resource->waiting[PERMISSION_EXCLUSIVE] | resource->waiting[PERMISSION_SHARED];
-    uint64_t mine = slot_bit(agent->self);
+    slot_set mine = slot_bit(agent->self);
     if (resource->ghost >= 0)
         mine |= slot_bit((uint32_t)resource->ghost);
     return resource->granted && (waiting & resource->members & ~mine) != 0;
@@ -189,8 +192,12 @@ static void entered(struct agent *agent, struct resource *resource, const struct
     resource->ghost = -1;
     resource->wanted = PERMISSION_NONE;
     resource->was_lost = false;
-    resource->busy_elsewhere = resource->told_here = resource->wanting = 0;
-    resource->dying = entry->died;
+    resource->busy_elsewhere = 0;
+    if (agent_is_apart(agent)) {
+        resource->told_here = 0;
+        resource->wanting = 0;
+        resource->dying = entry->died;
+    }
     agent->counters.grants++;
     struct agent_effect *line = effect_say_resource(agent, LINE_GRANTED, resource);
     line->say.mode = resource->mode;
@@ -255,7 +262,8 @@ void passages_pursue_all(struct agent *agent)
 void passages_message(struct agent *agent, uint32_t slot, struct reader *fields)
 {
     uint64_t body[4 * SLOTS];
-    const uint64_t serial = read_u64(fields), to = read_u64(fields);
+    const uint64_t serial = read_u64(fields);
+    const slot_set to = read_slots(fields);
     struct message message = {.from = slot};
     message.kind = read_u8(fields);
     message.mode = read_u8(fields);

@@ -9,7 +9,7 @@
 
 #include "protocols/messages/node.h"
 
-static void begin(struct agent *agent, struct resource *resource, uint64_t members, uint64_t view)
+static void begin(struct agent *agent, struct resource *resource, slot_set members, uint64_t view)
 {
     /* the protocol looks after what was said to an earlier incarnation as well */
     const uint64_t without = is_without(agent, WITHOUT_RECEIVERS) ? WITHOUT_INCARNATIONS : 0;
@@ -18,7 +18,7 @@ static void begin(struct agent *agent, struct resource *resource, uint64_t membe
                                   .agreed = true,
                                   .apart = agent_is_apart(agent),
                                   .view = view,
-                                  .members = &members,
+                                  .members = (const uint64_t *)&members,
                                   .without = without};
     const size_t words = agent->options.protocol->words(SLOTS);
     resource->state = agent->states + resource_index(agent, resource) * words;
@@ -58,6 +58,17 @@ static struct resource *add_to_group(struct agent *agent, const char *name, size
     return resource;
 }
 
+/* What it is in the group. */
+static void forget(struct resource *resource)
+{
+    resource->state = NULL;
+    resource->in_group = resource->leaving = false;
+    resource->serial = resource->ledger_died = resource->ledger_told = 0;
+    resource->members = resource->users = resource->busy_elsewhere = 0;
+    memset(resource->waiting, 0, sizeof resource->waiting);
+    memset(resource->holding, 0, sizeof resource->holding);
+}
+
 void resources_drop(struct agent *agent, struct resource *resource)
 {
     uint32_t *link = bucket(agent, resource->serial);
@@ -68,13 +79,8 @@ void resources_drop(struct agent *agent, struct resource *resource)
     agent->group[resource->index] = last;
     last->index = resource->index;
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        agent->member[slot].resources -= resource->members >> slot & 1;
-    resource->state = NULL;
-    resource->in_group = resource->leaving = resource->told = false;
-    resource->serial = resource->identity = resource->members = resource->users = 0;
-    resource->ledger_died = resource->ledger_told = 0;
-    resource->busy_elsewhere = resource->wanting = resource->told_busy = 0;
-    resource->dying = resource->told_here = 0;
+        agent->member[slot].resources -= (uint32_t)(resource->members >> slot & 1);
+    forget(resource);
     if (resource->death)
         effect_tell_death(agent, resource, false);
     names_forget(agent, resource);
@@ -223,13 +229,14 @@ void resources_write_state(struct agent *agent, struct parcel *out)
         parcel_u8(out, (uint8_t)(resource->death | resource->told << 1));
         parcel_u64(out, resource->serial);
         parcel_u64(out, resource->identity);
-        parcel_u64(out, resource->members);
-        parcel_u64(out, resource->users);
+        parcel_slots(out, resource->members);
+        parcel_slots(out, resource->users);
         parcel_u64(out, resource->ledger_died);
         parcel_u64(out, resource->ledger_told);
-        for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
-            parcel_u64(out, resource->waiting[mode]);
-            parcel_u64(out, resource->holding[mode]);
+        for (unsigned mode = PERMISSION_SHARED;
+             mode <= PERMISSION_EXCLUSIVE && !agent_is_apart(agent); mode++) {
+            parcel_slots(out, resource->waiting[mode]);
+            parcel_slots(out, resource->holding[mode]);
         }
     }
 }
@@ -249,16 +256,17 @@ static bool read_resource(struct agent *agent, struct reader *fields)
         effect_tell_death(agent, resource, flags & 1 && !agent_is_apart(agent));
     resource->told = flags >> 1 & 1;
     resource->identity = read_u64(fields);
-    resource->members = read_u64(fields);
-    resource->users = read_u64(fields);
+    resource->members = read_slots(fields);
+    resource->users = read_slots(fields);
     resource->ledger_died = read_u64(fields);
     resource->ledger_told = read_u64(fields);
-    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
-        resource->waiting[mode] = read_u64(fields);
-        resource->holding[mode] = read_u64(fields);
+    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE && !agent_is_apart(agent);
+         mode++) {
+        resource->waiting[mode] = read_slots(fields);
+        resource->holding[mode] = read_slots(fields);
     }
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        agent->member[slot].resources += resource->members >> slot & 1;
+        agent->member[slot].resources += (uint32_t)(resource->members >> slot & 1);
     begin(agent, resource, resource->members | slot_bit(agent->self),
           agent->member[agent->self].joined);
     return !fields->bad;
@@ -280,13 +288,8 @@ void resources_forget(struct agent *agent)
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
         holdings_lose(agent, resource);
-        resource->state = NULL;
-        resource->in_group = resource->creating = resource->leaving = false;
-        resource->members = resource->users = resource->busy_elsewhere = 0;
-        resource->serial = resource->ledger_died = resource->ledger_told = 0;
-        resource->wanting = resource->told_busy = resource->dying = resource->told_here = 0;
-        memset(resource->waiting, 0, sizeof resource->waiting);
-        memset(resource->holding, 0, sizeof resource->holding);
+        resource->creating = false;
+        forget(resource);
     }
     memset(agent->of_serial, 0, agent->entries * sizeof *agent->of_serial);
     agent->group_count = 0;
@@ -297,24 +300,27 @@ void resources_forget(struct agent *agent)
 void resources_died(struct agent *agent, struct resource *resource, uint32_t slot, bool death,
                     const struct message *words)
 {
-    const uint64_t bit = slot_bit(slot);
+    const slot_set bit = slot_bit(slot);
     /* one that does not use it was not inside */
     const struct message outside = {.view = agent->view - 1};
     if (!(resource->members & bit))
         return;
     if (!words && !(resource->users & bit))
         words = &outside;
-    uint64_t concerned = 0;
-    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
+    slot_set concerned = 0;
+    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE && !agent_is_apart(agent);
+         mode++) {
         concerned |= resource->waiting[mode] | resource->holding[mode];
         resource->waiting[mode] &= ~bit;
         resource->holding[mode] &= ~bit;
     }
     resource->members &= ~bit;
     agent->member[slot].resources--;
-    resource->wanting &= ~bit;
     resource->busy_elsewhere &= ~bit;
-    resource->told_busy &= ~bit; /* another may have the slot next */
+    if (agent_is_apart(agent)) { /* another may have the slot next */
+        resource->wanting &= ~bit;
+        resource->told_busy &= ~bit;
+    }
     if (death && concerned & bit && !resource->death)
         effect_tell_death(agent, resource, true);
     passages_step(agent, resource,

@@ -13,8 +13,20 @@
 #include "protocols/messages/link.h"
 #include "protocols/messages/messages.h"
 
+/* Machines and their ghosts. What ships has 64; a simulation may be built with 128. */
+#ifndef AGENT_SLOTS
+#define AGENT_SLOTS 64
+#endif
+
+/* One bit a slot, the lowest first: as the protocols' sets (sets.h). */
+#if AGENT_SLOTS == 64
+typedef uint64_t slot_set;
+#else
+__extension__ typedef unsigned __int128 slot_set;
+#endif
+
 enum {
-    SLOTS = 64,
+    SLOTS = AGENT_SLOTS,
     NAMES_MOST = PERMISSIONS_MOST / 2, /* in a group */
     QUERIES_MOST = 64,                 /* that wait for an answer of this machine's */
     OUT_ROOM = 64 << 20,               /* of a parcel: the STATE has all names */
@@ -144,62 +156,73 @@ struct linked {
     struct said *said;        /* SAID_MOST: those that are not acknowledged */
 };
 
+/* The order of its fields is for want of room: there may be a hundred thousand. */
 struct resource {
     /* Of this machine: kept while the process lives, or until the entry has another name. */
     char name[PERMISSION_NAME_MOST + 1];
     uint8_t length;   /* 0: the entry is free */
-    bool published;   /* its name is in the pages: set by DO_NAME, cleared with the name */
-    uint32_t next;    /* entry and 1: of the same hash; or free */
     uint8_t wanted;   /* PERMISSION_…: by processes of this machine; none once it is granted */
     uint8_t mode;     /* PERMISSION_…, if granted */
+    bool published;   /* its name is in the pages: set by DO_NAME, cleared with the name */
     bool granted;     /* set when entered or inherited, cleared when released or lost */
     bool taking_back; /* DO_TAKE_BACK is out: set with it, cleared by ON_TAKEN_BACK */
     bool is_busy;     /* and somebody is inside: set by ON_BUSY, cleared by ON_TAKEN_BACK */
-    uint64_t number;  /* of a local passage: the agent's own last; 0: not known */
-    int ghost;        /* granted in the name of this slot, and not of my own; or -1 */
-    uint64_t base, first; /* the fence of the local number `first` */
     /* A death that no group knows of: set when found, cleared when a group knows (deaths.c). */
     bool died_here;
     /* It was granted, and lost: set then, cleared when I am a member again, and no ghost of mine is
      * left that will count as a death. */
     bool was_lost;
-    /* those of other machines that had it, or may have had it, when I was last a member: bits of
-     * agent->former */
-    uint64_t held_by;
-    /* A6. Set when it is lost, cleared when the time has come. */
-    int64_t owed;  /* 0: nothing */
-    int owed_slot; /* in whose name it was granted */
     /* Nobody here has it open: set by ON_UNUSED, cleared by a demand. */
     bool is_idle;
 
-    /* Of the group: all members have the same, but for `creating` and `state`. Cleared when it is
+    /* Of the group: all members have the same, but for `creating` and `leaving`. Cleared when it is
      * forgotten, but for the deaths, which are said in the next HELLO. */
-    bool in_group;           /* set by its CREATION or the STATE */
-    bool creating;           /* I have sent a CREATION of it, and it has not come */
-    bool leaving;            /* I have sent its FORGETTING, and it has not come */
-    bool is_kept;            /* set and cleared within members_succeed() */
-    bool death;              /* somebody died inside, and nobody has been told */
-    bool told;               /* somebody has, since the resource came into being in this group */
+    bool in_group; /* set by its CREATION or the STATE */
+    bool creating; /* I have sent a CREATION of it, and it has not come */
+    bool leaving;  /* I have sent its FORGETTING, and it has not come */
+    bool is_kept;  /* set and cleared within members_succeed() */
+    bool death;    /* somebody died inside, and nobody has been told */
+    bool told;     /* somebody has, since the resource came into being in this group */
+
+    /* Of this machine. */
+    int16_t ghost;        /* granted in the name of this slot, and not of my own; or -1 */
+    int16_t owed_slot;    /* in whose name it was granted what is owed */
+    uint32_t next;        /* entry and 1: of the same hash; or free */
+    uint64_t number;      /* of a local passage: the agent's own last; 0: not known */
+    uint64_t base, first; /* the fence of the local number `first` */
+    /* those of other machines that had it, or may have had it, when I was last a member: bits of
+     * agent->former */
+    slot_set held_by;
+    int64_t owed; /* A6. Set when it is lost, cleared when the time has come; 0: nothing */
+
+    /* Of the group. */
     uint32_t index;          /* in agent->group, of this agent alone */
     uint32_t next_of_serial; /* entry and 1: of the same hash of serials */
     uint64_t serial;         /* which CREATION of the group it is of */
     /* which it is: by its name, its serial, and who were members when it came into being */
     uint64_t identity;
-    uint64_t members; /* slots, ghosts too */
-    uint64_t users;   /* of these: those whose machines use it (forgetting.c) */
+    slot_set members; /* ghosts too */
+    slot_set users;   /* of these: those whose machines use it (forgetting.c) */
     /* over links, as the ledger says: the last death of a user, and the last that is told */
     uint64_t ledger_died, ledger_told;
-    /* slots: set by a BUSY of another machine's, cleared when it gives way */
-    uint64_t busy_elsewhere;
-    uint64_t *state; /* of the protocol; NULL: not in the group */
-    /* In the agreed order alone: who waits and who has it, as all have heard. */
-    uint64_t waiting[3], holding[3]; /* slots, by PERMISSION_… */
-    /* Over links alone, and mine alone. */
-    uint64_t wanting;   /* slots that want what I have by a ghost: set by WANT, cleared with it */
-    uint64_t told_busy; /* slots that have been told that somebody is inside here, for the present
-                           taking back */
-    uint64_t dying;     /* the death that `death` announces */
-    uint64_t told_here; /* the greatest of which somebody has been told by the present grant */
+    slot_set busy_elsewhere; /* set by a BUSY of another machine's, cleared when it gives way */
+    uint64_t *state;         /* of the protocol, mine alone; NULL: not in the group */
+    union {
+        /* In the agreed order alone: who waits and who has it, as all have heard; by
+         * PERMISSION_… */
+        struct {
+            slot_set waiting[3], holding[3];
+        };
+        /* Over links alone, and mine alone. */
+        struct {
+            slot_set wanting; /* what I have by a ghost: set by WANT, cleared with it */
+            /* those who have been told that somebody is inside here, for the present taking
+             * back */
+            slot_set told_busy;
+            uint64_t dying;     /* the death that `death` announces */
+            uint64_t told_here; /* the greatest of which somebody was told by the present grant */
+        };
+    };
 };
 
 enum phase {
@@ -316,9 +339,9 @@ static inline unsigned resource_index(const struct agent *agent, const struct re
     return (unsigned)(resource - agent->resource);
 }
 
-static inline uint64_t slot_bit(uint32_t slot)
+static inline slot_set slot_bit(uint32_t slot)
 {
-    return UINT64_C(1) << slot;
+    return (slot_set)1 << slot;
 }
 
 #endif
