@@ -44,17 +44,22 @@ void lease_renew(struct agent *agent)
     parcel_end_record(&agent->out);
 }
 
-/* The time that agents on a majority of the machines have acknowledged; 0: there is none. */
+/* The time that agents on a majority of the machines have acknowledged, if it is later than the one
+ * that my deadline counts from; 0: it is not. */
 static uint64_t majority_time(const struct agent *agent)
 {
+    const bool counted = agent->deadline && !is_without(agent, WITHOUT_TIME_OF_SENDING);
+    const uint64_t before = counted ? (uint64_t)(agent->deadline - agent->options.lease) : 0;
     uint64_t best = 0;
     for (uint32_t candidate = 0; candidate < SLOTS; candidate++) {
         const uint64_t time = agent->member[candidate].acknowledged;
+        if (time <= before || time <= best)
+            continue;
         uint32_t count = is_without(agent, WITHOUT_MAJORITY) ? SLOTS : 0;
         for (uint32_t slot = 0; slot < SLOTS; slot++)
             count +=
                 member_is_alive(&agent->member[slot]) && agent->member[slot].acknowledged >= time;
-        if (member_is_alive(&agent->member[candidate]) && count >= agent->majority && time > best)
+        if (member_is_alive(&agent->member[candidate]) && count >= agent->majority)
             best = time;
     }
     return best;
