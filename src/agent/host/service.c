@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 #include "common/descriptors.h"
 #include "protocols/messages/catalogue.h"
 
-enum { EXIT_OK = 0, EXIT_FAILED = 125, DEMANDS_AT_ONCE = 64 };
+enum { EXIT_OK = 0, EXIT_FAILED = 125, DEMANDS_AT_ONCE = 64, LARGE = 1 << 18 };
 #define DEFAULT_PROTOCOL "carvalho-roucairol"
 
 static int64_t now(void)
@@ -414,6 +415,8 @@ int service_run(const struct service_options *options)
     if (service.signals < 0 || service.timer < 0)
         return complain(strerror(errno));
     pthread_mutex_init(&service.mutex, NULL);
+    /* what a look at very many places takes is given back when it is over, not kept for the next */
+    mallopt(M_MMAP_THRESHOLD, LARGE);
     /* so that renewals are in time on a busy machine; without the right, as it is */
     setpriority(PRIO_PROCESS, 0, -10);
     if (!open_all(&service, trouble, sizeof trouble))
