@@ -13,23 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/core/agent.h"
+#include "happenings.h"
 
 enum { MACHINES_MOST = 120, NAMES = 4096, US = 1000, HOLD_US = 100 };
 #define SECOND INT64_C(1000000000)
-
-struct happening {
-    int64_t time;
-    uint64_t order; /* among those of one time */
-    enum { DELIVERS, ARRIVES, LINKS, TICKS, TAKES_BACK, LEAVES } kind;
-    unsigned machine; /* ARRIVES, …: to whom */
-    uint32_t slot;    /* ARRIVES, LINKS: of the other, as it knows it */
-    uint64_t incarnation;
-    struct address from; /* DELIVERS */
-    uint8_t *bytes;
-    size_t length;
-    unsigned resource; /* TAKES_BACK */
-};
 
 struct machine {
     struct agent agent;
@@ -49,9 +36,7 @@ static struct machine *machines;
 static unsigned count, wanting, inside;
 static int64_t now, link_ns, ring_ns, ledger_free;
 static struct agent_effects effects;
-static struct happening *queue;
-static size_t queued, queue_room;
-static uint64_t orders, fence, chance = 88172645463325252;
+static uint64_t fence, chance = 88172645463325252;
 static int64_t released, waited; /* when the last one left, and until the next was inside */
 static uint64_t parcels;
 
@@ -67,49 +52,6 @@ static void fail(const char *why)
 {
     fprintf(stderr, "%s\n", why);
     exit(1);
-}
-
-/* ---- what is to come, the earliest first ---- */
-
-static bool is_earlier(const struct happening *a, const struct happening *b)
-{
-    return a->time < b->time || (a->time == b->time && a->order < b->order);
-}
-
-static void swap(size_t a, size_t b)
-{
-    const struct happening kept = queue[a];
-    queue[a] = queue[b];
-    queue[b] = kept;
-}
-
-static void add(struct happening what)
-{
-    if (queued == queue_room) {
-        queue_room = 2 * queue_room + 1024;
-        queue = realloc(queue, queue_room * sizeof *queue);
-        if (!queue)
-            fail("out of memory");
-    }
-    what.order = orders++;
-    queue[queued++] = what;
-    for (size_t at = queued - 1; at > 0 && is_earlier(&queue[at], &queue[(at - 1) / 2]);
-         at = (at - 1) / 2)
-        swap(at, (at - 1) / 2);
-}
-
-static struct happening take_first(void)
-{
-    const struct happening first = queue[0];
-    queue[0] = queue[--queued];
-    for (size_t at = 0, least = 0;; at = least) {
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < queued; child++)
-            if (is_earlier(&queue[child], &queue[least]))
-                least = child;
-        if (least == at)
-            return first;
-        swap(at, least);
-    }
 }
 
 static uint8_t *copy(const void *bytes, size_t length)
@@ -139,13 +81,13 @@ static void enter(struct machine *machine)
         fail("a fence that does not grow");
     fence = its;
     waited = now - released;
-    add((struct happening){
+    happenings_add((struct happening){
         .time = now + HOLD_US * US, .kind = LEAVES, .machine = number_of(machine)});
 }
 
 static void add_taking_back(const struct machine *machine, unsigned resource)
 {
-    add((struct happening){
+    happenings_add((struct happening){
         .time = now, .kind = TAKES_BACK, .machine = number_of(machine), .resource = resource});
 }
 
@@ -165,16 +107,16 @@ static void connect_both(struct machine *machine, uint32_t slot)
     const uint32_t back = slot_of(other, machine);
     if (back == NO_SLOT)
         return;
-    add((struct happening){.time = now + link_ns,
-                           .kind = LINKS,
-                           .machine = number_of(machine),
-                           .slot = slot,
-                           .incarnation = other->agent.incarnation});
-    add((struct happening){.time = now + link_ns,
-                           .kind = LINKS,
-                           .machine = number_of(other),
-                           .slot = back,
-                           .incarnation = machine->agent.incarnation});
+    happenings_add((struct happening){.time = now + link_ns,
+                                      .kind = LINKS,
+                                      .machine = number_of(machine),
+                                      .slot = slot,
+                                      .incarnation = other->agent.incarnation});
+    happenings_add((struct happening){.time = now + link_ns,
+                                      .kind = LINKS,
+                                      .machine = number_of(other),
+                                      .slot = back,
+                                      .incarnation = machine->agent.incarnation});
 }
 
 static void peer(struct machine *machine, const struct agent_effect *effect)
@@ -193,15 +135,15 @@ static void carry_out(struct machine *machine, const struct agent_effect *effect
     switch (effect->kind) {
     case DO_SEND:
         ledger_free = now + ring_ns > ledger_free ? now + ring_ns : ledger_free;
-        add((struct happening){.time = ledger_free,
-                               .kind = DELIVERS,
-                               .from = {number_of(machine), 1},
-                               .bytes = copy(effect->send.bytes, effect->send.length),
-                               .length = effect->send.length});
+        happenings_add((struct happening){.time = ledger_free,
+                                          .kind = DELIVERS,
+                                          .from = {number_of(machine), 1},
+                                          .bytes = copy(effect->send.bytes, effect->send.length),
+                                          .length = effect->send.length});
         parcels++;
         break;
     case DO_SEND_TO:
-        add((struct happening){
+        happenings_add((struct happening){
             .time = now + link_ns,
             .kind = ARRIVES,
             .machine = machine->peer[effect->send_to.slot].machine,
@@ -230,7 +172,7 @@ static void carry_out(struct machine *machine, const struct agent_effect *effect
         break;
     case DO_WAKE:
         machine->tick = effect->due > now ? effect->due : now + 1;
-        add((struct happening){
+        happenings_add((struct happening){
             .time = machine->tick, .kind = TICKS, .machine = number_of(machine)});
         break;
     case DO_WITHDRAW:
@@ -249,7 +191,8 @@ static void step(struct machine *machine, struct agent_event event)
         carry_out(machine, &effects.effect[at]);
     if (event.kind != ON_TICK && machine->tick > now) { /* as the host's loop does */
         machine->tick = now;
-        add((struct happening){.time = now, .kind = TICKS, .machine = number_of(machine)});
+        happenings_add(
+            (struct happening){.time = now, .kind = TICKS, .machine = number_of(machine)});
     }
 }
 
@@ -297,7 +240,7 @@ static void leave(struct machine *machine)
 
 static void happen(void)
 {
-    const struct happening what = take_first();
+    const struct happening what = happenings_take();
     struct machine *machine = &machines[what.machine];
     now = what.time;
     switch (what.kind) {
