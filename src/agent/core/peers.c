@@ -211,8 +211,8 @@ static bool owes(const struct linked *peer)
 void peers_send(struct agent *agent)
 {
     agent->direct.length = 0;
-    for (uint64_t left = agent->linked; left; left &= left - 1) {
-        const uint32_t slot = (uint32_t)__builtin_ctzll(left);
+    for (slot_set left = agent->linked; left; left &= left - 1) {
+        const uint32_t slot = first_slot(left);
         struct linked *peer = &agent->peer[slot];
         if (owes(peer) && peer->answer_due == 0)
             peer->answer_due = agent->now + (int64_t)ANSWER_MS * MS;
@@ -235,8 +235,8 @@ static int64_t patience(const struct linked *peer)
 
 void peers_tick(struct agent *agent)
 {
-    for (uint64_t left = agent->linked; left; left &= left - 1) {
-        const uint32_t slot = (uint32_t)__builtin_ctzll(left);
+    for (slot_set left = agent->linked; left; left &= left - 1) {
+        const uint32_t slot = first_slot(left);
         struct linked *peer = &agent->peer[slot];
         if (!waits_for_answer(peer) || agent->now - peer->since < patience(peer))
             continue;
@@ -260,8 +260,8 @@ static bool has_more_to_send(const struct link *link)
 int64_t peers_due(const struct agent *agent)
 {
     int64_t due = INT64_MAX;
-    for (uint64_t left = agent->linked; left; left &= left - 1) {
-        const struct linked *peer = &agent->peer[__builtin_ctzll(left)];
+    for (slot_set left = agent->linked; left; left &= left - 1) {
+        const struct linked *peer = &agent->peer[first_slot(left)];
         if (has_more_to_send(&peer->link))
             return agent->now;
         const int64_t doubt = waits_for_answer(peer) ? peer->since + patience(peer) : INT64_MAX;

@@ -304,7 +304,7 @@ struct agent {
     bool has_news;
     struct member member[SLOTS];
     struct linked peer[SLOTS]; /* over links: of each other member that is alive */
-    uint64_t linked;           /* slots: those peers that are used */
+    slot_set linked;           /* those peers that are used */
     uint32_t former[SLOTS];    /* nodes of the members of the group that I was last a member of */
     uint32_t group_count;
     uint64_t query[QUERIES_MOST]; /* DO_DESCRIBE is out for them */
@@ -342,6 +342,17 @@ static inline unsigned resource_index(const struct agent *agent, const struct re
 static inline slot_set slot_bit(uint32_t slot)
 {
     return (slot_set)1 << slot;
+}
+
+/* There is one. */
+static inline uint32_t first_slot(slot_set slots)
+{
+    const uint64_t low = (uint64_t)slots;
+#if AGENT_SLOTS > 64
+    if (!low)
+        return 64 + (uint32_t)__builtin_ctzll((uint64_t)(slots >> 64));
+#endif
+    return (uint32_t)__builtin_ctzll(low);
 }
 
 #endif

@@ -240,9 +240,9 @@ static void grow(struct service *service)
 static void loop(struct service *service)
 {
     while (!service->ending) {
-        int64_t until = finish_turn(service);
         grow(service);
         const int64_t looks = unused_tick(service);
+        int64_t until = finish_turn(service);
         if (service->links)
             links_flush(service->links);
         until = service->due < until ? service->due : until;
