@@ -25,6 +25,8 @@ enum {
     ANSWER_MS = 3, /* an acknowledgement waits so long for a message to go with */
     NUDGE_MS = 6,  /* and is missed after so long; a packet that was lost is found by the next */
     DOUBT_MS = 15,
+    PATIENCE_MOST_MS = 300,      /* where answers take longer than that would be */
+    ANSWERS_LEARNT = 8,          /* of what is new, such a part is learnt */
     RELAYED_MOST = OUT_ROOM / 16 /* of a parcel: the rest goes with the next step */
 };
 
@@ -110,6 +112,10 @@ void peers_say(struct agent *agent, uint32_t slot, const struct said *said)
         peer->nudged = false;
     }
     link_say(&peer->link);
+    if (!peer->timed) {
+        peer->timed = peer->link.said;
+        peer->timed_since = agent->now;
+    }
     *said_at(peer, peer->link.said) = *said;
     agent->counters.sent++;
 }
@@ -228,9 +234,23 @@ static bool waits_for_answer(const struct linked *peer)
     return peer->link.up && !peer->suspect && peer->link.acknowledged < peer->link.said;
 }
 
+/* On a machine that is busy answers take long, and the ledger would make it busier. */
 static int64_t patience(const struct linked *peer)
 {
-    return (int64_t)(peer->nudged ? DOUBT_MS : NUDGE_MS) * MS;
+    const int64_t least = (int64_t)(peer->nudged ? DOUBT_MS : NUDGE_MS) * MS,
+                  most = (int64_t)PATIENCE_MOST_MS * MS,
+                  usual = (peer->nudged ? 4 : 2) * peer->answered_in;
+    return usual < least ? least : usual < most ? usual : most;
+}
+
+/* One message at a time is timed, if its answer comes by the connection it went by. */
+static void learn_answer(const struct agent *agent, struct linked *peer, enum link_way way)
+{
+    if (!peer->timed || peer->link.acknowledged < peer->timed)
+        return;
+    if (way == LINK_DIRECTLY && !peer->suspect)
+        peer->answered_in += (agent->now - peer->timed_since - peer->answered_in) / ANSWERS_LEARNT;
+    peer->timed = 0;
 }
 
 void peers_tick(struct agent *agent)
@@ -310,6 +330,7 @@ static void take_packet(struct agent *agent, uint32_t slot, enum link_way way,
     if (peer->link.acknowledged > before) {
         peer->since = agent->now;
         peer->nudged = false;
+        learn_answer(agent, peer, way);
         if (way == LINK_DIRECTLY)
             peer->suspect = false;
     }
@@ -438,6 +459,8 @@ void peers_link(struct agent *agent, const struct agent_event *event)
         link_up(&peer->link);
         peer->suspect = peer->nudged = false;
         peer->since = agent->now;
+        peer->timed = 0;
+        peer->answered_in = 0;
     } else if (is_its) {
         link_down(&peer->link);
     }

@@ -150,6 +150,9 @@ struct linked {
     struct link link;
     uint64_t first;           /* the number of the message at said[0] */
     int64_t since;            /* when anything was last acknowledged, or said when all was */
+    uint64_t timed;           /* a message whose acknowledgement is timed; 0: none */
+    int64_t timed_since;      /* when it was said */
+    int64_t answered_in;      /* how long an acknowledgement takes, lately */
     int64_t answer_due;       /* of an acknowledgement without a message; 0: none */
     uint64_t sent;            /* the greatest number that went over any connection */
     uint64_t resent, relayed; /* messages: on another connection again; by the ledger */

@@ -153,7 +153,7 @@ void ay__asks_say(struct asks *asks); /* by the descriptor: look; under ay__asks
 struct ask_word *ay__ask_word_find(struct asks *asks, const void *address); /* likewise */
 /* helper.c */
 int ay__helper_add(struct asks *asks, struct ask_word *watched); /* under ay__asks_mutex, */
-void ay__helpers_ring(struct asks *asks);               /* likewise: after the last of several */
+void ay__helpers_ring(struct asks *asks);               /* likewise: after all they are to know */
 void ay__helper_remove(struct ask_word *watched);       /* likewise */
 void ay__helper_hurry(struct asks *asks, int64_t when); /* likewise: look at the time */
 int ay__helper_need(struct asks *asks); /* likewise: at least one, which hears the bell */

@@ -30,7 +30,9 @@ struct helper {
     struct asks *asks;
     pthread_t thread;
     _Atomic uint32_t bell; /* rung when it has to begin its sleep anew */
-    bool added; /* words that it does not sleep on yet: set with them, cleared when it is rung */
+    /* it sleeps on too few words, or for too long: set with what it is to know, cleared when it is
+     * rung */
+    bool stale;
     unsigned count;
     struct ask_word *word[HELPER_WORDS];
 };
@@ -216,15 +218,15 @@ int ay__helper_add(struct asks *asks, struct ask_word *watched)
     watched->helper = helper;
     watched->slot = helper->count;
     helper->word[helper->count++] = watched;
-    helper->added = true;
+    helper->stale = true;
     return 0;
 }
 
 void ay__helpers_ring(struct asks *asks)
 {
     for (struct helper *helper = asks->helpers; helper; helper = helper->next)
-        if (helper->added) {
-            helper->added = false;
+        if (helper->stale) {
+            helper->stale = false;
             ring(helper);
         }
 }
@@ -247,7 +249,7 @@ void ay__helper_hurry(struct asks *asks, int64_t when)
     struct helper *helper = asks->helpers;
     while (helper->next)
         helper = helper->next;
-    ring(helper);
+    helper->stale = true;
 }
 
 int ay__helper_need(struct asks *asks)

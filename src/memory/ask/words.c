@@ -169,7 +169,6 @@ int ay__ask_link(struct ask *ask)
         error = link_one(asks, &ask->links[which]);
     for (unsigned which = 0; which < ask->count && !error && !ask->stirred; which++)
         differs |= ask_word_differs(ask->links[which].word);
-    ay__helpers_ring(asks);
     ask->linked = !error && !ask->stirred;
     if (!ask->linked)
         ay__ask_unlink(ask);
@@ -177,6 +176,7 @@ int ay__ask_link(struct ask *ask)
         ay__ask_stir(ask, true);
     else
         ay__helper_hurry(asks, ask->due < ask->look ? ask->due : ask->look);
+    ay__helpers_ring(asks); /* once for all of it */
     pthread_mutex_unlock(&ay__asks_mutex);
     return error;
 }
