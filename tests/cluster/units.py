@@ -3,6 +3,7 @@
 process, and of a machine."""
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -153,6 +154,9 @@ class Units(ClusterTest):
         self.assertEqual(machine.run_inside(self.region, "-n", "--take", "2", "--of", str(OF), "true").returncode, CONFLICT)
         self.assertEqual(machine.run_inside(self.region, "-w", "0.3", "--take", "2", "--of", str(OF), "true").returncode, CONFLICT)
         self.assertEqual(machine.run_inside(self.region, "-n", "--take", "1", "--of", str(OF), "true").returncode, 0)
+        shown = self.afteryou(self.cluster.machines[1], "status", "-S", f"cluster:{self.cluster.name}").stdout
+        self.assertRegex(shown, rf"{self.region} +inside +takes 3 ")
+        self.assertEqual(len(re.findall(rf"{self.region}, unit \d +inside", shown)), 3, shown)
         holder.leave()
         self.assertEqual(machine.run_inside(self.region, "-w", "10", "--take", str(OF), "--of", str(OF), "true").returncode, 0)
 

@@ -65,6 +65,10 @@ static void describe_mode(const struct sighting *item, char *text)
             snprintf(text, CELL, "%s", text_mode(seen->mode));
         return;
     }
+    if (seen->of == 0) { /* at the door of a cluster's units, each of which has a row of its own */
+        snprintf(text, CELL, "takes %u", seen->take);
+        return;
+    }
     length = (size_t)snprintf(text, CELL, "%u of %u%s", seen->take, seen->of,
                               seen->unit_count ? ":" : "");
     for (size_t at = 0; at < seen->unit_count && length + 12 < CELL; at++)
