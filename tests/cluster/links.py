@@ -3,11 +3,12 @@
 and nobody waits for longer than a message by the ring takes."""
 import json
 import re
+import signal
 import subprocess
 import sys
 import unittest
 
-from machines import AFTERYOU, STATE, make_half_open, skip_unless_possible, spoil_link, wait_until
+from machines import AFTERYOU, PATIENCE, STATE, Cluster, make_half_open, skip_unless_possible, spoil_link, wait_until
 from support import ClusterTest
 
 PORT = 5447
@@ -152,6 +153,50 @@ class Links(ClusterTest):
             shown = a.run(AFTERYOU, "agent", "--cluster", "wrong", "--state", "/run/wrong", *words)
             self.assertEqual(shown.returncode, 125, words)
             self.assertIn(says, shown.stderr)
+
+
+class HostNames(ClusterTest):
+    """corosync.conf has names instead of addresses."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(agent_options=cls.agent_options)
+        cls.addClassCleanup(cls.cluster.close)
+        for machine in cls.cluster.machines:
+            configured, known = (machine.run("cat", path).stdout for path in ("/etc/corosync/corosync.conf", "/etc/hosts"))
+            for other in cls.cluster.machines:
+                configured = configured.replace(f"ring0_addr: {other.address}", f"ring0_addr: host-{other.name}")
+                known += f"{other.address} host-{other.name}\n"
+            cls.put(machine, "/etc/corosync/corosync.conf", configured)
+            cls.put(machine, "/etc/hosts", known)
+        cls.cluster.start()
+
+    @staticmethod
+    def put(machine, path, text):
+        """This file stands there, on that machine alone."""
+        file = machine.directory / path.replace("/", "-")
+        file.write_text(text)
+        done = machine.run("mount", "--bind", str(file), path)
+        assert done.returncode == 0, done.stderr
+
+    def test_looked_up(self):
+        for machine in self.cluster.machines:
+            self.assertIn("event=link-up", machine.log())
+            self.assertNotIn("event=not-listening", machine.log())
+
+    def test_the_server_of_names_is_gone(self):
+        """The agent hears what it is told while it waits for it."""
+        machine = self.cluster.machines[2]
+        machine.agent.end()
+        self.put(machine, "/etc/hosts", "")
+        self.put(machine, "/etc/resolv.conf", "nameserver 10.99.0.99\n")
+        before = len(machine.log())
+        machine.start_agent()
+        wait_until(lambda: "event=started" in machine.log()[before:], "the agent")
+        machine.agent.kill(signal.SIGTERM)
+        machine.agent.process.wait(PATIENCE)
+        self.assertIn("event=ended", machine.log()[before:])
+        self.assertNotIn("event=connected", machine.log()[before:])
 
 
 if __name__ == "__main__":
