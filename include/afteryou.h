@@ -326,7 +326,7 @@ AY_API int ay_ask(ay_region *region);
  *   -ENOTSUP    also: a condition, in a cluster */
 AY_API int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
-/* Returns the descriptor of a space (an eventfd). It is readable
+/* Returns the descriptor of a space. It is readable
  * - when an ask of this process may have been decided, but for those of which ay_ask() itself has
  *   told;
  * - when somebody has begun to wait for what a region with `tell_wanted` holds, each time; or did

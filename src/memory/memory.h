@@ -73,6 +73,9 @@ struct ay_space {
     struct cluster *cluster; /* NULL: of one machine */
     /* NULL: nobody has asked. Set by the first ask, or ay_fd(); cleared when it is closed */
     struct asks *_Atomic asks;
+    /* by which hints are sent; 0 or -1: none were yet. Under ay__asks_mutex */
+    int sender;
+    struct descriptor_identity sender_file;
     char path[];
 };
 
@@ -304,6 +307,8 @@ void ay__ask_close(ay_region *region);  /* before it is closed: withdraws */
 void ay__ask_leaves(ay_region *region); /* that was entered by an ask */
 void ay__asks_close(ay_space *space);   /* likewise: its helpers end */
 void ay__asks_forget(ay_space *space);  /* in a child after fork */
+/* ask/descriptor.c */
+void ay__hints_close(ay_space *space);
 /* ask/words.c: around a fork, under the mutex */
 void ay__asks_hold(void);
 void ay__asks_release(void);

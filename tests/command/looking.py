@@ -71,7 +71,7 @@ class Status(CommandTest):
 
     def test_how_this_machine_waits(self):
         self.run_it("--", "true")
-        self.assertIn("waits: by futex_waitv(2)\n", self.status("-v"))
+        self.assertIn("waits: by futex_waitv(2)\nasks: told by who leaves, by datagrams of unix(7)\n", self.status("-v"))
         self.assertNotIn("waits:", self.status())
         refused = subprocess.run([AFTERYOU, "status", "-v", "-S", self.space], preexec_fn=refuse_waitv,
                                  capture_output=True, text=True, check=True)

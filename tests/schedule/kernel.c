@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -198,11 +200,53 @@ int __wrap_eventfd_write(int fd, eventfd_t value)
     return result;
 }
 
+/* ---- sockets ---- */
+
+ssize_t __real_sendto(int fd, const void *bytes, size_t length, int flags,
+                      const struct sockaddr *to, socklen_t to_length);
+ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags,
+                      const struct sockaddr *to, socklen_t to_length);
+
+/* Of all sockets one: who was not meant sleeps on. */
+#define SOCKETS (1ull << 62)
+
+ssize_t __real_write(int fd, const void *bytes, size_t length);
+ssize_t __wrap_write(int fd, const void *bytes, size_t length);
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t length)
+{
+    struct stat file;
+    const ssize_t result = __real_write(fd, bytes, length);
+    if (enrolled && fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode))
+        wake_all(SOCKETS);
+    return result;
+}
+
+/* Whoever waits for it may run before the next step of the sender. */
+ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags,
+                      const struct sockaddr *to, socklen_t to_length)
+{
+    const void *place = __builtin_return_address(0);
+    if (enrolled && !world->preparing)
+        yield_turn(place);
+    if (enrolled && world->scene->no_hints) {
+        errno = ECONNREFUSED;
+        return -1;
+    }
+    const ssize_t result = __real_sendto(fd, bytes, length, flags, to, to_length);
+    if (enrolled)
+        wake_all(SOCKETS);
+    return result;
+}
+
 void await_readable(int fd)
 {
     struct pollfd readable = {.fd = fd, .events = POLLIN};
-    while (poll(&readable, 1, 0) != 1)
-        sleep_on_own(place_of(fd));
+    while (poll(&readable, 1, 0) != 1) {
+        world->actor[self].on[0] = (struct slept_on){.key = own_key(place_of(fd))};
+        world->actor[self].on[1] = (struct slept_on){.key = SOCKETS};
+        fall_asleep(2, INT64_MAX, __builtin_return_address(0));
+    }
 }
 
 static long wait_on_one(long address, uint32_t value, const struct timespec *time,

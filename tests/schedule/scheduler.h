@@ -39,6 +39,7 @@ struct scene {
     /* in a process of its own, when all is over; deaths: of how many that were inside */
     void (*audit)(unsigned deaths, unsigned kills);
     bool immortal; /* nobody is killed, whatever is asked for */
+    bool no_hints; /* what one sends to another is refused */
     bool threads;  /* keepers act as well, and threads that are started */
     bool hurried;  /* some have deadlines */
     bool in_vain;  /* one of which has to lapse */

@@ -271,10 +271,10 @@ bool registers_calm(struct registers *at)
     return at->choice;
 }
 
-static void wake(const struct registers *at, struct passage_head *sleeper)
+static void wake(struct registers *at, struct passage_head *sleeper)
 {
     if (at->model->protocol->asking) {
-        asks_hear(sleeper);
+        asks_hear(at, sleeper);
         return;
     }
     sleeper->watched = 0;
@@ -471,6 +471,7 @@ void registers_kill(struct registers *at)
             model, at->state, at->process, index,
             protocol->dead_bit &&
                 protocol->dead_bit(index, model_bit(at->model, at->state, at->process, index)));
+    at->dies = true;
     if (protocol->sleeps)
         registers_wake(at);
     if (protocol->asked_at)

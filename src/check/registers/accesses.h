@@ -62,6 +62,7 @@ struct registers {
     bool overflow;       /* a number outgrew its field */
     bool full;           /* a store found no room in the buffer, or in its list */
     bool naps;           /* it slept for a time, and looks again */
+    bool dies;           /* who wakes others is the kernel */
     bool checks_draws;
     bool named;      /* places change their names (naming.c) */
     bool unfinished; /* and the fetch has accesses yet to make */
@@ -108,7 +109,8 @@ bool registers_differ(struct registers *at, const struct watch *watch);
 enum { ASLEEP = 0x80 }; /* of passage_head.watched, above all places: it may sleep on none */
 /* asks.c: what an ask does instead of a sleep. True: it has not gone on past its SLEEP. */
 bool asks_rest(struct registers *at, struct passage_head *head, struct watch *watch, bool *woken);
-void asks_hear(struct passage_head *head); /* a watched place wakes it, or has died */
+/* a watched place wakes it, with a hint; or it has died */
+void asks_hear(struct registers *at, struct passage_head *head);
 bool asks_may_move(const struct passage_head *head);
 
 /* The model's settings, as the protocol asks for them. */

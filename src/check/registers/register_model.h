@@ -132,8 +132,10 @@ struct register_protocol {
     enum asking {
         ASKS_NOT,
         ASKS,
-        ASKS_LINKING_LATE, /* a mutant: looks before it is linked */
-        ASKS_DRAINING_LATE /* a mutant: finds nothing decided, and later reads the descriptor */
+        ASKS_LINKING_LATE,  /* a mutant: looks before it is linked */
+        ASKS_DRAINING_LATE, /* a mutant: finds nothing decided, and later reads the descriptor */
+        ASKS_HINTED,        /* who leaves makes the descriptor readable, or wakes the helper */
+        ASKS_HINTS_ALONE    /* a mutant: makes it readable, if it can */
     } asking;
     bool alarms;     /* uses AWAKE: one that dies sets everybody's alarm */
     size_t asked_at; /* uses ASK: where its passage keeps `asked`; 0: it does not */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -242,6 +243,25 @@ static void print_waiting(void)
         puts("waits: by futex_waitv(2)");
 }
 
+static void print_asking(void)
+{
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        printf("asks: told by a thread that watches, a wake-up later than a thread that waits, for "
+               "sockets are refused here (%s)\n",
+               strerror(errno));
+        return;
+    }
+    close(fd);
+    puts("asks: told by who leaves, by datagrams of unix(7)");
+}
+
+static void print_ways(void)
+{
+    print_waiting();
+    print_asking();
+}
+
 static void print_removed(const char *path, int pid, void *unused)
 {
     (void)unused;
@@ -280,7 +300,7 @@ int command_status(int count, char **words)
         status_removed(&asked, print_removed, NULL);
     }
     if (asked.verbose && !asked.json)
-        print_waiting();
+        print_ways();
     const bool written = output_flush();
     for (size_t at = 0; at < view.unreadable_count && !asked.json; at++)
         say("status", "%s", view.unreadable[at].why);

@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "memory/ask/ask.h"
 #include "memory/file/named.h"
 #include "memory/passage/long_way.h"
+
+enum { MESSAGES_AT_ONCE = 64 };
 
 /* ---- what a space and a region have once they have asked ---- */
 
@@ -24,7 +25,7 @@ static struct asks *make_asks(ay_space *space)
     asks->heard = atomic_load(asks->bell);
     pthread_mutex_init(&asks->stepping, NULL);
     asks->last_stirred = &asks->first_stirred;
-    asks->fd = -1;
+    ay__descriptor_begin(asks);
     asks->earliest = INT64_MAX;
     return asks;
 }
@@ -136,20 +137,19 @@ static void part(struct ask *ask)
     ask->region->at.passage.asked = false;
 }
 
-/* The first that was stirred. NULL: there is none, and the descriptor is not readable any more
- * (A3). */
+/* The first that was stirred, or whom a hint is about. NULL: there is none, and the descriptor is
+ * not readable any more (A3), but by more hints than are taken at once. */
 static struct ask *take_stirred(struct asks *asks)
 {
     pthread_mutex_lock(&ay__asks_mutex);
+    for (int left = MESSAGES_AT_ONCE; !asks->first_stirred && left > 0; left--)
+        if (!ay__descriptor_take(asks))
+            break;
     struct ask *ask = asks->first_stirred;
-    eventfd_t count;
-    if (ask) {
+    if (ask)
         drop_stirred(ask);
-    } else if (asks->told) {
-        asks->told = false;
-        if (asks->fd >= 0 && descriptor_is(asks->fd, &asks->file))
-            eventfd_read(asks->fd, &count);
-    }
+    if (asks->first_stirred)
+        ay__asks_say(asks);
     pthread_mutex_unlock(&ay__asks_mutex);
     return ask;
 }
@@ -380,16 +380,6 @@ int ay_withdraw(ay_region *region)
                : ay__fail(-EPERM, "the region is not asked for");
 }
 
-static int make_descriptor(struct asks *asks)
-{
-    const int fd = descriptor_above_standard(eventfd(asks->told, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (fd < 0)
-        return ay__fail(-errno, "cannot make an eventfd: %s", strerror(errno));
-    descriptor_identify_event(fd, &asks->file);
-    asks->fd = fd;
-    return fd;
-}
-
 int ay_fd(ay_space *space)
 {
     AY__UNCANCELLED;
@@ -398,9 +388,7 @@ int ay_fd(ay_space *space)
     if (error)
         return error;
     pthread_mutex_lock(&ay__asks_mutex);
-    /* the program may have closed it */
-    const int fd =
-        asks->fd >= 0 && descriptor_is(asks->fd, &asks->file) ? asks->fd : make_descriptor(asks);
+    const int fd = ay__descriptor_find(asks);
     pthread_mutex_unlock(&ay__asks_mutex);
     return fd;
 }
@@ -437,12 +425,13 @@ void ay__ask_close(ay_region *region)
 void ay__asks_close(ay_space *space)
 {
     struct asks *asks = atomic_load(&space->asks);
+    if (space->mark == ay__process_mark())
+        ay__hints_close(space);
     if (!asks)
         return;
     if (space->mark == ay__process_mark()) {
         ay__helpers_end(asks);
-        if (asks->fd >= 0 && descriptor_is(asks->fd, &asks->file))
-            close(asks->fd);
+        ay__descriptor_close(asks);
     }
     free(asks);
     atomic_store(&space->asks, NULL);
@@ -451,6 +440,7 @@ void ay__asks_close(ay_space *space)
 void ay__asks_forget(ay_space *space)
 {
     struct asks *asks = atomic_load(&space->asks);
-    if (asks && asks->fd >= 0 && descriptor_is(asks->fd, &asks->file))
-        close(asks->fd);
+    if (asks)
+        ay__descriptor_close(asks);
+    ay__hints_close(space);
 }

@@ -8,18 +8,21 @@
  *   rest.c    what an ask does where a thread would sleep, and when it goes on
  *   words.c   which words asks sleep on, and who is told when one has changed
  *   helper.c  the threads that sleep on these words
+ *   descriptor.c  what becomes readable, and how another process makes it so
  *   wanted.c  how a holder is told that somebody waits for it
  *
  * Who does what. The passage itself is made by the program's threads, in ay_ask() and ay_decided():
  * each goes as far as it can, and notes on which words it sleeps. Helpers only watch these words.
  * An ask of which one has changed is *stirred*: it stands in a list, and the space's descriptor is
- * readable. ay_decided() goes on with it.
+ * readable. ay_decided() goes on with it. Who leaves need not wake a helper: it makes the
+ * descriptor readable itself, and ay_decided() stirs whom that concerns (descriptor.c).
  *
  *   A1  An ask that is neither stirred nor being gone on with is linked to every word it sleeps on.
  *   A2  A word that asks are linked to is slept on by a helper; or it is told, because this process
  *       alone changes it (see words.c).
  *   A3  While an ask is stirred, the descriptor is readable, or somebody is in ay_decided(), or a
  *       helper is about to call whom the program has named (ay_on_decided).
+ *   A4  see descriptor.c
  * So no wake-up is lost: the words are compared with what the passage saw after they are linked, by
  * the kernel or by who links them.
  *
@@ -95,9 +98,14 @@ struct asks {
     struct ask *all;
     struct ask *first_stirred, **last_stirred;
     unsigned stirred;
-    int fd;                          /* an eventfd; -1: nobody has asked for it */
+    int fd;                          /* the descriptor; -1: nobody has asked for it */
     struct descriptor_identity file; /* what it was opened as */
-    bool told;   /* the descriptor is readable. Set with a write to it, cleared with a read */
+    bool hears;        /* it is a socket. Set when that is made, cleared when it is lost */
+    bool named;        /* there is a name for one. Cleared when none can be drawn */
+    uint64_t ear, key; /* what it is called, and what it takes */
+    int mouth;         /* connected to it; -1: there is none */
+    struct descriptor_identity mouth_file;
+    bool told; /* the descriptor is readable. Set with a message to it, cleared when it is taken */
     bool ending; /* helpers are to end. Set when the space is closed */
     /* what helpers call instead of writing to the descriptor; NULL: nothing (ay_on_decided) */
     void (*call)(void *arg);
@@ -160,6 +168,15 @@ int ay__helper_need(struct asks *asks); /* likewise: at least one, which hears t
 void ay__helpers_end(struct asks *asks);
 /* wanted.c */
 void ay__bell_hear(struct asks *asks); /* likewise */
+/* descriptor.c: likewise */
+void ay__descriptor_begin(struct asks *asks);
+int ay__descriptor_find(struct asks *asks);   /* makes it, if need be; or a negative errno */
+void ay__descriptor_say(struct asks *asks);   /* makes it readable, if there is one */
+void ay__descriptor_publish(struct ask *ask); /* it is about to rest; not under ay__asks_mutex */
+/* one message less, and who it is about is stirred. False: there was none, and it is not readable
+ * any more */
+bool ay__descriptor_take(struct asks *asks);
+void ay__descriptor_close(struct asks *asks);
 /* ask.c */
 int ay__asks_find(ay_space *space, struct asks **out);
 

@@ -78,6 +78,7 @@ enum sleeping ay__ask_rest(struct registers *at, struct watch *watch, bool *woke
 {
     struct ask *ask = ((ay_region *)at)->ask;
     struct sleep sleep;
+    ay__descriptor_publish(ask);
     const enum sleeping state = ay__sleep_begin(at, watch, true, &sleep, woken);
     if (state != SLEEP_LASTS)
         return state;
@@ -110,7 +111,7 @@ enum sleeping ay__ask_linger(struct registers *at, unsigned place, unsigned inde
         ay__sleep_give_up(at, at->passage.give_up);
         return SLEEP_GIVEN_UP;
     }
-    ay__say_asleep(at, place, index, (uint32_t)seen, false);
+    ay__say_asleep(at, place, index, (uint32_t)seen, 0);
     if (!make_room(ask, 3, 1))
         return refuse(at);
     const struct vital vital = ask->vitals[0] = ay__vital(at->fixed.space, place);
@@ -142,7 +143,7 @@ enum sleeping ay__ask_rest_remote(struct ask *ask)
     const struct ay__waitv *words = ask->region->remote.wait.words;
     if (!make_room(ask, CLUSTER_WORDS + 1, 0))
         return refuse(at);
-    ay__say_asleep(at, at->fixed.self, 0, 0, false);
+    ay__say_asleep(at, at->fixed.self, 0, 0, 0);
     ask->count = 0;
     ask->near = false;
     for (unsigned which = 0; which < CLUSTER_WORDS; which++)

@@ -10,7 +10,6 @@
  * nobody was linked yet. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 
 #include "memory/ask/ask.h"
 #include "memory/ask/tell.h"
@@ -74,20 +73,12 @@ void ay__ask_unlink(struct ask *ask)
             unlink_one(ask->asks, &ask->links[which]);
 }
 
-/* The program may have closed it. */
-static void tell(struct asks *asks)
-{
-    if (asks->fd < 0 || !descriptor_is(asks->fd, &asks->file))
-        return;
-    eventfd_write(asks->fd, 1);
-}
-
 /* A3, for those who only hear of it when something is written. */
 void ay__asks_tell_again(struct asks *asks)
 {
     pthread_mutex_lock(&ay__asks_mutex);
     if (asks->first_stirred)
-        tell(asks);
+        ay__descriptor_say(asks);
     pthread_mutex_unlock(&ay__asks_mutex);
 }
 
@@ -100,7 +91,7 @@ void ay__asks_say(struct asks *asks)
     if (asks->told)
         return;
     asks->told = true;
-    tell(asks);
+    ay__descriptor_say(asks);
 }
 
 void ay__ask_stir(struct ask *ask, bool woken)

@@ -123,7 +123,7 @@
 #endif
 
 enum {
-    LAYOUT_VERSION = 10,
+    LAYOUT_VERSION = 11,
     GRANULE_LEAST = 4096, /* what anything that has a granule fits into */
     GRANULE_MOST = 64 * 1024,
     LINE = 64,
@@ -263,6 +263,9 @@ struct cold {
     /* of_generation(generation, enum told) of the last death inside that was told, or kept */
     _Atomic uint64_t told;
     struct inherited_death inherited[INHERITED_MOST];
+    /* what the descriptor of its process is called, and what opens it: of one that asks, and says
+     * in `asleep` that it hears (ask/descriptor.c) */
+    _Atomic uint64_t ear, key;
 };
 
 struct registers_page {

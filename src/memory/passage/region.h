@@ -93,16 +93,21 @@ static inline void spin_once(void)
 #endif
 }
 
-/* hot.asleep: place + 1, the index, whether it can sleep on one word only (futex.c), whether others
- * are watched as well, and the number of the passage. 0: awake. */
+/* hot.asleep: place + 1, the index, whether it is an ask that hears hints (ask/descriptor.c), and
+ * whether one that watches this place alone; whether it can sleep on one word only (futex.c),
+ * whether others are watched as well, and the number of the passage. 0: awake. */
 enum {
     ASLEEP_PLACE_MASK = 0x1ffff, /* AY_PLACES_MOST + 1 values */
     ASLEEP_INDEX_SHIFT = 17,
-    ASLEEP_INDEX_MASK = 0x1fff,
+    ASLEEP_INDEX_MASK = 0x1ff,
+    ASLEEP_HEARS_SHIFT = 26,
+    ASLEEP_ONE_SHIFT = 27,
     ASLEEP_DEAF_SHIFT = 30,
     ASLEEP_SEVERAL_SHIFT = 31,
     ASLEEP_PASSAGE_SHIFT = 32
 };
+
+_Static_assert((int)WORDS_MOST <= (int)ASLEEP_INDEX_MASK, "every register has an index");
 
 static inline const struct hot *registers_hot(const struct registers *at, unsigned place)
 {

@@ -35,8 +35,9 @@ enum sleeping ay__sleep_look_up(struct registers *at, const struct watch *watch,
                                 const struct vital *vitals, bool aside, bool woken, bool again);
 void ay__sleep_end(struct registers *at);
 
+/* `marks`: of ASLEEP_HEARS, ASLEEP_ONE and ASLEEP_SEVERAL, a bit each */
 void ay__say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen,
-                    bool several);
+                    uint32_t marks);
 void ay__say_awake(struct registers *at);
 /* One place; true: it is another than before. */
 bool ay__sleep_look_after(struct registers *at, unsigned place, const struct vital *before,

@@ -178,6 +178,8 @@ struct this_passage {
     /* it is asked for, and not decided (memory/ask/). Set by ay_ask(), cleared when it is decided
      * or withdrawn; meanwhile nobody else may enter it */
     bool asked;
+    /* it is asked for, and hints reach it (ask/descriptor.c). Set or cleared before each rest */
+    bool hears;
     /* those inside that are to be told know that it waits. Set by its first sleep: wanted.c */
     bool announced;
     /* it waits for the cluster's permission, or did. Set when that begins: cluster_wait.c */

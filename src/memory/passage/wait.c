@@ -71,14 +71,13 @@ void ay__begin_waiting(struct registers *at)
 }
 
 void ay__say_asleep(struct registers *at, unsigned place, unsigned index, uint32_t seen,
-                    bool several)
+                    uint32_t marks)
 {
     ay__begin_waiting(at);
     atomic_store_explicit(&at->near.own->seen, seen, memory_order_relaxed);
     atomic_store_explicit(&at->near.own->sleeps, ++at->mine.sleeps, memory_order_relaxed);
     access_point();
-    const uint64_t asleep = (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT |
-                            (uint64_t)several << ASLEEP_SEVERAL_SHIFT |
+    const uint64_t asleep = (place + 1) | (uint64_t)index << ASLEEP_INDEX_SHIFT | marks |
                             (uint64_t)!ay__futex_several() << ASLEEP_DEAF_SHIFT |
                             (uint64_t)at->mine.passage << ASLEEP_PASSAGE_SHIFT;
     ay__store_and_fence(&at->near.own->asleep, asleep);
@@ -270,7 +269,7 @@ bool ay__nap(struct registers *at)
         return true;
     }
     ay__rouse(at);
-    ay__say_asleep(at, at->fixed.self, 0, 0, false); /* on nobody in particular */
+    ay__say_asleep(at, at->fixed.self, 0, 0, 0); /* on nobody in particular */
     const int64_t now = ay__now(), nap = ay__next_nap(at);
     const struct timespec until =
         timespec_at(at->passage.deadline - now < nap ? at->passage.deadline : now + nap);
@@ -287,7 +286,7 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     struct ay__waitv words[2];
     unsigned count = 0;
     at->fixed.protocol->hooks->before_awaiting(at);
-    ay__say_asleep(at, place, index, low_half(seen), false);
+    ay__say_asleep(at, place, index, low_half(seen), 0);
     const struct vital vital = ay__vital(at->fixed.space, place);
     access_point();
     const uint64_t raw = atomic_load(registers_word(at, place, index));
@@ -384,10 +383,13 @@ enum sleeping ay__sleep_begin(struct registers *at, struct watch *watch, bool as
     const bool aside = at->fixed.protocol->aside && at->fixed.protocol->aside(registers_own(at, 0));
     atomic_store_explicit(&at->fixed.own_cold->conditional, aside, memory_order_release);
     const bool by_place = aside || at->fixed.spec->slots > 1;
-    /* who sleeps for an ask sleeps on others' words too */
+    /* who sleeps for an ask sleeps on others' words too, for other asks */
+    const uint32_t several = (watch->count > 1 || asks) && !by_place,
+                   one = asks && watch->count == 1 && !watch->overflow && !by_place;
     ay__say_asleep(at, watch->count ? watch->place[0] : at->fixed.self, 0,
                    watch->count ? low_half(watch->seen[0]) : 0,
-                   (watch->count > 1 || asks) && !by_place);
+                   several << ASLEEP_SEVERAL_SHIFT | one << ASLEEP_ONE_SHIFT |
+                       (uint32_t)at->passage.hears << ASLEEP_HEARS_SHIFT);
     if (!at->passage.announced) {
         at->passage.announced = true;
         if (__builtin_expect(at->rivals.told, 0))

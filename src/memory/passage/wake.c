@@ -28,9 +28,10 @@ static void tell_the_deaf(struct registers *at, uint64_t asleep)
 static inline bool needs_waking(struct registers *at, unsigned place, const struct hot *hot,
                                 uint64_t asleep, bool wakes)
 {
+    const bool mine = (asleep & ASLEEP_PLACE_MASK) == at->fixed.self + 1;
     if (asleep >> ASLEEP_SEVERAL_SHIFT & 1)
-        return true;
-    if ((asleep & ASLEEP_PLACE_MASK) != at->fixed.self + 1)
+        return mine || !(asleep >> ASLEEP_ONE_SHIFT & 1);
+    if (!mine)
         return false;
     access_point();
     const uint32_t sleeps = atomic_load(&hot->sleeps);
@@ -67,9 +68,17 @@ bool ay__none_to_wake(struct registers *at, word mask, word asleep)
     return true;
 }
 
+/* An ask that sleeps on my word: a hint is faster than a helper. Many of one process need one. */
+static bool hint(struct registers *at, unsigned place, uint64_t asleep, struct hints *hints)
+{
+    return asleep >> ASLEEP_HEARS_SHIFT & 1 && (asleep & ASLEEP_PLACE_MASK) == at->fixed.self + 1 &&
+           ay__hint(at->fixed.space, place, at->fixed.self, hints);
+}
+
 void ay__wake(struct registers *at)
 {
     bool needed = false;
+    struct hints hints = {0};
     at->habits.contended = true;
     if (!registers_gathered(at))
         ay__gather(at);
@@ -82,7 +91,8 @@ void ay__wake(struct registers *at)
             const uint64_t asleep = atomic_load(&hot->asleep);
             if (asleep >> ASLEEP_DEAF_SHIFT & 1)
                 tell_the_deaf(at, asleep);
-            needed |= needs_waking(at, place, hot, asleep, true);
+            needed |=
+                needs_waking(at, place, hot, asleep, true) && !hint(at, place, asleep, &hints);
         }
     }
     if (needed)
@@ -115,8 +125,11 @@ void ay__wake_next(struct registers *at)
 void ay__wake_one(struct registers *at, unsigned place)
 {
     const struct hot *hot = registers_hot(at, place);
+    struct hints hints = {0};
     access_point();
-    if (atomic_load(&hot->asleep) != 0)
+    const uint64_t asleep = atomic_load(&hot->asleep);
+    if (asleep != 0 &&
+        !(asleep >> ASLEEP_HEARS_SHIFT & 1 && ay__hint(at->fixed.space, place, place, &hints)))
         ay__futex_wake(&hot->sleeps);
 }
 

@@ -324,7 +324,7 @@ bool ay__cluster_rest(ay_region *region)
     const struct cluster_wait *wait = &region->remote.wait;
     struct ay__waitv words[CLUSTER_WORDS + 1];
     unsigned count = CLUSTER_WORDS;
-    ay__say_asleep(at, at->fixed.self, 0, 0, false);
+    ay__say_asleep(at, at->fixed.self, 0, 0, 0);
     memcpy(words, wait->words, sizeof wait->words);
     ay__sleep_watch(words, &count, &at->near.own->sleeps, at->mine.sleeps);
     ay__futex_sleep(words, count, (int64_t)DEAF_MS * MS, wait->wake);

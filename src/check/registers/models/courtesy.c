@@ -483,3 +483,8 @@ COURTESY_ASKS(model_courtesy_asks_linking_late, "courtesy-asks-linking-late",
 COURTESY_ASKS(model_courtesy_asks_draining_late, "courtesy-asks-draining-late",
               "finds nothing decided, and reads the descriptor a step later", ASKS_DRAINING_LATE,
               "progress")
+COURTESY_ASKS(model_courtesy_asks_hinted, "courtesy-asks-hinted",
+              "the same, and who leaves makes the descriptor readable", ASKS_HINTED, NULL)
+COURTESY_ASKS(model_courtesy_asks_hints_alone, "courtesy-asks-hints-alone",
+              "who leaves takes it that the descriptor has become readable", ASKS_HINTS_ALONE,
+              "progress")

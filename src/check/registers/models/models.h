@@ -133,7 +133,9 @@
     MODEL(courtesy_rename_without_anew)                                                            \
     MODEL(courtesy_asks)                                                                           \
     MODEL(courtesy_asks_linking_late)                                                              \
-    MODEL(courtesy_asks_draining_late)
+    MODEL(courtesy_asks_draining_late)                                                             \
+    MODEL(courtesy_asks_hinted)                                                                    \
+    MODEL(courtesy_asks_hints_alone)
 
 #define MODEL(name) extern const struct register_protocol model_##name;
 REGISTER_MODELS(MODEL)
