@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Units and slots of a cluster: none is held twice whoever is killed, as many are held at once as there are, and they are back after the death of a
 process, and of a machine."""
+import errno
 import os
 import random
 import re
@@ -145,6 +146,21 @@ class Units(ClusterTest):
         self.assertIsNone(holder.find("lost"))
         holder.leave()
         waiter.entered()
+
+    def test_no_agent(self):
+        """Who waits for units where no agent comes back is told so."""
+        holder = self.hold(1, OF)
+        waiter = self.wait(0, 1)
+        machine = self.cluster.machines[0]
+        machine.agent.kill()
+        machine.agent.process.wait()
+        try:
+            self.assertEqual(int(waiter.wait_for("failed")[1]), errno.EHOSTDOWN)
+        finally:
+            machine.start_agent()
+            self.cluster.wait_for_members(3)
+        holder.leave()
+        self.hold(0, OF)
 
     def test_command(self):
         machine = self.cluster.machines[0]

@@ -36,6 +36,7 @@ struct cluster_units {
     ay_space *space;
     unsigned of, take;
     bool are_slots; /* nobody asks which */
+    int trouble;    /* why the last that could not be had was refused. Cleared when a take begins */
     /* Somebody died inside one that it has got. Set then, cleared when a passage is told. */
     bool death;
     struct {
@@ -129,6 +130,8 @@ static int open_unit(struct cluster_units *units, const struct name *name, unsig
 static void decided(struct cluster_units *units, unsigned which, int result)
 {
     set_state(units, which, result >= 0 ? UNIT_HELD : UNIT_OPEN);
+    if (result < 0 && result != -ETIMEDOUT)
+        units->trouble = result;
     units->death |= result == AY_AFTER_DEATH;
 }
 
@@ -145,32 +148,28 @@ int ay__cluster_units_rename(ay_region *region, size_t length)
     return error;
 }
 
-/* 0, or why it cannot be asked for. */
-static int ask_for(struct cluster_units *units, const struct name *name, unsigned which, bool tries)
+static void ask_for(struct cluster_units *units, const struct name *name, unsigned which,
+                    bool tries)
 {
     int result = open_unit(units, name, which);
-    if (result)
-        return result;
+    if (result) {
+        units->trouble = result;
+        return;
+    }
     result = ay_ask_when(units->unit[which].region, NULL, NULL, tries ? 0 : -1);
     if (result == -EINPROGRESS)
         set_state(units, which, UNIT_ASKED);
     else
         decided(units, which, result);
-    return result == -EINPROGRESS || result == -ETIMEDOUT || result >= 0 ? 0 : result;
 }
 
-/* As many as there are, until there are enough. The last error, or 0. */
-static int ask_for_all(ay_region *region, bool tries)
+/* As many as there are, until there are enough. */
+static void ask_for_all(ay_region *region, bool tries)
 {
     struct cluster_units *units = region->remote.units;
     const unsigned first = (unsigned)(region->at.fixed.space->cluster->identity % units->of);
-    int trouble = 0;
-    for (unsigned at = 0; at < units->of && count_in(units, UNIT_HELD) < units->take; at++) {
-        const unsigned which = (first + at) % units->of;
-        const int error = ask_for(units, &region->spec.name[0], which, tries);
-        trouble = error ? error : trouble;
-    }
-    return trouble;
+    for (unsigned at = 0; at < units->of && count_in(units, UNIT_HELD) < units->take; at++)
+        ask_for(units, &region->spec.name[0], (first + at) % units->of, tries);
 }
 
 static void take_decided(struct cluster_units *units)
@@ -214,8 +213,9 @@ static bool await(ay_region *region, int64_t until)
         if (held >= units->take)
             return true;
         const int64_t left = until - ay__now();
-        at->passage.reason = at->passage.give_up;
-        if (left <= 0 || held + count_in(units, UNIT_ASKED) < units->take)
+        const bool hopeless = held + count_in(units, UNIT_ASKED) < units->take;
+        at->passage.reason = hopeless && units->trouble ? units->trouble : at->passage.give_up;
+        if (left <= 0 || hopeless)
             return false;
         const int64_t ms = (left + MS - 1) / MS;
         (void)poll(&decision, 1, ms < LOOK_MS ? (int)ms : LOOK_MS);
@@ -229,12 +229,10 @@ bool ay__cluster_units_take(ay_region *region)
     struct cluster_units *units = region->remote.units;
     const int64_t deadline = region->at.passage.deadline;
     const bool tries = deadline == INT64_MIN;
-    const int trouble = ask_for_all(region, tries);
-    bool taken = count_in(units, UNIT_HELD) >= units->take;
-    if (!taken && trouble && count_in(units, UNIT_HELD) + count_in(units, UNIT_ASKED) < units->take)
-        region->at.passage.reason = trouble;
-    else if (!taken)
-        taken = await(region, tries ? INT64_MAX : deadline);
+    units->trouble = 0;
+    ask_for_all(region, tries);
+    const bool taken =
+        count_in(units, UNIT_HELD) >= units->take || await(region, tries ? INT64_MAX : deadline);
     let_go(units, taken ? units->take : 0);
     return taken;
 }
