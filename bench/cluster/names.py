@@ -79,8 +79,12 @@ def main():
         known = [known_names(machine) for machine in cluster.machines]
         grown = [(memory(machine) - was) / (each * len(cluster.machines)) for machine, was in zip(cluster.machines, before)]
         print(f"open at once: {known} names known, after {took:.1f} s; bytes a name and agent: {', '.join(f'{bytes_:.0f}' for bytes_ in grown)}", flush=True)
+        begin = time.monotonic()
         end(processes)
-        print(f"closed: forgotten by all after {wait_until_forgotten(cluster):.1f} s")
+        took = time.monotonic() - begin
+        print(f"closed: after {took:.1f} s; forgotten by all {wait_until_forgotten(cluster):.1f} s later")
+        cuts = [why for machine in cluster.machines for why in re.findall(r'event=cut why="([^"]*)"', machine.log())]
+        print(f"agents that were cut off meanwhile, which the ring of a busy computer may cause: {len(cuts)} {sorted(set(cuts))}")
 
 
 if __name__ == "__main__":

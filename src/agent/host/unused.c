@@ -141,7 +141,9 @@ static bool compare_some(struct service *service)
 static void begin_look(struct service *service)
 {
     struct unused *unused = &service->unused;
-    if (!has_candidates(&service->agent))
+    if (!agent_is_member(&service->agent)) /* it may have inherited some */
+        unused->due = clock_ns(CLOCK_MONOTONIC) + least_pause(unused);
+    else if (!has_candidates(&service->agent))
         unused->due = INT64_MAX;
     else if (look(service))
         unused->next = 1;
