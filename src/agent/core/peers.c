@@ -25,7 +25,7 @@ enum {
     ANSWER_MS = 3, /* an acknowledgement waits so long for a message to go with */
     NUDGE_MS = 6,  /* and is missed after so long; a packet that was lost is found by the next */
     DOUBT_MS = 15,
-    PATIENCE_MOST_MS = 300,      /* where answers take longer than that would be */
+    DOUBT_MOST_MS = 60,          /* where answers take long */
     ANSWERS_LEARNT = 8,          /* of what is new, such a part is learnt */
     RELAYED_MOST = OUT_ROOM / 16 /* of a parcel: the rest goes with the next step */
 };
@@ -237,9 +237,10 @@ static bool waits_for_answer(const struct linked *peer)
 /* On a machine that is busy answers take long, and the ledger would make it busier. */
 static int64_t patience(const struct linked *peer)
 {
-    const int64_t least = (int64_t)(peer->nudged ? DOUBT_MS : NUDGE_MS) * MS,
-                  most = (int64_t)PATIENCE_MOST_MS * MS,
-                  usual = (peer->nudged ? 4 : 2) * peer->answered_in;
+    const int64_t least = (int64_t)DOUBT_MS * MS, most = (int64_t)DOUBT_MOST_MS * MS,
+                  usual = 4 * peer->answered_in;
+    if (!peer->nudged)
+        return (int64_t)NUDGE_MS * MS;
     return usual < least ? least : usual < most ? usual : most;
 }
 
