@@ -296,7 +296,7 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
  * waiter, until ay_decided() tells that it is inside, or why not. The passage is made by those who
  * call ay_ask() and ay_decided(); a few threads of the library's own only watch. In a cluster, too:
  * one whose turn it is on its machine waits for the others, and then the descriptor is readable
- * four times a second, though nothing is decided: the agent may have gone.
+ * now and then (every two seconds, in the end) though nothing is decided: the agent may have gone.
  *
  * - The ask belongs to the thread that asked. Should that end, or its process die or exec, it is as
  *   one who has left. Any thread may call ay_decided() and ay_leave().

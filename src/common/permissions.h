@@ -88,9 +88,9 @@ struct permissions {
     char boot[BOOT_ID_ROOM];
     /* the space that goes with them: another file is not the agent's */
     uint64_t space_device, space_inode;
-    uint32_t pid;
+    _Atomic uint32_t pid;
     uint32_t lease_ms, grace_ms;
-    _Atomic uint32_t state; /* enum agent_state */
+    _Atomic uint32_t state; /* enum agent_state; slept on, and woken also when it is the same */
     /* rises with every name, loss and change of state; slept on */
     _Atomic uint32_t changes;
     _Atomic uint32_t count; /* names */

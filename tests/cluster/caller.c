@@ -5,6 +5,7 @@
  *   ask REGION [MS]   withdraw REGION    enter REGION [MS]   leave REGION   close REGION
  *   enter_as REGION MODE MS              convert REGION MODE MS             rename REGION NAME
  *   wanted REGION     valid REGION       cancel NAME PID     when REGION    pid
+ *   wakes             how often the descriptor was readable
  *   fork REGION       what a child gets that asks, withdraws, and looks what is decided
  *   exec              becomes another program
  *
@@ -25,7 +26,7 @@ enum { REGIONS_MOST = 1024, WORDS = 5 };
 
 static ay_space *space;
 static ay_region *regions[REGIONS_MOST];
-static int region_count;
+static int region_count, wakes;
 
 static ay_mode mode_of(const char *word)
 {
@@ -112,6 +113,8 @@ static void obey(char *line)
         execlp("sleep", "sleep", "1000", (char *)NULL);
     else if (strcmp(words[0], "pid") == 0)
         result = getpid();
+    else if (strcmp(words[0], "wakes") == 0)
+        result = wakes;
     else if (strcmp(words[0], "open") == 0)
         result = open_region(words);
     else if (strcmp(words[0], "cancel") == 0)
@@ -152,8 +155,10 @@ int main(int count, char **words)
     struct pollfd events[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                               {.fd = ay_fd(space), .events = POLLIN}};
     while (poll(events, 2, -1) >= 0) {
-        if (events[1].revents)
+        if (events[1].revents) {
+            wakes++;
             tell_decided();
+        }
         if (!events[0].revents)
             continue;
         const ssize_t more = read(STDIN_FILENO, text + length, sizeof text - length);

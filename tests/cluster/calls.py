@@ -3,6 +3,7 @@
 import errno
 import json
 import signal
+import time
 import unittest
 
 from machines import skip_unless_possible, wait_until
@@ -199,6 +200,19 @@ class Calls(ClusterTest):
         for region in asks:
             self.assertIn(caller.decided(region)[0], (0, AFTER_DEATH))
             self.assertEqual(caller.do("leave", region), 0)
+
+    def test_waits_burn_little(self):
+        """While nothing happens to what is asked for, whatever happens to other names."""
+        holder, caller, region, _ = self.held_elsewhere()
+        self.assertEqual(caller.do("ask", region), ASKED)
+        time.sleep(0.3)  # the name comes to be known here
+        before = caller.do("wakes")
+        for number in range(10):
+            self.cluster.machines[0].run_inside(f"{self.region}-{number}", "--", "true")
+        time.sleep(4)
+        self.assertLessEqual(caller.do("wakes") - before, 8)
+        holder.leave()
+        self.assertEqual(caller.decided(region)[0], 0)
 
     def test_misuse(self):
         holder, caller, one, other = self.held_elsewhere()

@@ -325,6 +325,7 @@ void pages_lease(struct pages *pages, int64_t deadline)
 void pages_state(struct pages *pages, enum agent_state state)
 {
     atomic_store(&pages->map->state, state);
+    wake(&pages->map->state);
     change(pages);
 }
 

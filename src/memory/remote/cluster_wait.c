@@ -24,7 +24,8 @@
 
 enum {
     MS = 1000 * 1000,
-    ASK_AGAIN_MS = 250,
+    ASK_AGAIN_MS = 250, /* the first time, and while there is no agent; then ever more rarely */
+    ASK_RARELY_MS = 2000,
     ROOM_MS = 4, /* one that does not wait for room in the agent's queue looks again so soon */
     /* somebody who does not want to wait waits for an answer of the other machines */
     TRY_MS = 1000,
@@ -89,6 +90,19 @@ static bool is_replaced(const struct cluster *cluster)
            (status.st_dev != cluster->device || status.st_ino != cluster->inode);
 }
 
+/* Which agent there is, and how it is. */
+static uint64_t agent_of(const struct permissions *pages)
+{
+    return (uint64_t)atomic_load(&pages->pid) << 32 | atomic_load(&pages->state);
+}
+
+/* What was asked is not known any more, or there is something else to ask for. */
+static void ask_anew(struct cluster_wait *wait)
+{
+    wait->ask = 0;
+    wait->pause_ms = ASK_AGAIN_MS;
+}
+
 /* Asks, if it is time to; false if nobody will ever answer. */
 static bool ask(ay_region *region, enum demand_kind kind)
 {
@@ -100,10 +114,14 @@ static bool ask(ay_region *region, enum demand_kind kind)
                                         cluster->name));
     if (now < wait->ask)
         return true;
-    const int64_t again = now + (int64_t)ASK_AGAIN_MS * MS;
+    const int64_t again = now + (int64_t)wait->pause_ms * MS;
+    wait->agent = agent_of(cluster->pages);
     const enum demand_answer answer =
         demand(region, kind, (again < wait->until ? again : wait->until) - now);
     wait->unheard = answer == NO_ROOM;
+    wait->pause_ms = answer != ASKED                      ? ASK_AGAIN_MS
+                     : 2 * wait->pause_ms < ASK_RARELY_MS ? 2 * wait->pause_ms
+                                                          : ASK_RARELY_MS;
     /* a thread has waited for room, and asks again at once */
     wait->ask = !wait->unheard ? again : region->at.passage.asked ? now + ROOM_MS * MS : now;
     if (answer != NO_AGENT)
@@ -198,7 +216,7 @@ static enum cluster_answer permit(ay_region *region)
     region->remote.death = true;
     wait->stage = CLUSTER_TELLS;
     wait->until = ay__now() + (int64_t)TRY_MS * MS;
-    wait->ask = 0;
+    ask_anew(wait);
     return tell(region);
 }
 
@@ -210,7 +228,7 @@ static enum cluster_answer make_way(ay_region *region)
     const struct permission *permission = region->remote.permission;
     if (atomic_load(&permission->granted) != wait->granted || !is_named(region)) {
         at->passage.deadline = wait->until;
-        wait->ask = 0;
+        ask_anew(wait);
         wait->stage = CLUSTER_INSIDE;
         return CLUSTER_COMES_BACK;
     }
@@ -239,26 +257,33 @@ static void find_name(ay_region *region)
     if (!region->remote.permission)
         return;
     wait->busy = atomic_load(&region->remote.permission->busy);
-    wait->ask = 0; /* so that who tries hears of it, should it be busy */
+    ask_anew(wait); /* so that who tries hears of it, should it be busy */
 }
 
-/* Inside the region of the space. */
+/* Inside the region of the space. The agent's state is told when it changes, and so whenever there
+ * is another agent. */
 static enum cluster_answer look(ay_region *region)
 {
     struct registers *at = &region->at;
     struct cluster_wait *wait = &region->remote.wait;
     const struct permissions *pages = at->fixed.space->cluster->pages;
-    const uint32_t changes = atomic_load(&pages->changes);
+    const uint32_t changes = atomic_load(&pages->changes), state = atomic_load(&pages->state);
     find_name(region);
     const struct permission *permission = region->remote.permission;
     if (permission && take(region))
         return permit(region);
     at->passage.waited = true;
     ay__begin_waiting(at);
-    wait->granted = permission ? atomic_load(&permission->granted) : 0;
-    if (permission_mode(wait->granted) != PERMISSION_NONE && !suffices(region, wait->granted)) {
+    const uint64_t granted = permission ? atomic_load(&permission->granted) : 0;
+    /* what has been granted since is not wanted any more; and another agent may know nothing */
+    if (granted != wait->granted || agent_of(pages) != wait->agent)
+        ask_anew(wait);
+    if (suffices(region, granted))
+        wait->pause_ms = ASK_AGAIN_MS; /* its lease has run out: nobody tells that it is renewed */
+    wait->granted = granted;
+    if (permission_mode(granted) != PERMISSION_NONE && !suffices(region, granted)) {
         wait->stage = CLUSTER_OUTSIDE;
-        wait->ask = 0;
+        ask_anew(wait);
         return CLUSTER_MAKES_WAY;
     }
     if (!ask(region, DEMAND_PERMISSION))
@@ -271,10 +296,10 @@ static enum cluster_answer look(ay_region *region)
         return CLUSTER_GIVES_UP;
     }
     if (!permission)
-        return rest_on(region, &pages->changes, changes, &pages->changes, changes);
+        return rest_on(region, &pages->changes, changes, &pages->state, state);
     if (wait->tries)
-        return rest_on(region, &permission->granted, wait->granted, &permission->busy, wait->busy);
-    return rest_on(region, &permission->granted, wait->granted, &pages->changes, changes);
+        return rest_on(region, &permission->granted, granted, &permission->busy, wait->busy);
+    return rest_on(region, &permission->granted, granted, &pages->state, state);
 }
 
 static void begin(ay_region *region)
@@ -289,6 +314,7 @@ static void begin(ay_region *region)
         .until = tries ? ay__now() + (int64_t)TRY_MS * MS : deadline,
         .busy = permission ? atomic_load(&permission->busy) : 0,
         .tries = tries,
+        .pause_ms = ASK_AGAIN_MS,
     };
 }
 

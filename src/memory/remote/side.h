@@ -25,6 +25,8 @@ struct cluster_wait {
     } stage;
     int64_t until;      /* give up then; INT64_MAX: never */
     int64_t ask;        /* again */
+    uint32_t pause_ms;  /* between this time and the next */
+    uint64_t agent;     /* that was asked */
     int64_t agent_lost; /* since when there is no agent; 0: there is */
     uint64_t granted;   /* when it last looked */
     uint32_t busy;      /* as it was when the wait began */
