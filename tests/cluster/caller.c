@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the library in a space, one for each line on stdin, and what they return:
  *
- *   open NAME [MODE] [reentrant]         the number of the region, which the others name
+ *   open NAME [MODE] [reentrant|slots]   the number of the region, which the others name
  *   ask REGION [MS]   withdraw REGION    enter REGION [MS]   leave REGION   close REGION
  *   enter_as REGION MODE MS              convert REGION MODE MS             rename REGION NAME
  *   wanted REGION     valid REGION       cancel NAME PID     when REGION    pid
@@ -42,6 +42,7 @@ static int open_region(char **words)
 {
     const ay_spec spec = {.name = words[1],
                           .mode = mode_of(words[2]),
+                          .slots = strcmp(words[3], "slots") == 0 ? 2 : 0,
                           .reentrant = strcmp(words[3], "reentrant") == 0};
     const int error = ay_region_open(space, &spec, &regions[region_count]);
     return error ? error : region_count++;

@@ -267,6 +267,19 @@ class Calls(ClusterTest):
         self.assertEqual(waiter.do("enter", region), 0)
         self.assertEqual(canceller.do("cancel", self.region, pids[1]), -errno.EBUSY)
 
+    def test_cancelled_at_slots(self):
+        a, b, _ = self.cluster.machines
+        holder, waiter, canceller = Caller(b), Caller(a), Caller(a)
+        for _ in range(2):
+            self.assertEqual(holder.do("enter", holder.open(self.region, "exclusive", "slots")), 0)
+        region = waiter.open(self.region, "exclusive", "slots")
+        pid = waiter.do("pid")
+        waiter.say("enter", region)
+        wait_until(lambda: canceller.do("cancel", self.region, pid) == 1, "the wait has begun, and is cancelled")
+        wait_until(lambda: waiter.answers[-1][0] == "enter", "the wait has ended")
+        self.assertEqual(int(waiter.answers[-1][1]), -errno.ECANCELED)
+        self.assertEqual(waiter.do("ask", region), -errno.ENOTSUP)
+
     def test_renamed(self):
         a, b, _ = self.cluster.machines
         names = [f"{self.region}-{number}" for number in range(3)]

@@ -162,7 +162,8 @@ static int open_like(ay_space *space, const struct public_spec *like, ay_region 
                                      .also = also,
                                      .mode = (ay_mode)like->mode,
                                      .slots = like->slots,
-                                     .take = like->take,
+                                     /* a cluster's are of nothing that is compared */
+                                     .take = like->of > 0 ? like->take : 0,
                                      .of = like->of,
                                      .priority = like->priority},
                           out);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory/passage/sleep.h"
 #include "memory/remote/cluster.h"
 
 enum {
@@ -205,8 +206,6 @@ static bool await(ay_region *region, int64_t until)
     struct cluster_units *units = region->remote.units;
     struct registers *at = &region->at;
     struct pollfd decision = {.fd = ay_fd(units->space), .events = POLLIN};
-    at->passage.waited = true;
-    ay__begin_waiting(at);
     for (;;) {
         take_decided(units);
         const unsigned held = count_in(units, UNIT_HELD);
@@ -219,9 +218,20 @@ static bool await(ay_region *region, int64_t until)
             return false;
         const int64_t ms = (left + MS - 1) / MS;
         (void)poll(&decision, 1, ms < LOOK_MS ? (int)ms : LOOK_MS);
-        if (ay__cluster_called_off(region))
+        if (ay__cancelled(at) || ay__interrupted(at))
             return false;
     }
+}
+
+/* On nobody of this machine; but who cancels waits looks for those that sleep. */
+static bool await_asleep(ay_region *region, int64_t until)
+{
+    struct registers *at = &region->at;
+    at->passage.waited = true;
+    ay__say_asleep(at, at->fixed.self, 0, 0, false);
+    const bool taken = await(region, until);
+    ay__say_awake(at);
+    return taken;
 }
 
 bool ay__cluster_units_take(ay_region *region)
@@ -231,8 +241,8 @@ bool ay__cluster_units_take(ay_region *region)
     const bool tries = deadline == INT64_MIN;
     units->trouble = 0;
     ask_for_all(region, tries);
-    const bool taken =
-        count_in(units, UNIT_HELD) >= units->take || await(region, tries ? INT64_MAX : deadline);
+    const bool taken = count_in(units, UNIT_HELD) >= units->take ||
+                       await_asleep(region, tries ? INT64_MAX : deadline);
     let_go(units, taken ? units->take : 0);
     return taken;
 }
