@@ -15,13 +15,17 @@
  * region of the space, finds the permission sufficient and the deadline still to come, is inside
  * the cluster's region. A permission is withdrawn while the agent itself is inside the region of
  * the space, so nobody is in it who would not know; or at once, if the machine has lost it: then
- * the passages begun under it are lost.
+ * the passages begun under it are lost. Likewise for a part: while the agent is inside in the mode
+ * of somebody else's request, it is lowered to what may be inside beside that; and it is raised
+ * while processes are inside by the weaker mode.
  *
  * Invariants:
- *   P1  `granted` changes its serial with every grant and every withdrawal. A passage holds for as
- *       long as `granted` is what it was when it began, and the deadline has not passed.
- *   P2  `base` and `number` are stored before the grant they belong to, and not changed while it
- *       lasts.
+ *   P1  `granted` changes with every grant, change of mode and withdrawal, and its era with every
+ *       grant and withdrawal. A passage holds for as long as the era of `granted` is that in which
+ *       it began, and the deadline has not passed.
+ *   P2  `base` and `number` are changed only while nothing is granted, or `granted` is marked as
+ *       changing. Who reads the same `granted`, without the mark, before and after them has read
+ *       what belongs together.
  *   P3  A name is changed or removed only while nothing is granted, and the serial rises first. So
  *       who reads the same `granted`, with a mode, before and after the name has read the name that
  *       it was granted for. `count` never falls. Who looks for a name while the lists change may
@@ -46,16 +50,23 @@ enum {
     PERMISSION_BUCKETS = 1 << 15,
     PERMISSION_NAME_MOST = 255,
     CLUSTER_NAME_MOST = 64,
-    /* the low bits of `granted`; what covers more is greater */
+    /* the low bits of `granted`: the modes of afteryou.h, turned round, so that 0 is none */
     PERMISSION_NONE = 0,
-    PERMISSION_SHARED = 1,
-    PERMISSION_EXCLUSIVE = 2,
-    PERMISSION_MODE = 3,
-    PERMISSION_SERIAL_SHIFT = 2
+    PERMISSION_CONCURRENT_READ,
+    PERMISSION_CONCURRENT_WRITE,
+    PERMISSION_PROTECTED_WRITE,
+    PERMISSION_SHARED,
+    PERMISSION_EXCLUSIVE,
+    PERMISSION_MODES,
+    PERMISSION_MODE = 7,
+    PERMISSION_CHANGING = 8, /* `base` and `number` are being changed */
+    PERMISSION_ERA_SHIFT = 4,
+    PERMISSION_ERA_BITS = 36,
+    PERMISSION_STEP_SHIFT = PERMISSION_ERA_SHIFT + PERMISSION_ERA_BITS /* within the era */
 };
 
 struct permission {
-    _Atomic uint64_t granted; /* mode, and a serial above it; slept on by futex */
+    _Atomic uint64_t granted; /* mode, mark, era, step; its lower half is slept on */
     _Atomic uint64_t base;    /* the fence of a passage whose number is `number` */
     _Atomic uint64_t number;  /* of a local passage before all that are made by the permission */
     /* rises when it is known that somebody is inside on another machine; slept on */
@@ -130,7 +141,7 @@ enum demand_kind {
 
 struct demand {
     uint32_t magic;
-    uint8_t kind, mode; /* PERMISSION_SHARED or PERMISSION_EXCLUSIVE */
+    uint8_t kind, mode; /* PERMISSION_… */
     uint16_t length;
     /* of the passage that asks: those of this resource that are still to come have greater ones */
     uint64_t number;
@@ -143,10 +154,29 @@ static inline unsigned permission_mode(uint64_t granted)
     return (unsigned)(granted & PERMISSION_MODE);
 }
 
-/* The next serial, with this mode. */
+/* The mode of afteryou.h, which is AY_NULL for none; and the other way round. */
+static inline unsigned permission_turned(unsigned mode)
+{
+    return PERMISSION_EXCLUSIVE - mode;
+}
+
+static inline uint64_t permission_era(uint64_t granted)
+{
+    return granted >> PERMISSION_ERA_SHIFT & ((UINT64_C(1) << PERMISSION_ERA_BITS) - 1);
+}
+
+/* The next era, with this mode. */
 static inline uint64_t permission_next(uint64_t granted, unsigned mode)
 {
-    return ((granted >> PERMISSION_SERIAL_SHIFT) + 1) << PERMISSION_SERIAL_SHIFT | mode;
+    const uint64_t era = permission_era(granted) + 1;
+    return (era & ((UINT64_C(1) << PERMISSION_ERA_BITS) - 1)) << PERMISSION_ERA_SHIFT | mode;
+}
+
+/* Another mode in the same era. */
+static inline uint64_t permission_changed(uint64_t granted, unsigned mode)
+{
+    const uint64_t step = (granted >> PERMISSION_STEP_SHIFT) + 1;
+    return step << PERMISSION_STEP_SHIFT | permission_era(granted) << PERMISSION_ERA_SHIFT | mode;
 }
 
 static inline bool permission_is_of(const struct permission *permission, const char *name,

@@ -53,6 +53,29 @@ static inline bool modes_include(uint64_t mode, uint64_t weaker)
     return true;
 }
 
+/* The strongest mode that may be inside beside this one: those that may are what it includes. */
+static inline unsigned modes_beside(uint64_t mode)
+{
+    static const uint8_t beside[MODES] = {
+        [MODE_EXCLUSIVE] = MODE_NULL,
+        [MODE_SHARED] = MODE_SHARED,
+        [MODE_PROTECTED_WRITE] = MODE_CONCURRENT_READ,
+        [MODE_CONCURRENT_WRITE] = MODE_CONCURRENT_WRITE,
+        [MODE_CONCURRENT_READ] = MODE_PROTECTED_WRITE,
+        [MODE_NULL] = MODE_EXCLUSIVE,
+    };
+    return beside[mode];
+}
+
+/* The strongest mode that both include. Only shared and concurrent-write include neither the
+ * other. */
+static inline unsigned modes_common(unsigned mode, unsigned other)
+{
+    if (modes_include(mode, other))
+        return other;
+    return modes_include(other, mode) ? mode : MODE_CONCURRENT_READ;
+}
+
 static inline const char *mode_name(unsigned mode)
 {
     static const char *const names[MODES] = {

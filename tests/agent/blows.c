@@ -60,7 +60,7 @@ static void strike(struct world *world)
         break;
     case 11:
         for (unsigned each = 0; each < world->machines; each++)
-            if (world->machine[each].inside)
+            if (world_is_inside(world, each))
                 world_die(world, each);
         break;
     case 12:
@@ -109,7 +109,7 @@ static void strike_links(struct world *world)
         break;
     case 5:
         for (unsigned each = 0; each < world->machines; each++)
-            if (world->machine[each].inside)
+            if (world_is_inside(world, each))
                 world_die(world, each);
         break;
     case 6:
@@ -135,7 +135,7 @@ static bool forgets_in_the_end(struct world *world)
     world->local_processes = false;
     for (unsigned number = 0; number < world->machines; number++) {
         world_leave(world, number);
-        world->machine[number].wants = false;
+        world->machine[number].process[0].wants = false;
     }
     return world_until(world, world_all_forgotten, 60000 * (int64_t)MS);
 }
@@ -148,6 +148,7 @@ const char *blow(uint64_t seed, const struct message_protocol *protocol, uint64_
     world_begin(&world, sizes[seed % 6], protocol, seed + 1);
     world.local_processes = true;
     world.shared_percent = protocol->exclusive_only ? 0 : seed / 4 % 2 * 40;
+    world.all_modes = !protocol->exclusive_only && seed % 3 == 1;
     world.without |= without;
     world.judge_deaths = seed % 4 == 3;
     world.links = protocol->tells && seed % 5 != 4; /* the ledger alone is enough */

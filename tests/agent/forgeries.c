@@ -17,7 +17,7 @@ static void test_one_agent_a_machine(void **state)
     world_run(&world, SECONDS(10));
     assert_false(agent_is_member(&world.machine[1].agent));
     assert_true(world_holds(&world, 0));
-    assert_false(world.machine[2].inside);
+    assert_false(world.machine[2].process[0].inside);
     world.machine[1].number = 1;
     end();
 }

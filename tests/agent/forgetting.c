@@ -213,12 +213,12 @@ static void test_used_again_by_one_alone(void **state)
         world_close_all(&world, 1);
         world_want(&world, 0, PERMISSION_EXCLUSIVE);
         world_run(&world, 300 * MS); /* the judge looks: the first is inside, or nobody */
-        assert_false(world.machine[2].inside);
+        assert_false(world.machine[2].process[0].inside);
         world_unblock_all(&world);
         world_heal(&world, 2);
         world.machine[2].next_demand = 0;
         world_run(&world, SECONDS(1));
-        if (world.machine[0].inside)
+        if (world.machine[0].process[0].inside)
             world_leave(&world, 0);
         whose = 2;
         assert_true(world_until(&world, is_inside, SECONDS(10)));

@@ -131,7 +131,7 @@ static void test_said_to_an_earlier_incarnation(void **state)
     assert_true(world_until(&world, has_given_up, SECONDS(1)));
     world_blink(&world, 1); /* and does not hear by the ledger that it has it */
     world.machine[1].deaf = false;
-    world.machine[1].wants = false;
+    world.machine[1].process[0].wants = false;
     assert_old_words_give_nothing(0);
     end();
 }

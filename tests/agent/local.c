@@ -351,7 +351,7 @@ static void *take_back_and_grant_more(void *local)
     unsigned index;
     struct local_news news;
     assert_int_equal(next_demand(&index).kind, DEMAND_MORE);
-    local_take_back(local, 0, "thing");
+    local_take_back(local, 0, "thing", PERMISSION_EXCLUSIVE);
     do
         news = next_news(local);
     while (news.kind == LOCAL_BUSY);
@@ -374,7 +374,8 @@ static void test_too_weak_a_permission(void **state)
     assert_int_equal(ay_enter_for(region, WAIT_MS), 0);
     pthread_join(agent, NULL);
     assert_true(ay_fence(region) >= 100);
-    local_take_back(local, 0, "thing"); /* somebody is inside: it says so, and waits */
+    local_take_back(local, 0, "thing",
+                    PERMISSION_EXCLUSIVE); /* somebody is inside: it says so, and waits */
     assert_int_equal(next_news(local).kind, LOCAL_BUSY);
     assert_true(ay_valid(region));
     ay_leave(region);

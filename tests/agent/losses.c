@@ -85,7 +85,7 @@ static void test_told_of_a_death_in_a_new_group(void **state)
             if (contested) { /* its agent waits for it already */
                 world_want(&world, 1, PERMISSION_EXCLUSIVE);
                 world_run(&world, SECONDS(1));
-                world.machine[1].wants = false;
+                world.machine[1].process[0].wants = false;
             }
             cut_all();
             world_run(&world, SECONDS(1) / 2);
@@ -193,8 +193,8 @@ static void test_told_of_a_death_after_a_restart(void **state)
         begin(3);
         assert_true(enters(0, PERMISSION_EXCLUSIVE));
         world_kill(&world, 0);
-        world.machine[0].inside = false; /* with all its processes */
-        world_run(&world, SECONDS(6));   /* buried */
+        world.machine[0].process[0].inside = false; /* with all its processes */
+        world_run(&world, SECONDS(6));              /* buried */
         for (unsigned machine = 0; machine < 3; machine++)
             world_kill(&world, machine);
         for (unsigned machine = 0; machine < 3; machine++)
@@ -259,13 +259,13 @@ static void test_other_pages_for_a_while(void **state)
     free(before.page);
     machine->pages = before.pages;
     machine->deadline = before.deadline;
-    machine->inside = true;
+    machine->process[0].inside = true;
     machine->orphan.inside = false;
     world_start(&world, 0);
     world_want(&world, 1, PERMISSION_EXCLUSIVE);
     world_run(&world, SECONDS(10));
     assert_true(world_holds(&world, 0));
-    assert_false(world.machine[1].inside);
+    assert_false(world.machine[1].process[0].inside);
     end();
 }
 

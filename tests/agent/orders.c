@@ -48,7 +48,7 @@ static bool is_possible(const struct machine *machine, enum kind kind)
     case BLINK:
         return machine->running && !machine->cut && !machine->blinked;
     case LEAVE:
-        return machine->inside;
+        return machine->process[0].inside;
     case RESTART_ALL:
         return machine->number == 0;
     default:
@@ -95,9 +95,9 @@ static bool everybody_has_entered(struct world *world)
         if (world_holds(world, number)) {
             entered_since[number]++;
             world_leave(world, number);
-        } else if (machine->inside) {
+        } else if (machine->process[0].inside) {
             world_leave(world, number); /* it has been told */
-        } else if (!machine->wants && entered_since[number] == 0) {
+        } else if (!machine->process[0].wants && entered_since[number] == 0) {
             world_want(world, number, PERMISSION_EXCLUSIVE);
         }
     }

@@ -19,7 +19,7 @@ static void test_no_majority_no_permission(void **state)
     whose = 0;
     world_want(&world, 0, PERMISSION_EXCLUSIVE);
     world_run(&world, SECONDS(30));
-    assert_false(world.machine[0].inside);
+    assert_false(world.machine[0].process[0].inside);
     world_start(&world, 2); /* two of three are enough */
     assert_true(world_until(&world, is_inside, SECONDS(20)));
     end();
@@ -60,7 +60,7 @@ static void test_waits_for_holder(void **state)
     world_want(&world, 1, PERMISSION_EXCLUSIVE);
     world_run(&world, SECONDS(30));
     assert_true(world_holds(&world, 0));
-    assert_false(world.machine[1].inside);
+    assert_false(world.machine[1].process[0].inside);
     assert_true(world.machine[1].page[0].busy > 0); /* who tries would have been told */
     world_leave(&world, 0);
     whose = 1;
@@ -80,7 +80,7 @@ static void test_readers_together(void **state)
     world_leave(&world, 0);
     world_want(&world, 0, PERMISSION_EXCLUSIVE); /* a stronger permission than the machine has */
     world_run(&world, SECONDS(5));
-    assert_false(world.machine[0].inside);
+    assert_false(world.machine[0].process[0].inside);
     world_leave(&world, 1);
     world_leave(&world, 2);
     whose = 0;
@@ -114,7 +114,7 @@ static void test_agent_comes_back(void **state)
         world_start(&world, 0);
         world_run(&world, SECONDS(8));
         assert_true(world_holds(&world, 0));
-        assert_false(world.machine[1].inside);
+        assert_false(world.machine[1].process[0].inside);
     }
     world_leave(&world, 0);
     whose = 1;
@@ -167,7 +167,7 @@ static void test_machine_is_cut_off(void **state)
     world_want(&world, 0, PERMISSION_EXCLUSIVE);
     assert_true(enters(2, PERMISSION_EXCLUSIVE));
     world_run(&world, SECONDS(20));
-    assert_false(world.machine[0].inside); /* no quorum: no permission */
+    assert_false(world.machine[0].process[0].inside); /* no quorum: no permission */
     world_heal(&world, 0);
     world_leave(&world, 2);
     whose = 0;

@@ -76,7 +76,7 @@ static inline void begin_to_take_back(unsigned index)
     if (index >= atomic_load(&pages.map->count))
         pages_name(&pages, index, name, strlen(name));
     pages_grant(&pages, index, PERMISSION_EXCLUSIVE, 0, 1, 0);
-    local_take_back(local, index, name);
+    local_take_back(local, index, name, PERMISSION_EXCLUSIVE);
 }
 
 /* As the agent's loop does. */

@@ -102,7 +102,7 @@ void world_begin(struct world *world, unsigned machines, const struct message_pr
         world->machine[number].number = number;
         world->machine[number].world = world;
         world->machine[number].page = map_memory(pages_bytes);
-        world->machine[number].taking_back = map_memory(ENTRIES * sizeof(bool));
+        world->machine[number].taking_back = map_memory(ENTRIES * sizeof(uint8_t));
     }
 }
 
@@ -112,7 +112,7 @@ void world_end(struct world *world)
     for (unsigned number = 0; number < world->machines; number++) {
         free_memory(&world->machine[number]);
         munmap(world->machine[number].page, pages_bytes);
-        munmap(world->machine[number].taking_back, ENTRIES * sizeof(bool));
+        munmap(world->machine[number].taking_back, ENTRIES * sizeof(uint8_t));
     }
     for (size_t at = 0; at < world->logged; at++)
         world_free(world, world->log[at].bytes);
@@ -186,7 +186,7 @@ void world_start(struct world *world, unsigned number)
     machine->stopped = machine->deaf = false;
     world_tell(machine, "starts", 0);
     machine->pid = ++world->pids;
-    memset(machine->taking_back, 0, machine->pages * sizeof(bool));
+    memset(machine->taking_back, 0, machine->pages * sizeof(uint8_t));
     machine->full = false;
     inherit(machine);
     if (!machine->cut)
@@ -221,9 +221,9 @@ void world_lose_pages(struct world *world, unsigned number)
     if (machine->running)
         return;
     world_tell(machine, "loses its pages", 0);
-    if (machine->inside) { /* an older one is not followed: one is enough to be found */
+    if (machine->process[0].inside) { /* an older one is not followed: one is enough to be found */
         machine->orphan.inside = world_holds(world, number);
-        machine->orphan.mode = machine->mode;
+        machine->orphan.mode = machine->process[0].mode;
         machine->orphan.deadline = machine->deadline;
     }
     machine->identity = machine->seen_view = 0;
@@ -232,7 +232,8 @@ void world_lose_pages(struct world *world, unsigned number)
     machine->pages = 0;
     machine->deadline = 0;
     machine->passage = 0;
-    machine->inside = machine->wants = false;
+    for (unsigned at = 0; at < PROCESSES; at++)
+        machine->process[at].inside = machine->process[at].wants = false;
 }
 
 void world_cut(struct world *world, unsigned number)
@@ -291,33 +292,18 @@ static bool is_of_a_member(const struct log_entry *entry)
 
 /* ---- what happens by itself ---- */
 
-static void move_local(struct world *world, unsigned number)
+static void take_back_one(struct machine *machine, unsigned at, unsigned mode)
 {
-    struct machine *machine = &world->machine[number];
-    if (world->local_processes && machine->inside && world_draw(world, 4) == 0)
-        world_leave(world, number);
-    else if (world->local_processes && !machine->inside && !machine->wants &&
-             world_draw(world, 3) == 0)
-        world_want(world, number,
-                   world_draw(world, 100) < world->shared_percent ? PERMISSION_SHARED
-                                                                  : PERMISSION_EXCLUSIVE);
-    if (machine->wants)
-        world_try_to_enter(world, number);
-    else if (world->forgets && world_draw(world, 8) == 0)
-        world_close_all(world, number);
-}
-
-static void take_back_one(struct machine *machine, unsigned at)
-{
-    machine->taking_back[at] = false;
+    machine->taking_back[at] = PERMISSION_NONE;
     machine->passage++;
     const bool death = machine->dead_inside && strcmp(machine->page[at].name, RESOURCE) == 0;
     machine->dead_inside &= !death;
     machine->page[at].death |= death;
-    const bool withdrawn = world_withdraw(machine, at);
+    const bool withdrawn = world_lower(machine, at, mode);
     world_feed(machine, (struct agent_event){.kind = ON_TAKEN_BACK,
                                              .resource = at,
                                              .taken_back = {.withdrawn = withdrawn,
+                                                            .mode = (uint8_t)mode,
                                                             .death = death,
                                                             .number = machine->passage}});
 }
@@ -325,12 +311,13 @@ static void take_back_one(struct machine *machine, unsigned at)
 void world_take_back(struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++) {
-        if (!machine->taking_back[at])
+        const unsigned mode = machine->taking_back[at];
+        if (mode == PERMISSION_NONE)
             continue;
-        if (machine->inside)
+        if (world_is_in_the_way(machine, NULL, mode))
             world_feed(machine, (struct agent_event){.kind = ON_BUSY, .resource = at});
         else
-            take_back_one(machine, at);
+            take_back_one(machine, at, mode);
     }
 }
 
@@ -339,8 +326,8 @@ void world_go(struct world *world, unsigned number)
     struct machine *machine = &world->machine[number];
     world_feed(machine, (struct agent_event){.kind = ON_ENDING});
     for (unsigned at = 0; at < machine->pages; at++)
-        if (machine->agent.resource[at].granted && !machine->inside)
-            take_back_one(machine, at);
+        if (machine->agent.resource[at].granted && !world_is_inside(world, number))
+            take_back_one(machine, at, PERMISSION_EXCLUSIVE);
     world_feed(machine, (struct agent_event){.kind = ON_FAREWELL});
     world_kill(world, number);
 }
@@ -389,7 +376,7 @@ void world_step(struct world *world)
     world->now += (int64_t)world_draw(world, world->links ? MS / 2 : 2 * MS);
     switch (world_draw(world, world->links ? 14 : 8)) {
     case 0:
-        move_local(world, number);
+        world_move_local(world, number);
         break;
     case 1:
         if (works)

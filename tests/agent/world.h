@@ -17,6 +17,7 @@
 
 enum {
     MACHINES_MOST = 5,
+    PROCESSES = 2, /* of each */
     LOG_MOST = 1 << 18,
     CONNECTIONS_MOST = 64,
     NAMES = 512, /* in a group */
@@ -30,7 +31,7 @@ enum {
 /* One permission, as it is published. */
 struct page {
     char name[64];
-    uint64_t serial;
+    uint64_t era;
     unsigned mode;
     uint32_t slot;
     uint64_t base, first;
@@ -60,6 +61,16 @@ struct connection {
     } end[2];
 };
 
+/* A local process of a machine. */
+struct process {
+    bool wants, inside;
+    unsigned mode; /* PERMISSION_… */
+    uint64_t era;
+    uint64_t fence;
+    int64_t lost; /* when the present passage was, by withdrawal; 0: it was not */
+    int64_t next_demand;
+};
+
 struct machine {
     unsigned number;
     struct world *world;
@@ -85,23 +96,19 @@ struct machine {
         unsigned mode;
         int64_t deadline;
     } orphan;
-    uint64_t known_view; /* its file */
-    bool *taking_back;   /* the agent's thread waits to enter */
-    struct {             /* as its agent said (DO_PEER) */
+    uint64_t known_view;  /* its file */
+    uint8_t *taking_back; /* PERMISSION_…: the agent's ask waits to enter in it; 0: none does */
+    struct {              /* as its agent said (DO_PEER) */
         bool used, dial;
         unsigned machine;
         uint64_t incarnation;
     } peer[SLOTS];
-    /* the local process */
-    bool wants, inside;
-    unsigned mode; /* PERMISSION_… */
-    uint64_t serial;
-    uint64_t fence, passage; /* passage: the number of the last local one, the agent's included */
-    bool dead_inside;        /* it died inside, and nobody has been told */
-    int64_t lost;            /* when the present passage was, by withdrawal; 0: it was not */
+    /* the first is the one that scenes speak of */
+    struct process process[PROCESSES];
+    uint64_t passage; /* the number of the last local one, the agent's included */
+    bool dead_inside; /* one of them died inside, and nobody has been told */
     unsigned entries, losses, deaths_told;
     unsigned nudges; /* what its agent sent over links to be missed sooner */
-    int64_t next_demand;
 };
 
 struct log_entry {
@@ -126,7 +133,7 @@ struct world {
     int64_t now, lease, grace;
     uint64_t chance;
     uint32_t pids;
-    uint64_t greatest_fence;
+    uint64_t greatest_fence[PERMISSION_MODES]; /* of the passages of each mode */
     unsigned refusals, entries;
     /* Links. At first, if the protocol can have them, and AGENT_TEST_RING is not in the environment
      */
@@ -135,6 +142,7 @@ struct world {
     bool blocked[MACHINES_MOST][MACHINES_MOST]; /* from, to: nothing comes through, for now */
     bool local_processes;                       /* they come and go by themselves */
     unsigned shared_percent;
+    bool all_modes; /* they come in any mode, and two at a time */
     /* agents hear that nobody has a name open, whenever nobody is inside or wants in */
     bool forgets;
     uint64_t without;  /* 1 << enum agent_rule: of all agents. At first, by AGENT_TEST_WITHOUT */
@@ -183,18 +191,23 @@ void world_run(struct world *world, int64_t ns);
 /* Lets the time pass until it is so, for so long at most. */
 bool world_until(struct world *world, bool (*so)(struct world *), int64_t ns);
 
-/* its local process wants in */
+/* its first local process wants in; or the second */
 void world_want(struct world *world, unsigned machine, unsigned mode);
+void world_want_too(struct world *world, unsigned machine, unsigned mode);
 void world_leave(struct world *world, unsigned machine);
-/* its local process, inside; another takes its place */
+void world_leave_too(struct world *world, unsigned machine);
+/* those of its local processes that are inside; others take their place */
 void world_die(struct world *world, unsigned machine);
 /* Its local processes want this permission, which nobody follows; false: there is no room for the
  * name. */
 bool world_want_another(struct world *world, unsigned machine, const char *name);
 /* the permission, exclusively */
 bool world_has(const struct world *world, unsigned machine, const char *name);
-/* its local process is inside, and has lost nothing */
+/* its first local process is inside, and has lost nothing; or the second */
 bool world_holds(const struct world *world, unsigned machine);
+bool world_holds_too(const struct world *world, unsigned machine);
+/* one of them is inside, whatever it has lost */
+bool world_is_inside(const struct world *world, unsigned machine);
 bool world_all_ready(struct world *world);
 /* Nobody on this machine has any name open, but for what its local process is inside of or wants:
  * its agent hears so. */
@@ -222,10 +235,14 @@ void *world_allocate(struct world *world, size_t bytes);
 void world_free(struct world *world, void *memory);
 void world_deliver_next(struct world *world, struct machine *machine); /* of the ledger */
 void world_take_back(struct machine *machine);
-/* Whether world_try_to_enter() would enter, or ask. */
+/* Whether world_try_to_enter() would enter, or ask: of the first process. */
 bool world_would_try(const struct world *world, unsigned machine);
 void world_try_to_enter(struct world *world, unsigned machine);
-bool world_withdraw(struct machine *machine, unsigned resource);
+void world_move_local(struct world *world, unsigned machine);
+/* One of them is inside in a mode that conflicts with this one. */
+bool world_is_in_the_way(const struct machine *machine, const struct process *but, unsigned mode);
+/* What may be inside beside the mode stays; false: nothing was granted */
+bool world_lower(struct machine *machine, unsigned resource, unsigned mode);
 void world_violate(struct world *world, const char *what, unsigned machine, unsigned other);
 void world_tell(const struct machine *machine, const char *what, uint64_t value);
 

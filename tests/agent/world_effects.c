@@ -24,7 +24,7 @@ static void set_name(struct machine *machine, unsigned resource)
     if (page->mode != PERMISSION_NONE)
         world_violate(machine->world, "another name for what is granted", machine->number,
                       machine->number);
-    *page = (struct page){.serial = page->serial + 1};
+    *page = (struct page){.era = page->era + 1};
     snprintf(page->name, sizeof page->name, "%.*s", (int)machine->agent.resource[resource].length,
              machine->agent.resource[resource].name);
     machine->pages = resource >= machine->pages ? resource + 1 : machine->pages;
@@ -33,9 +33,11 @@ static void set_name(struct machine *machine, unsigned resource)
 static void grant(struct machine *machine, const struct agent_effect *effect)
 {
     struct page *page = &machine->page[effect->resource];
-    if (page->mode != PERMISSION_NONE)
+    const unsigned mode = permission_turned(effect->grant.mode);
+    if (page->mode != PERMISSION_NONE && (mode == permission_turned(page->mode) ||
+                                          !modes_include(mode, permission_turned(page->mode))))
         world_violate(machine->world, "granted twice", machine->number, machine->number);
-    page->serial++;
+    page->era += page->mode == PERMISSION_NONE;
     page->mode = effect->grant.mode;
     page->slot = effect->grant.slot;
     page->base = effect->grant.base;
@@ -43,12 +45,14 @@ static void grant(struct machine *machine, const struct agent_effect *effect)
     page->owed = 0;
 }
 
-bool world_withdraw(struct machine *machine, unsigned resource)
+bool world_lower(struct machine *machine, unsigned resource, unsigned mode)
 {
-    if (machine->page[resource].mode == PERMISSION_NONE)
+    struct page *page = &machine->page[resource];
+    if (page->mode == PERMISSION_NONE)
         return false;
-    machine->page[resource].serial++;
-    machine->page[resource].mode = PERMISSION_NONE;
+    page->mode = permission_turned(
+        modes_common(permission_turned(page->mode), modes_beside(permission_turned(mode))));
+    page->era += page->mode == PERMISSION_NONE;
     return true;
 }
 
@@ -56,11 +60,14 @@ bool world_withdraw(struct machine *machine, unsigned resource)
 static void lose(struct machine *machine, unsigned resource, int64_t owed)
 {
     const int64_t now = machine->world->now;
-    if (machine->inside && machine->page[resource].mode != PERMISSION_NONE &&
-        machine->page[resource].serial == machine->serial)
-        machine->lost = machine->deadline < now ? machine->deadline : now;
+    for (unsigned at = 0; at < PROCESSES; at++) {
+        struct process *process = &machine->process[at];
+        if (process->inside && machine->page[resource].mode != PERMISSION_NONE &&
+            machine->page[resource].era == process->era)
+            process->lost = machine->deadline < now ? machine->deadline : now;
+    }
     machine->page[resource].owed = owed;
-    world_withdraw(machine, resource);
+    world_lower(machine, resource, PERMISSION_EXCLUSIVE);
 }
 
 static void keep_view(struct machine *machine, uint64_t view)
@@ -113,7 +120,7 @@ static void carry_out(struct machine *machine, const struct agent_effect *effect
         lose(machine, effect->resource, effect->owed);
         break;
     case DO_TAKE_BACK:
-        machine->taking_back[effect->resource] = true;
+        machine->taking_back[effect->resource] = effect->mode;
         break;
     case DO_TELL_BUSY:
         machine->page[effect->resource].busy++;

@@ -44,12 +44,50 @@ bool world_want_another(struct world *world, unsigned number, const char *name)
     return true;
 }
 
+static bool holds(const struct world *world, const struct machine *machine,
+                  const struct process *process)
+{
+    const int page = page_of(machine);
+    return process->inside && page >= 0 && machine->page[page].era == process->era &&
+           world->now < machine->deadline;
+}
+
 bool world_holds(const struct world *world, unsigned number)
 {
-    const struct machine *machine = &world->machine[number];
-    const int page = page_of(machine);
-    return machine->inside && page >= 0 && machine->page[page].serial == machine->serial &&
-           world->now < machine->deadline;
+    return holds(world, &world->machine[number], &world->machine[number].process[0]);
+}
+
+bool world_holds_too(const struct world *world, unsigned number)
+{
+    return holds(world, &world->machine[number], &world->machine[number].process[1]);
+}
+
+bool world_is_inside(const struct world *world, unsigned number)
+{
+    for (unsigned at = 0; at < PROCESSES; at++)
+        if (world->machine[number].process[at].inside)
+            return true;
+    return false;
+}
+
+static bool conflict(unsigned mode, unsigned other)
+{
+    return modes_conflict(permission_turned(mode), permission_turned(other));
+}
+
+static bool suffices(const struct page *page, unsigned mode)
+{
+    return modes_include(permission_turned(page->mode), permission_turned(mode));
+}
+
+bool world_is_in_the_way(const struct machine *machine, const struct process *but, unsigned mode)
+{
+    for (unsigned at = 0; at < PROCESSES; at++) {
+        const struct process *process = &machine->process[at];
+        if (process != but && process->inside && conflict(process->mode, mode))
+            return true;
+    }
+    return false;
 }
 
 static bool orphan_holds(const struct world *world, unsigned number)
@@ -59,96 +97,83 @@ static bool orphan_holds(const struct world *world, unsigned number)
            world->now < machine->orphan.deadline + world->grace - world->lease;
 }
 
-/* Its local process has been told that it lost, and has time to stop. */
-static bool is_stopping(const struct world *world, unsigned number)
+/* It has been told that it lost, and has time to stop. */
+static bool is_stopping(const struct world *world, const struct machine *machine,
+                        const struct process *process)
 {
-    const struct machine *machine = &world->machine[number];
-    if (!machine->inside || world_holds(world, number))
+    if (!process->inside || holds(world, machine, process))
         return false;
-    const int64_t lost = machine->lost ? machine->lost : machine->deadline;
+    const int64_t lost = process->lost ? process->lost : machine->deadline;
     return world->now < lost + world->grace - world->lease;
 }
 
-static void judge_entry(struct world *world, unsigned number)
+static void judge_beside(struct world *world, unsigned number, const struct process *entered,
+                         unsigned other)
 {
-    const struct machine *machine = &world->machine[number];
-    for (unsigned other = 0; other < world->machines; other++)
-        if (orphan_holds(world, other) &&
-            (machine->mode == PERMISSION_EXCLUSIVE ||
-             world->machine[other].orphan.mode == PERMISSION_EXCLUSIVE))
-            world_violate(world, "two inside, one by lost pages", number, other);
-    for (unsigned other = 0; other < world->machines; other++)
-        if (other != number && is_stopping(world, other) &&
-            (machine->mode == PERMISSION_EXCLUSIVE ||
-             world->machine[other].mode == PERMISSION_EXCLUSIVE))
+    const struct machine *machine = &world->machine[other];
+    for (unsigned at = 0; at < PROCESSES; at++) {
+        const struct process *process = &machine->process[at];
+        if (!conflict(entered->mode, process->mode))
+            continue;
+        if (is_stopping(world, machine, process))
             world_violate(world, "inside while one that lost it had time to stop", number, other);
-    for (unsigned other = 0; other < world->machines; other++)
-        if (other != number && world_holds(world, other) &&
-            (machine->mode == PERMISSION_EXCLUSIVE ||
-             world->machine[other].mode == PERMISSION_EXCLUSIVE))
+        if (holds(world, machine, process))
             world_violate(world, "two inside", number, other);
-    if (machine->mode == PERMISSION_EXCLUSIVE
-            ? machine->fence <= world->greatest_fence
-            : machine->fence < world->greatest_fence && world->shared_percent == 0)
-        world_violate(world, "a fence that does not grow", number, number);
-    if (machine->mode == PERMISSION_EXCLUSIVE)
-        world->greatest_fence = machine->fence;
+    }
 }
 
-static void demand_entry(struct world *world, struct machine *machine)
+static void judge_entry(struct world *world, unsigned number, const struct process *entered)
+{
+    for (unsigned other = 0; other < world->machines; other++) {
+        if (orphan_holds(world, other) &&
+            conflict(entered->mode, world->machine[other].orphan.mode))
+            world_violate(world, "two inside, one by lost pages", number, other);
+        if (other != number)
+            judge_beside(world, number, entered, other);
+    }
+    for (unsigned mode = 0; mode < PERMISSION_MODES; mode++)
+        if (conflict(entered->mode, mode) && entered->fence <= world->greatest_fence[mode])
+            world_violate(world, "a fence that does not grow", number, number);
+    if (entered->fence > world->greatest_fence[entered->mode])
+        world->greatest_fence[entered->mode] = entered->fence;
+}
+
+static void demand_entry(struct world *world, struct machine *machine, struct process *process)
 {
     struct demand what = {.magic = DEMAND_MAGIC,
                           .kind = DEMAND_PERMISSION,
-                          .mode = (uint8_t)machine->mode,
+                          .mode = (uint8_t)process->mode,
                           .length = sizeof RESOURCE - 1};
     const int page = page_of(machine);
     strcpy(what.name, RESOURCE);
     if (page >= 0 && machine->page[page].mode != PERMISSION_NONE &&
-        machine->page[page].mode < machine->mode)
+        !suffices(&machine->page[page], process->mode))
         what.kind = DEMAND_MORE;
-    machine->next_demand = world->now + 250 * (int64_t)MS;
+    process->next_demand = world->now + 250 * (int64_t)MS;
     if (machine->running && !machine->stopped)
         demand(machine, &what);
 }
 
-static bool may_enter(const struct world *world, const struct machine *machine)
+static void enter(struct world *world, struct machine *machine, struct process *process)
 {
-    const int page = page_of(machine);
-    return page >= 0 && machine->page[page].mode >= machine->mode && world->now < machine->deadline;
-}
-
-bool world_would_try(const struct world *world, unsigned number)
-{
-    const struct machine *machine = &world->machine[number];
-    return machine->wants && (may_enter(world, machine) || world->now >= machine->next_demand);
-}
-
-void world_try_to_enter(struct world *world, unsigned number)
-{
-    struct machine *machine = &world->machine[number];
-    const int page = page_of(machine);
-    if (!may_enter(world, machine)) {
-        if (world->now >= machine->next_demand)
-            demand_entry(world, machine);
-        return;
-    }
+    struct page *page = &machine->page[page_of(machine)];
     machine->passage++;
-    machine->wants = false;
-    machine->inside = true;
-    machine->lost = 0;
-    machine->serial = machine->page[page].serial;
-    const uint64_t first = machine->page[page].first;
-    machine->fence =
-        machine->page[page].base + (machine->passage > first ? machine->passage - first : 0);
+    process->wants = false;
+    process->inside = true;
+    process->lost = 0;
+    process->era = page->era;
+    process->fence =
+        page->base + (machine->passage > page->first ? machine->passage - page->first : 0);
     machine->entries++;
     world->entries++;
-    const bool told = machine->dead_inside || machine->page[page].death;
+    const bool told = machine->dead_inside || page->death;
     machine->deaths_told += told;
     machine->dead_inside = false;
     if (world->judge_deaths && world->untold && !told)
-        world_violate(world, "not told that somebody died inside", number, number);
+        world_violate(world, "not told that somebody died inside", machine->number,
+                      machine->number);
     world->untold = false;
-    if (machine->page[page].death) {
+    if (page->death) {
         const struct demand noted = {.magic = DEMAND_MAGIC,
                                      .kind = DEMAND_TOLD,
                                      .length = sizeof RESOURCE - 1,
@@ -156,16 +181,111 @@ void world_try_to_enter(struct world *world, unsigned number)
         if (machine->running && !machine->stopped)
             demand(machine, &noted);
     }
-    world_tell(machine, machine->mode == PERMISSION_SHARED ? "enters, shared" : "enters",
-               machine->fence);
-    judge_entry(world, number);
+    world_tell(machine,
+               process->mode == PERMISSION_EXCLUSIVE ? "enters" : "enters, not exclusively",
+               process->fence);
+    judge_entry(world, machine->number, process);
+}
+
+static bool may_enter(const struct world *world, const struct machine *machine,
+                      const struct process *process)
+{
+    const int page = page_of(machine);
+    return page >= 0 && suffices(&machine->page[page], process->mode) &&
+           world->now < machine->deadline;
+}
+
+bool world_would_try(const struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    const struct process *process = &machine->process[0];
+    return process->wants &&
+           (may_enter(world, machine, process) || world->now >= process->next_demand);
+}
+
+static void try_to_enter(struct world *world, struct machine *machine, struct process *process)
+{
+    if (world_is_in_the_way(machine, process, process->mode))
+        return;
+    if (may_enter(world, machine, process))
+        enter(world, machine, process);
+    else if (world->now >= process->next_demand)
+        demand_entry(world, machine, process);
+}
+
+void world_try_to_enter(struct world *world, unsigned number)
+{
+    try_to_enter(world, &world->machine[number], &world->machine[number].process[0]);
+}
+
+static void want(struct process *process, unsigned mode)
+{
+    process->wants = true;
+    process->mode = mode;
+    process->next_demand = 0;
 }
 
 void world_want(struct world *world, unsigned number, unsigned mode)
 {
-    world->machine[number].wants = true;
-    world->machine[number].mode = mode;
-    world->machine[number].next_demand = 0;
+    want(&world->machine[number].process[0], mode);
+}
+
+void world_want_too(struct world *world, unsigned number, unsigned mode)
+{
+    want(&world->machine[number].process[1], mode);
+}
+
+static void leave(struct world *world, struct machine *machine, struct process *process)
+{
+    if (process->inside && !holds(world, machine, process))
+        machine->losses++;
+    if (process->inside)
+        world_tell(machine, "leaves", process->fence);
+    process->inside = false;
+}
+
+void world_leave(struct world *world, unsigned number)
+{
+    leave(world, &world->machine[number], &world->machine[number].process[0]);
+}
+
+void world_leave_too(struct world *world, unsigned number)
+{
+    leave(world, &world->machine[number], &world->machine[number].process[1]);
+}
+
+static unsigned draw_mode(struct world *world)
+{
+    if (world->all_modes)
+        return 1 + (unsigned)world_draw(world, PERMISSION_EXCLUSIVE);
+    return world_draw(world, 100) < world->shared_percent ? PERMISSION_SHARED
+                                                          : PERMISSION_EXCLUSIVE;
+}
+
+static bool wants(const struct machine *machine)
+{
+    for (unsigned at = 0; at < PROCESSES; at++)
+        if (machine->process[at].wants)
+            return true;
+    return false;
+}
+
+void world_move_local(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    for (unsigned at = 0; at < (world->all_modes ? PROCESSES : 1); at++) {
+        struct process *process = &machine->process[at];
+        if (world->local_processes && process->inside && world_draw(world, 4) == 0)
+            leave(world, machine, process);
+        else if (world->local_processes && !process->inside && !process->wants &&
+                 world_draw(world, 3) == 0)
+            want(process, draw_mode(world));
+    }
+    for (unsigned at = 0; at < PROCESSES; at++)
+        if (machine->process[at].wants)
+            try_to_enter(world, machine, &machine->process[at]);
+    if (world->forgets && !wants(machine) && world_draw(world, 8) == 0)
+        world_close_all(world, number);
 }
 
 /* Whether all members of its group know that it has the permission, so that they can tell of a
@@ -193,21 +313,15 @@ static bool all_know(const struct world *world, unsigned number)
 void world_die(struct world *world, unsigned number)
 {
     struct machine *machine = &world->machine[number];
-    world->untold |= world_holds(world, number) && machine->mode == PERMISSION_EXCLUSIVE &&
-                     all_know(world, number);
-    world_tell(machine, "dies inside", machine->fence);
-    machine->dead_inside |= machine->inside;
-    machine->inside = machine->wants = false;
-}
-
-void world_leave(struct world *world, unsigned number)
-{
-    struct machine *machine = &world->machine[number];
-    if (machine->inside && !world_holds(world, number))
-        machine->losses++;
-    if (machine->inside)
-        world_tell(machine, "leaves", machine->fence);
-    machine->inside = false;
+    for (unsigned at = 0; at < PROCESSES; at++) {
+        struct process *process = &machine->process[at];
+        world->untold |= holds(world, machine, process) && process->mode == PERMISSION_EXCLUSIVE &&
+                         all_know(world, number);
+        if (process->inside)
+            world_tell(machine, "dies inside", process->fence);
+        machine->dead_inside |= process->inside;
+        process->inside = process->wants = false;
+    }
 }
 
 void world_close_all(struct world *world, unsigned number)
@@ -216,7 +330,7 @@ void world_close_all(struct world *world, unsigned number)
     if (!machine->running || machine->stopped)
         return;
     for (unsigned at = 0; at < machine->agent.resources; at++)
-        if (!(machine->inside || machine->wants) ||
+        if (!(world_is_inside(world, number) || wants(machine)) ||
             strcmp(machine->agent.resource[at].name, RESOURCE) != 0)
             world_feed(machine, (struct agent_event){.kind = ON_UNUSED, .resource = at});
 }

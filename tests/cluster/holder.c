@@ -5,7 +5,7 @@
  *   entered FENCE NS [after-death]      lost NS invalid      left NS      failed ERRNO NS MESSAGE
  *   wanted COUNT NS
  *
- *   holder SPACE REGION [shared] [ignore] [tell]
+ *   holder SPACE REGION [MODE] [ignore] [tell]
  *
  * It leaves when stdin ends, and when the region is lost; with `ignore` it stays on after a loss,
  * as a program does that does not look. With `tell` it says when it is wanted. */
@@ -31,6 +31,16 @@ static bool has_word(int count, char **words, const char *word)
         if (strcmp(words[at], word) == 0)
             return true;
     return false;
+}
+
+static ay_mode mode_of(int count, char **words)
+{
+    static const char *const names[] = {"exclusive",        "shared",          "protected-write",
+                                        "concurrent-write", "concurrent-read", "null"};
+    for (unsigned mode = 0; mode < sizeof names / sizeof *names; mode++)
+        if (has_word(count, words, names[mode]))
+            return (ay_mode)mode;
+    return AY_EXCLUSIVE;
 }
 
 static void tell_wanted(ay_space *space, const ay_region *region)
@@ -73,7 +83,7 @@ int main(int count, char **words)
     if (count < 3)
         return 125;
     const ay_spec spec = {.name = words[2],
-                          .mode = has_word(count, words, "shared") ? AY_SHARED : AY_EXCLUSIVE,
+                          .mode = mode_of(count, words),
                           .tell_wanted = has_word(count, words, "tell")};
     int result = ay_open(words[1], NULL, &space);
     if (result == 0)

@@ -134,7 +134,8 @@ struct agent_event {
             uint64_t number;
         } demand;
         struct {
-            bool withdrawn;  /* the permission was still there */
+            bool withdrawn;  /* the permission was still there, whole or in part */
+            uint8_t mode;    /* PERMISSION_…: in which the agent was inside */
             bool death;      /* somebody had died inside */
             uint64_t number; /* of the agent's own passage */
         } taken_back;
@@ -158,12 +159,14 @@ enum agent_effect_kind {
     DO_SEND_TO,
     DO_NUDGE, /* what was sent is not acknowledged: anything else over the connection, after it */
     DO_NAME,  /* the table has another name at this index, or none: nothing is granted there */
-    DO_GRANT, /* publishes the permission */
+    /* Publishes the permission, perhaps in place of a weaker one: those inside by that stay. */
+    DO_GRANT,
     /* At once: what was begun under the permission is lost. Those inside have until `owed` to stop.
      */
     DO_WITHDRAW,
-    /* Enters the region of the space in its turn, withdraws the permission there, leaves: then
-     * ON_TAKEN_BACK. If it must wait for somebody inside, ON_BUSY first. */
+    /* Enters the region of the space in its turn, in `mode`, lowers the permission there to what
+     * may be inside beside that (none beside exclusive), leaves: then ON_TAKEN_BACK. If it must
+     * wait for somebody inside, ON_BUSY first. */
     DO_TAKE_BACK,
     DO_TELL_BUSY,  /* somebody is inside on another machine: tell those who try */
     DO_TELL_DEATH, /* whether somebody died inside and nobody has been told */
@@ -192,6 +195,7 @@ enum agent_line {
     LINE_READY,        /* slot */
     LINE_LOST,         /* resource */
     LINE_GRANTED,      /* resource, mode; number: the fence */
+    LINE_LOWERED,      /* resource, mode: what is left of it */
     LINE_RELEASED,     /* resource, slot (a ghost's, or NO_SLOT); number: the fence */
     LINE_BURIED,       /* node, slot */
     LINE_FAREWELL,     /* node, slot */
@@ -224,6 +228,7 @@ struct agent_effect {
             uint32_t slot;
             uint64_t base, first;
         } grant;
+        uint8_t mode; /* DO_TAKE_BACK: PERMISSION_… */
         int64_t owed;
         bool death, full;
         int64_t deadline;

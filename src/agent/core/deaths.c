@@ -21,7 +21,7 @@ void deaths_sweep(struct agent *agent, struct resource *resource)
     if (resource->taking_back || is_without(agent, WITHOUT_SWEEPING))
         return; /* somebody is on its way */
     resource->taking_back = true;
-    effect_on(agent, DO_TAKE_BACK, resource);
+    effect_on(agent, DO_TAKE_BACK, resource)->mode = PERMISSION_EXCLUSIVE;
 }
 
 static void apply(struct agent *agent, const char *name, size_t length)
@@ -137,7 +137,7 @@ static slot_set concerned(const struct agent *agent, const struct resource *reso
             slots |= slot_bit(slot);
     if (agent_is_apart(agent))
         return slots;
-    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++)
+    for (unsigned mode = 0; mode < PERMISSION_MODES; mode++)
         slots |= resource->holding[mode] | resource->waiting[mode];
     return resource->holding[PERMISSION_EXCLUSIVE] ? resource->holding[PERMISSION_EXCLUSIVE]
                                                    : slots;

@@ -103,7 +103,7 @@ void forgetting_unused(struct agent *agent, struct resource *resource)
         return;
     }
     resource->is_idle = true;
-    passages_take_back(agent, resource);
+    passages_take_back(agent, resource, PERMISSION_EXCLUSIVE);
     forgetting_leave(agent, resource);
 }
 

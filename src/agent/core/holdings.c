@@ -155,14 +155,47 @@ static void release_ghost(struct agent *agent, struct resource *resource, uint32
     deaths_publish(agent, resource);
 }
 
+/* The greatest fence that the processes of this machine can have had before the agent's passage of
+ * this number: who enters next elsewhere, or here by a new grant, is above it. */
+static uint64_t note_used(struct agent *agent, struct resource *resource, uint64_t number)
+{
+    const uint64_t used =
+        resource->base + (number > resource->first ? number - resource->first : 0);
+    struct node *node = resource->ghost < 0 ? resource_node(resource) : NULL;
+    if (node && used > node->fence && !is_without(agent, WITHOUT_USED_FENCES))
+        node->fence = used;
+    return used;
+}
+
+/* After the agent was inside the region of the space in a mode, and left so much of the permission
+ * as may be inside beside that. */
+static void lower(struct agent *agent, struct resource *resource, unsigned left,
+                  const struct agent_event *event)
+{
+    note_used(agent, resource, event->taken_back.number);
+    if (left != resource->mode) {
+        resource->mode = (uint8_t)left;
+        effect_say_resource(agent, LINE_LOWERED, resource)->say.mode = (uint8_t)left;
+        passages_step(agent, resource,
+                      &(struct event){.kind = EVENT_LOWER,
+                                      .mode = (uint8_t)permission_turned(left),
+                                      .number = event->taken_back.death});
+    } else if (event->taken_back.death) {
+        node_dies_inside(resource_node(resource));
+        deaths_publish(agent, resource);
+    }
+    passages_look_for_contest(agent, resource);
+    passages_pursue(agent, resource);
+    if (resource->is_idle) /* by now all of it is to go */
+        passages_take_back(agent, resource, PERMISSION_EXCLUSIVE);
+}
+
 /* After the agent was inside the region of the space, and withdrew the permission there. */
 static void release(struct agent *agent, struct resource *resource, const struct agent_event *event)
 {
-    const uint64_t number = event->taken_back.number;
     const bool death = event->taken_back.death;
     assert_invariant(A5, event->kind == ON_TAKEN_BACK && event->taken_back.withdrawn);
-    const uint64_t used =
-        resource->base + (number > resource->first ? number - resource->first : 0);
+    const uint64_t used = note_used(agent, resource, event->taken_back.number);
     const int ghost = resource->ghost;
     struct agent_effect *line = effect_say_resource(agent, LINE_RELEASED, resource);
     line->say.slot = ghost >= 0 ? (uint32_t)ghost : NO_SLOT;
@@ -173,12 +206,14 @@ static void release(struct agent *agent, struct resource *resource, const struct
     if (ghost >= 0) {
         release_ghost(agent, resource, (uint32_t)ghost, death);
     } else {
-        struct node *node = resource_node(resource);
-        if (used > node->fence && !is_without(agent, WITHOUT_USED_FENCES))
-            node->fence = used;
+        /* It may wait for a stronger mode, and have had a weaker one meanwhile. */
+        const bool waits = resource_node(resource)->status == NODE_WAITING;
         if (!agent_is_apart(agent)) /* before the permission goes, so that its next owner knows */
             notes_put(agent, RECORD_FREED, resource, death);
-        passages_step(agent, resource, &(struct event){.kind = EVENT_RELEASE, .number = death});
+        passages_step(agent, resource,
+                      &(struct event){.kind = waits ? EVENT_LOWER : EVENT_RELEASE,
+                                      .mode = MODE_NULL,
+                                      .number = death});
     }
     passages_pursue(agent, resource);
 }
@@ -192,7 +227,11 @@ void holdings_taken_back(struct agent *agent, const struct agent_event *event)
         resource->told_busy = 0;
     resource->number = number > resource->number ? number : resource->number;
     if (event->taken_back.withdrawn && resource->granted && agent_is_member(agent)) {
-        release(agent, resource, event);
+        const unsigned left = permission_beside(resource->mode, event->taken_back.mode);
+        if (left == PERMISSION_NONE)
+            release(agent, resource, event);
+        else
+            lower(agent, resource, left, event);
     } else {
         if (event->taken_back.death)
             deaths_found(agent, resource);
@@ -218,13 +257,13 @@ void holdings_busy(struct agent *agent, struct resource *resource)
 static void demand_permission(struct agent *agent, struct resource *resource,
                               const struct demand *demand)
 {
-    if (resource->granted && !resource->taking_back && resource->mode >= demand->mode)
+    if (resource->granted && !resource->taking_back &&
+        permission_includes(resource->mode, demand->mode))
         return; /* granted meanwhile */
-    if (demand->mode > resource->wanted)
+    /* Who wants another that does not include what is wanted asks again when that is granted. */
+    if (permission_includes(demand->mode, resource->wanted))
         resource->wanted = demand->mode;
-    if (demand->kind == DEMAND_MORE)
-        passages_take_back(agent, resource);
-    else if (resource->busy_elsewhere)
+    if (resource->busy_elsewhere)
         effect_on(agent, DO_TELL_BUSY, resource);
     passages_pursue(agent, resource);
 }

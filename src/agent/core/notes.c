@@ -37,10 +37,15 @@ static void note_told(struct agent *agent, struct resource *resource, struct rea
     forgetting_settle(agent, resource);
 }
 
+/* What a member says of itself is a number; the null mode is never waited for, or held. */
+static unsigned believable(unsigned mode)
+{
+    return mode > PERMISSION_NONE && mode < PERMISSION_MODES ? mode : PERMISSION_EXCLUSIVE;
+}
+
 void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot, unsigned mode)
 {
-    resource->waiting[mode == PERMISSION_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE] |=
-        slot_bit(slot);
+    resource->waiting[believable(mode)] |= slot_bit(slot);
     passages_look_for_contest(agent, resource);
     if (resource->is_busy && slot != agent->self)
         notes_put(agent, RECORD_BUSY, resource, 0);
@@ -49,15 +54,15 @@ void notes_waiting(struct agent *agent, struct resource *resource, uint32_t slot
 static void note_held(struct resource *resource, uint32_t slot, unsigned mode)
 {
     const slot_set bit = slot_bit(slot);
-    resource->waiting[PERMISSION_SHARED] &= ~bit;
-    resource->waiting[PERMISSION_EXCLUSIVE] &= ~bit;
-    resource->holding[mode == PERMISSION_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE] |= bit;
+    for (unsigned at = 0; at < PERMISSION_MODES; at++)
+        resource->waiting[at] &= ~bit;
+    resource->holding[believable(mode)] |= bit;
 }
 
 static void note_freed(struct agent *agent, struct resource *resource, uint32_t slot, bool death)
 {
     const slot_set bit = slot_bit(slot);
-    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE; mode++) {
+    for (unsigned mode = 0; mode < PERMISSION_MODES; mode++) {
         resource->waiting[mode] &= ~bit;
         resource->holding[mode] &= ~bit;
     }

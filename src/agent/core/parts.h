@@ -122,7 +122,8 @@ void forgetting_notes_end(struct agent *agent, struct resource *resource, uint32
 void passages_pursue(struct agent *agent, struct resource *resource);
 void passages_pursue_all(struct agent *agent);
 void passages_step(struct agent *agent, struct resource *resource, const struct event *event);
-void passages_take_back(struct agent *agent, struct resource *resource);
+/* What does not conflict with this mode stays. */
+void passages_take_back(struct agent *agent, struct resource *resource, unsigned mode);
 void passages_look_for_contest(struct agent *agent, struct resource *resource);
 void passages_message(struct agent *agent, uint32_t slot, struct reader *fields);
 /* over a link; only if it is about a resource that is the same here */
@@ -188,6 +189,31 @@ void holdings_settle_inheritance(struct agent *agent);
 /* it was granted to me, and is lost */
 void holdings_lose(struct agent *agent, struct resource *resource);
 void holdings_tick(struct agent *agent); /* ends what is owed no longer */
+
+/* Whoever may be inside by the permission may be so by the weaker one too. */
+static inline bool permission_includes(unsigned permission, unsigned weaker)
+{
+    return modes_include(permission_turned(permission), permission_turned(weaker));
+}
+
+static inline bool permissions_conflict(unsigned permission, unsigned other)
+{
+    return modes_conflict(permission_turned(permission), permission_turned(other));
+}
+
+/* What is left of it for who is inside beside `other`. */
+static inline unsigned permission_beside(unsigned permission, unsigned other)
+{
+    return permission_turned(
+        modes_common(permission_turned(permission), modes_beside(permission_turned(other))));
+}
+
+/* Parts of what is granted can be given back, and more be asked for: over links, and not in the
+ * name of a slot that has ended. */
+static inline bool resource_converts(const struct agent *agent, const struct resource *resource)
+{
+    return agent_is_apart(agent) && agent->options.protocol->converts && resource->ghost < 0;
+}
 
 static inline struct node *resource_node(const struct resource *resource)
 {

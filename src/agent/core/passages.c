@@ -4,16 +4,15 @@
  * The protocol's user is the machine. It is inside, for the protocol, from the moment at which the
  * permission is granted until it is taken back, however often processes of this machine pass
  * meanwhile: that is Carvalho and Roucairol's retained permission, for every protocol. It is taken
- * back when another machine waits that it keeps out (`contested`).
+ * back when another machine waits that it keeps out (`contest`).
+ *
+ * It has a mode. Where the protocol converts, as much is taken back as is in the other's way, and
+ * processes whose mode is not stay inside; and a process that wants more than there is has it asked
+ * for beside them. Elsewhere it is taken back whole.
  */
 #include "agent/core/parts.h"
 
 #include "protocols/messages/node.h"
-
-static uint8_t permission_of(unsigned mode)
-{
-    return mode == MODE_SHARED ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE;
-}
 
 /* To all means all that are members at its place in the order, and so also those whose joining I
  * have not seen yet: a newcomer must know of a request that is made before it is established. */
@@ -119,12 +118,19 @@ static void put_message(struct agent *agent, const struct resource *resource,
         multicast(agent, resource, effect);
 }
 
-void passages_take_back(struct agent *agent, struct resource *resource)
+void passages_take_back(struct agent *agent, struct resource *resource, unsigned mode)
 {
     if (!resource->granted || resource->taking_back || !agent_is_member(agent))
         return;
     resource->taking_back = true;
-    effect_on(agent, DO_TAKE_BACK, resource);
+    effect_on(agent, DO_TAKE_BACK, resource)->mode =
+        (uint8_t)(resource_converts(agent, resource) ? mode : PERMISSION_EXCLUSIVE);
+}
+
+/* PERMISSION_…: what one that is deferred has asked for. */
+static unsigned asked_for(const struct agent *agent, const struct resource *resource, uint32_t slot)
+{
+    return permission_turned(agent->options.protocol->deferred_mode(resource->state, slot));
 }
 
 /* Over links: those that have asked me, and that I keep out. A ghost has nobody's request: those
@@ -136,6 +142,10 @@ static slot_set kept_out(const struct agent *agent, const struct resource *resou
         return resource->wanting;
     if (resource->state)
         memcpy(&deferred, agent->options.protocol->deferred(resource->state), sizeof deferred);
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (deferred & slot_bit(slot) &&
+            !permissions_conflict(resource->mode, asked_for(agent, resource, slot)))
+            deferred &= ~slot_bit(slot);
     return deferred;
 }
 
@@ -149,26 +159,44 @@ void passages_tell_busy(struct agent *agent, struct resource *resource)
         }
 }
 
-/* Whether another machine waits that this one keeps out. */
-static bool is_contested(const struct agent *agent, const struct resource *resource)
+/* In the agreed order: another machine waits that this one keeps out. */
+static bool is_waited_for(const struct agent *agent, const struct resource *resource)
 {
-    if (agent_is_apart(agent))
-        return resource->granted && kept_out(agent, resource) != 0 &&
-               !is_without(agent, WITHOUT_CONTEST);
-    const slot_set waiting =
-        resource->mode == PERMISSION_SHARED
-            ? resource->waiting[PERMISSION_EXCLUSIVE]
-            : resource->waiting[PERMISSION_EXCLUSIVE] | resource->waiting[PERMISSION_SHARED];
-    slot_set mine = slot_bit(agent->self);
+    slot_set waiting = 0, mine = slot_bit(agent->self);
+    for (unsigned mode = PERMISSION_NONE + 1; mode < PERMISSION_MODES; mode++)
+        waiting |= permissions_conflict(resource->mode, mode) ? resource->waiting[mode] : 0;
     if (resource->ghost >= 0)
         mine |= slot_bit((uint32_t)resource->ghost);
-    return resource->granted && (waiting & resource->members & ~mine) != 0;
+    return (waiting & resource->members & ~mine) != 0;
+}
+
+/* In which mode another machine waits that this one keeps out; PERMISSION_NONE: none does. Of
+ * several the weakest: it keeps the fewest here waiting. The others come next. */
+static unsigned contest(const struct agent *agent, const struct resource *resource)
+{
+    unsigned weakest = PERMISSION_NONE;
+    if (!resource->granted || is_without(agent, WITHOUT_CONTEST))
+        return PERMISSION_NONE;
+    if (!agent_is_apart(agent))
+        return is_waited_for(agent, resource) ? PERMISSION_EXCLUSIVE : PERMISSION_NONE;
+    const slot_set slots = kept_out(agent, resource);
+    if (resource->ghost >= 0)
+        return slots ? PERMISSION_EXCLUSIVE : PERMISSION_NONE;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        if (!(slots & slot_bit(slot)))
+            continue;
+        const unsigned mode = asked_for(agent, resource, slot);
+        if (weakest == PERMISSION_NONE || permission_includes(weakest, mode))
+            weakest = mode;
+    }
+    return weakest;
 }
 
 void passages_look_for_contest(struct agent *agent, struct resource *resource)
 {
-    if (agent_is_member(agent) && is_contested(agent, resource))
-        passages_take_back(agent, resource);
+    const unsigned mode = agent_is_member(agent) ? contest(agent, resource) : PERMISSION_NONE;
+    if (mode != PERMISSION_NONE)
+        passages_take_back(agent, resource, mode);
 }
 
 static void publish(struct agent *agent, const struct resource *resource)
@@ -186,7 +214,7 @@ static void entered(struct agent *agent, struct resource *resource, const struct
 {
     const uint64_t fence = entry->fence;
     resource->granted = true;
-    resource->mode = permission_of((unsigned)resource_node(resource)->mode);
+    resource->mode = (uint8_t)permission_turned((unsigned)resource_node(resource)->mode);
     resource->base = fence;
     resource->first = resource->number;
     resource->ghost = -1;
@@ -222,12 +250,31 @@ void passages_step(struct agent *agent, struct resource *resource, const struct 
     deaths_publish(agent, resource);
 }
 
+/* What is granted does not suffice. What of it is in the way of what is wanted is given back first;
+ * the rest stays meanwhile. */
+static void pursue_more(struct agent *agent, struct resource *resource)
+{
+    const unsigned wanted = resource->wanted;
+    if (resource->taking_back || permission_includes(resource->mode, wanted))
+        return;
+    if (!resource_converts(agent, resource) ||
+        permission_beside(resource->mode, wanted) != resource->mode)
+        passages_take_back(agent, resource, wanted);
+    else if (resource_node(resource)->status == NODE_INSIDE)
+        passages_step(
+            agent, resource,
+            &(struct event){.kind = EVENT_RAISE, .mode = (uint8_t)permission_turned(wanted)});
+}
+
 /* Asks for what processes of this machine want. */
 void passages_pursue(struct agent *agent, struct resource *resource)
 {
-    if (resource->wanted == PERMISSION_NONE || resource->granted || agent->is_ending ||
-        !agent_is_ready(agent))
+    if (resource->wanted == PERMISSION_NONE || agent->is_ending || !agent_is_ready(agent))
         return;
+    if (resource->granted) {
+        pursue_more(agent, resource);
+        return;
+    }
     if (!forgetting_may_ask(agent, resource)) {
         if (!resource->in_group && agent->group_count == agent->options.names) {
             names_refuse(agent, resource);
@@ -241,16 +288,15 @@ void passages_pursue(struct agent *agent, struct resource *resource)
     }
     if (resource_node(resource)->status != NODE_OUTSIDE)
         return;
-    const bool shared =
-        resource->wanted == PERMISSION_SHARED && !agent->options.protocol->exclusive_only;
-    passages_step(agent, resource,
-                  &(struct event){.kind = EVENT_REQUEST,
-                                  .mode = (uint8_t)(shared ? MODE_SHARED : MODE_EXCLUSIVE)});
+    const unsigned wanted =
+        agent->options.protocol->exclusive_only ? PERMISSION_EXCLUSIVE : resource->wanted;
+    passages_step(
+        agent, resource,
+        &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)permission_turned(wanted)});
     /* Nobody has welcomed me: maybe only a ghost could, and it stays until somebody is known to
      * wait. */
     if (!node_has_requested(resource_node(resource)) && !agent_is_apart(agent))
-        notes_put(agent, RECORD_WAITING, resource,
-                  shared ? PERMISSION_SHARED : PERMISSION_EXCLUSIVE);
+        notes_put(agent, RECORD_WAITING, resource, (uint8_t)wanted);
 }
 
 void passages_pursue_all(struct agent *agent)
@@ -290,7 +336,7 @@ void passages_message(struct agent *agent, uint32_t slot, struct reader *fields)
                       &(struct event){
                           .kind = EVENT_MESSAGE, .message = &message, .body = words ? body : NULL});
     if (message.kind == MESSAGE_REQUEST)
-        notes_waiting(agent, resource, slot, permission_of(message.mode));
+        notes_waiting(agent, resource, slot, permission_turned(message.mode));
 }
 
 static void take_message(struct agent *agent, struct resource *resource, uint32_t slot,

@@ -233,8 +233,8 @@ void resources_write_state(struct agent *agent, struct parcel *out)
         parcel_slots(out, resource->users);
         parcel_u64(out, resource->ledger_died);
         parcel_u64(out, resource->ledger_told);
-        for (unsigned mode = PERMISSION_SHARED;
-             mode <= PERMISSION_EXCLUSIVE && !agent_is_apart(agent); mode++) {
+        for (unsigned mode = PERMISSION_NONE + 1; mode < PERMISSION_MODES && !agent_is_apart(agent);
+             mode++) {
             parcel_slots(out, resource->waiting[mode]);
             parcel_slots(out, resource->holding[mode]);
         }
@@ -260,7 +260,7 @@ static bool read_resource(struct agent *agent, struct reader *fields)
     resource->users = read_slots(fields);
     resource->ledger_died = read_u64(fields);
     resource->ledger_told = read_u64(fields);
-    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE && !agent_is_apart(agent);
+    for (unsigned mode = PERMISSION_NONE + 1; mode < PERMISSION_MODES && !agent_is_apart(agent);
          mode++) {
         resource->waiting[mode] = read_slots(fields);
         resource->holding[mode] = read_slots(fields);
@@ -308,7 +308,7 @@ void resources_died(struct agent *agent, struct resource *resource, uint32_t slo
     if (!words && !(resource->users & bit))
         words = &outside;
     slot_set concerned = 0;
-    for (unsigned mode = PERMISSION_SHARED; mode <= PERMISSION_EXCLUSIVE && !agent_is_apart(agent);
+    for (unsigned mode = PERMISSION_NONE + 1; mode < PERMISSION_MODES && !agent_is_apart(agent);
          mode++) {
         concerned |= resource->waiting[mode] | resource->holding[mode];
         resource->waiting[mode] &= ~bit;

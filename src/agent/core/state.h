@@ -214,7 +214,7 @@ struct resource {
         /* In the agreed order alone: who waits and who has it, as all have heard; by
          * PERMISSION_… */
         struct {
-            slot_set waiting[3], holding[3];
+            slot_set waiting[PERMISSION_MODES], holding[PERMISSION_MODES];
         };
         /* Over links alone, and mine alone. */
         struct {

@@ -133,8 +133,7 @@ static void describe_permissions(struct description *into)
         if (agent->resource[at].granted) {
             put(into, "permission\t");
             put_clean(into, agent->resource[at].name);
-            put(into, "\t%s\n",
-                agent->resource[at].mode == PERMISSION_EXCLUSIVE ? "exclusive" : "shared");
+            put(into, "\t%s\n", mode_name(permission_turned(agent->resource[at].mode)));
         }
 }
 

@@ -2,9 +2,10 @@
 /* Taking permissions back: the agent asks for the region of the space, and takes its turn there.
  *
  * The permission is withdrawn while the agent is inside, exclusively: then no local process is
- * inside under it, and whoever comes after will find it gone. If the region is free, that is at
- * once. Else the ask stands in the queue like any other process that waits, and the loop hears by
- * the descriptor of the space that it is decided.
+ * inside under it, and whoever comes after will find it gone. Or the agent is inside in a weaker
+ * mode, and leaves of the permission what may be inside beside that. If the region is free, that
+ * is at once. Else the ask stands in the queue like any other process that waits, and the loop
+ * hears by the descriptor of the space that it is decided.
  *
  * A region has the name for as long as its taking back takes, and no longer: places are few. So
  * STANDING_MOST stand in queues at once, and the last spare region is for those that are free; what
@@ -40,6 +41,8 @@ struct taking {
     int64_t due;       /* not before, by CLOCK_MONOTONIC, */
     int64_t pause;     /* and so long after the last time */
     unsigned resource;
+    uint8_t mode;     /* PERMISSION_…: what is left is what may be inside beside it */
+    uint8_t spare;    /* PERMISSION_…: the mode of `region`, as strong or stronger */
     bool told_busy;   /* that somebody is inside: set when the agent was told, never cleared */
     int told_trouble; /* the last error that the agent was told of */
     char name[PERMISSION_NAME_MOST + 1];
@@ -59,7 +62,10 @@ struct local {
     /* Of takings back that are done: each keeps its name until local_tick(), so that the news goes
      * out first. */
     unsigned used_count;
-    ay_region *used[USED_MOST];
+    struct {
+        ay_region *region;
+        uint8_t mode; /* PERMISSION_… */
+    } used[USED_MOST];
     int64_t woken_ns; /* CLOCK_MONOTONIC: when it was last called to go on */
     unsigned standing_count;
     struct taking *standing; /* in queues of the space, the latest first */
@@ -102,15 +108,16 @@ static void tell_busy(struct local *local, struct taking *taking)
     taking->told_busy = true;
 }
 
-/* Inside, alone; and outside again. */
+/* Inside, in that mode or exclusively; and outside again. */
 static struct local_news withdraw(struct local *local, unsigned resource, ay_region *region,
-                                  bool death)
+                                  unsigned mode, bool death)
 {
-    struct local_news news = {.resource = resource, .kind = LOCAL_TAKEN_BACK, .death = death};
+    struct local_news news = {
+        .resource = resource, .kind = LOCAL_TAKEN_BACK, .mode = (uint8_t)mode, .death = death};
     news.number = ay_fence(region) / AY_PLACES_MOST;
     if (death) /* for a successor, should I be killed before the agent has heard of it */
         pages_death(local->pages, resource, true);
-    news.withdrawn = pages_withdraw_since(local->pages, resource, local->woken_ns);
+    news.withdrawn = pages_lower_since(local->pages, resource, mode, local->woken_ns);
     ay_leave(region);
     return news;
 }
@@ -130,25 +137,29 @@ static void try_later(struct local *local, struct taking *taking)
 
 static void put_away(struct local *local)
 {
-    while (local->used_count > 0)
-        spares_give_back(&local->spares, local->used[--local->used_count]);
+    while (local->used_count > 0) {
+        const unsigned at = --local->used_count;
+        spares_give_back(&local->spares, local->used[at].mode, local->used[at].region);
+    }
 }
 
-static void put_away_later(struct local *local, ay_region *region)
+static void put_away_later(struct local *local, uint8_t mode, ay_region *region)
 {
     if (local->used_count == USED_MOST)
         put_away(local);
-    local->used[local->used_count++] = region;
+    local->used[local->used_count].region = region;
+    local->used[local->used_count++].mode = mode;
 }
 
 /* It has been entered, or not: what ay_enter() would have returned. */
 static void decided(struct local *local, struct taking *taking, ay_region *region, int result)
 {
     if (result >= 0)
-        tell(local, withdraw(local, taking->resource, region, result == AY_AFTER_DEATH));
+        tell(local,
+             withdraw(local, taking->resource, region, taking->mode, result == AY_AFTER_DEATH));
     else
         tell_trouble(local, taking, result, ay_message());
-    put_away_later(local, region);
+    put_away_later(local, taking->spare, region);
     if (result >= 0)
         free(taking);
     else
@@ -162,7 +173,7 @@ static void stand(struct local *local, struct taking *taking, ay_region *region)
     if (local->standing_count == STANDING_MOST || local->spares.count == 0) {
         tell_busy(local, taking);
         ay_withdraw(region);
-        spares_give_back(&local->spares, region);
+        spares_give_back(&local->spares, taking->spare, region);
         try_later(local, taking);
         return;
     }
@@ -196,7 +207,8 @@ static void begin(struct local *local, struct taking *taking)
     char why[SPARES_WHY];
     if (local->spares.count == 0)
         put_away(local);
-    int result = spares_take(&local->spares, taking->name, &region, why);
+    taking->spare = taking->mode;
+    int result = spares_take(&local->spares, taking->name, &taking->spare, &region, why);
     if (result < 0) {
         tell_trouble(local, taking, result, why);
         try_later(local, taking);
@@ -209,11 +221,12 @@ static void begin(struct local *local, struct taking *taking)
         decided(local, taking, region, result);
 }
 
-void local_take_back(struct local *local, unsigned resource, const char *name)
+void local_take_back(struct local *local, unsigned resource, const char *name, unsigned mode)
 {
     struct taking *taking = obtain(sizeof *taking);
     local->woken_ns = clock_ns(CLOCK_MONOTONIC);
     taking->resource = resource;
+    taking->mode = (uint8_t)mode;
     snprintf(taking->name, sizeof taking->name, "%s", name);
     begin(local, taking);
 }
@@ -286,12 +299,13 @@ bool local_try_take_back(struct local *local, unsigned resource, const char *nam
 {
     ay_region *region;
     char why[SPARES_WHY];
-    if (spares_take(&local->spares, name, &region, why) < 0)
+    uint8_t mode = PERMISSION_EXCLUSIVE;
+    if (spares_take(&local->spares, name, &mode, &region, why) < 0)
         return false;
     const int result = ay_try(region);
     if (result >= 0)
-        *news = withdraw(local, resource, region, result == AY_AFTER_DEATH);
-    spares_give_back(&local->spares, region);
+        *news = withdraw(local, resource, region, mode, result == AY_AFTER_DEATH);
+    spares_give_back(&local->spares, mode, region);
     return result >= 0;
 }
 

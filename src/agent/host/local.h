@@ -22,6 +22,7 @@ struct local_news {
     } kind;
     /* of LOCAL_TAKEN_BACK: the permission was there; somebody had died inside */
     bool withdrawn, death;
+    uint8_t mode;    /* PERMISSION_…: in which the agent was inside */
     uint64_t number; /* of the agent's own passage */
     char why[256];   /* of LOCAL_TROUBLE */
 };
@@ -31,8 +32,9 @@ struct local *local_open(const struct directory *directory, struct pages *pages,
                          size_t room);
 /* What was begun is given up. NULL is ignored. */
 void local_close(struct local *local);
-/* Begins to take a permission back; news follows, perhaps at once. */
-void local_take_back(struct local *local, unsigned resource, const char *name);
+/* Begins to take a permission back, but for what may be inside beside `mode` (PERMISSION_…); news
+ * follows, perhaps at once. */
+void local_take_back(struct local *local, unsigned resource, const char *name, unsigned mode);
 /* The next news, if there is any. */
 bool local_next(struct local *local, struct local_news *news);
 /* Readable when local_dispatch() is to be called, until it returns false. Each time that it returns
@@ -45,7 +47,7 @@ bool local_dispatch(struct local *local);
 /* Puts away what was used, and tries again what could not be done; the nanoseconds after which it
  * wants to be called again, at the latest. */
 int64_t local_tick(struct local *local);
-/* Takes back at once if nobody is inside; else false. */
+/* Takes all of it back at once if nobody is inside; else false. */
 bool local_try_take_back(struct local *local, unsigned resource, const char *name,
                          struct local_news *news);
 

@@ -18,6 +18,7 @@
 
 #include "common/assert.h"
 #include "common/clock.h"
+#include "protocols/modes.h"
 
 enum { LOCK_TRIES = 40, LOCK_AGAIN_US = 25 * 1000, TICK_NS = 10 * 1000 * 1000 };
 
@@ -179,6 +180,16 @@ static int erase(struct pages *pages, const struct directory *directory, char *t
     return 0;
 }
 
+/* A predecessor was killed while it changed the fences of what was granted (P2). */
+static void end_change(struct permission *permission)
+{
+    const uint64_t granted = atomic_load(&permission->granted);
+    if (!(granted & PERMISSION_CHANGING))
+        return;
+    atomic_store(&permission->granted, permission_changed(granted, permission_mode(granted)));
+    syscall(SYS_futex, &permission->granted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 int pages_open(struct pages *pages, const struct directory *directory,
                const struct pages_options *options, char *trouble, size_t room)
 {
@@ -204,6 +215,8 @@ int pages_open(struct pages *pages, const struct directory *directory,
         memcpy(pages->map->boot, boot, sizeof boot);
         renew(pages);
     }
+    for (unsigned at = 0; at < atomic_load(&pages->map->count); at++)
+        end_change(&pages->map->permission[at]);
     write_header(pages->map, options);
     if (pages_grow(pages, atomic_load(&pages->map->count) + PAGES_AHEAD) <=
         atomic_load(&pages->map->count)) {
@@ -265,14 +278,22 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
 {
     struct permission *permission = &pages->map->permission[index];
     const uint64_t was = atomic_load(&permission->granted);
-    assert_invariant(P2, permission_mode(was) == PERMISSION_NONE);
-    assert_invariant(P1, permission_next(was, mode) != was);
+    const bool raised = permission_mode(was) != PERMISSION_NONE;
+    const uint64_t granted = raised ? permission_changed(was, mode) : permission_next(was, mode);
+    assert_invariant(P1, granted != was &&
+                             (!raised || modes_include(permission_turned(mode),
+                                                       permission_turned(permission_mode(was)))));
+    if (raised)
+        atomic_store(&permission->granted, was | PERMISSION_CHANGING); /* P2 */
     atomic_store(&permission->owed, 0); /* what was lost before has been waited for */
     atomic_store(&permission->slot, (uint16_t)slot);
+    /* in this order: should I be killed between the two, fences are too high, and not too low */
     atomic_store(&permission->base, base);
     atomic_store(&permission->number, number);
     atomic_store(&permission->changed_ns, clock_ns(CLOCK_MONOTONIC));
-    atomic_store(&permission->granted, permission_next(was, mode));
+    assert_invariant(P2, !(granted & PERMISSION_CHANGING) &&
+                             (!raised || atomic_load(&permission->granted) & PERMISSION_CHANGING));
+    atomic_store(&permission->granted, granted);
     wake(&permission->granted);
 }
 
@@ -290,10 +311,22 @@ bool pages_withdraw(struct pages *pages, unsigned index)
     return true;
 }
 
-bool pages_withdraw_since(struct pages *pages, unsigned index, int64_t woken_ns)
+bool pages_lower_since(struct pages *pages, unsigned index, unsigned mode, int64_t woken_ns)
 {
-    atomic_store(&pages->map->permission[index].woken_ns, woken_ns);
-    return pages_withdraw(pages, index);
+    struct permission *permission = &pages->map->permission[index];
+    const uint64_t granted = atomic_load(&permission->granted);
+    const unsigned has = permission_mode(granted);
+    const unsigned left = permission_turned(
+        modes_common(permission_turned(has), modes_beside(permission_turned(mode))));
+    atomic_store(&permission->woken_ns, woken_ns);
+    if (left == PERMISSION_NONE)
+        return pages_withdraw(pages, index);
+    if (left == has)
+        return true;
+    atomic_store(&permission->changed_ns, clock_ns(CLOCK_MONOTONIC));
+    atomic_store(&permission->granted, permission_changed(granted, left));
+    wake(&permission->granted);
+    return true;
 }
 
 void pages_lose(struct pages *pages, unsigned index, int64_t owed)

@@ -38,12 +38,14 @@ unsigned pages_grow(struct pages *pages, unsigned names);
 /* A name at a new index, or in place of another there, of which nothing is granted; an empty one
  * takes it away. */
 void pages_name(struct pages *pages, unsigned index, const char *name, size_t length);
+/* Or raised: those inside by a weaker mode stay. */
 void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t slot, uint64_t base,
                  uint64_t number);
 /* False: it was not granted. */
 bool pages_withdraw(struct pages *pages, unsigned index);
-/* The same, by an agent that woke up for it at that moment (CLOCK_MONOTONIC). */
-bool pages_withdraw_since(struct pages *pages, unsigned index, int64_t woken_ns);
+/* What may be inside beside `mode` is left; by an agent that woke up for it at that moment
+ * (CLOCK_MONOTONIC). False: it was not granted. */
+bool pages_lower_since(struct pages *pages, unsigned index, unsigned mode, int64_t woken_ns);
 /* Those begun under it are told, and have until then to stop (CLOCK_BOOTTIME). */
 void pages_lose(struct pages *pages, unsigned index, int64_t owed);
 void pages_busy(struct pages *pages, unsigned index);

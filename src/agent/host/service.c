@@ -101,6 +101,7 @@ static void taken_back(struct service *service, const struct local_news *news)
     service_step(service, (struct agent_event){.kind = ON_TAKEN_BACK,
                                                .resource = news->resource,
                                                .taken_back = {.withdrawn = news->withdrawn,
+                                                              .mode = news->mode,
                                                               .death = news->death,
                                                               .number = news->number}});
 }

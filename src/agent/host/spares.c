@@ -34,19 +34,27 @@ static int fail(struct spares *spares, int error, const char *why)
 }
 
 /* To look for a place where there is none takes long: not again and again. */
-static int add(struct spares *spares)
+static int obtain(struct spares *spares, unsigned mode, ay_region **region)
 {
     if (spares->error && clock_ns(CLOCK_MONOTONIC) < spares->not_before)
         return spares->error;
     if (is_locked(spares))
         return fail(spares, -EAGAIN, "somebody who may write to the space has locked it");
-    ay_region *region;
-    const int error = ay_region_open(spares->space, &(ay_spec){.name = SPARE_NAME}, &region);
+    const int error = ay_region_open(
+        spares->space, &(ay_spec){.name = SPARE_NAME, .mode = (ay_mode)permission_turned(mode)},
+        region);
     if (error)
         return fail(spares, error, ay_message());
-    spares->region[spares->count++] = region;
     spares->error = 0;
     return 0;
+}
+
+static int add(struct spares *spares)
+{
+    const int error = obtain(spares, PERMISSION_EXCLUSIVE, &spares->region[spares->count]);
+    if (!error)
+        spares->count++;
+    return error;
 }
 
 void spares_fill(struct spares *spares)
@@ -56,29 +64,52 @@ void spares_fill(struct spares *spares)
             return;
 }
 
-int spares_take(struct spares *spares, const char *name, ay_region **region, char why[SPARES_WHY])
+static bool take_weaker(struct spares *spares, unsigned mode, ay_region **region)
 {
-    int error = spares->count > 0 ? 0 : add(spares);
-    if (error) {
-        memcpy(why, spares->why, SPARES_WHY);
-        return error;
+    if (mode == PERMISSION_EXCLUSIVE)
+        return false;
+    *region = spares->weaker[mode];
+    spares->weaker[mode] = NULL;
+    return *region || obtain(spares, mode, region) == 0;
+}
+
+static void put_back(struct spares *spares, unsigned mode, ay_region *region)
+{
+    if (mode != PERMISSION_EXCLUSIVE && !spares->weaker[mode])
+        spares->weaker[mode] = region;
+    else if (mode == PERMISSION_EXCLUSIVE && spares->count < SPARES_KEPT)
+        spares->region[spares->count++] = region;
+    else
+        ay_region_close(region);
+}
+
+int spares_take(struct spares *spares, const char *name, uint8_t *mode, ay_region **region,
+                char why[SPARES_WHY])
+{
+    if (!take_weaker(spares, *mode, region)) {
+        const int error = spares->count > 0 ? 0 : add(spares);
+        if (error) {
+            memcpy(why, spares->why, SPARES_WHY);
+            return error;
+        }
+        *mode = PERMISSION_EXCLUSIVE;
+        *region = spares->region[--spares->count];
     }
-    *region = spares->region[--spares->count];
-    error = ay_region_rename(*region, name);
+    const int error = ay_region_rename(*region, name);
     if (!error)
         return 0;
     snprintf(why, SPARES_WHY, "%s", ay_message());
     if (error == -EINVAL) /* others disagree on what the name is: the region is as good as before */
-        spares->region[spares->count++] = *region;
+        put_back(spares, *mode, *region);
     else
         ay_region_close(*region);
     return error;
 }
 
-void spares_give_back(struct spares *spares, ay_region *region)
+void spares_give_back(struct spares *spares, unsigned mode, ay_region *region)
 {
-    if (spares->count < SPARES_KEPT && ay_region_rename(region, SPARE_NAME) == 0)
-        spares->region[spares->count++] = region;
+    if (ay_region_rename(region, SPARE_NAME) == 0)
+        put_back(spares, mode, region);
     else
         ay_region_close(region);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "afteryou.h"
+#include "common/permissions.h"
 
 enum {
     SPARES_AHEAD = 4, /* so many are opened before they are needed */
@@ -21,8 +22,10 @@ struct spares {
     int file; /* of the space: to see whether it is locked */
     unsigned count;
     ay_region *region[SPARES_KEPT]; /* `count` of them: outside, of no resource's name */
-    int64_t not_before;             /* CLOCK_MONOTONIC: none could be opened lately */
-    int error;                      /* why: a negative errno, and in words */
+    /* Those of weaker modes, PERMISSION_…: one each, or NULL. Opened when first needed. */
+    ay_region *weaker[PERMISSION_EXCLUSIVE];
+    int64_t not_before; /* CLOCK_MONOTONIC: none could be opened lately */
+    int error;          /* why: a negative errno, and in words */
     char why[SPARES_WHY];
 };
 
@@ -30,9 +33,11 @@ struct spares {
 void spares_begin(struct spares *spares, ay_space *space, int file);
 /* As many as can be had. */
 void spares_fill(struct spares *spares);
-/* 0, or a negative errno, and in `why` what is wrong, in words. */
-int spares_take(struct spares *spares, const char *name, ay_region **region, char why[SPARES_WHY]);
-/* Outside, and not asked for. */
-void spares_give_back(struct spares *spares, ay_region *region);
+/* One of this mode; if there is none to be had, an exclusive one: *mode is what it has. 0, or a
+ * negative errno, and in `why` what is wrong, in words. */
+int spares_take(struct spares *spares, const char *name, uint8_t *mode, ay_region **region,
+                char why[SPARES_WHY]);
+/* Outside, and not asked for; of this mode. */
+void spares_give_back(struct spares *spares, unsigned mode, ay_region *region);
 
 #endif

@@ -101,7 +101,7 @@ static void carry_out(struct service *service, const struct agent_effect *effect
         pages_lose(pages, resource, effect->owed);
         break;
     case DO_TAKE_BACK:
-        local_take_back(service->local, resource, its->name);
+        local_take_back(service->local, resource, its->name, effect->mode);
         break;
     case DO_TELL_BUSY:
         pages_busy(pages, resource);

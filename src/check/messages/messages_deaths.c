@@ -13,8 +13,8 @@ void deaths_note(struct doing *doing, unsigned process)
 {
     struct model_node *node = &doing->state->node[process];
     const struct node *head = model_head(node);
-    if (doing->model->tells && head->status == NODE_INSIDE)
-        doing->state->owed = (uint8_t)(doing->state->owed | 1u << head->mode);
+    if (doing->model->tells && node_inside(head) != MODE_NULL)
+        doing->state->owed = (uint8_t)(doing->state->owed | 1u << node_inside(head));
     node->tells = 0;
 }
 

@@ -135,12 +135,26 @@ static bool may_be_lost(const struct messages_model *model, struct model_state *
     case LOSS_FAREWELL: /* to all others the same as a death, but for what it says of deaths */
         return state->crashes_left > 0 && model->tells && status == NODE_OUTSIDE;
     case LOSS_OF_USER:
-        return state->deaths_left > 0 && status == NODE_INSIDE;
+        return state->deaths_left > 0 &&
+               node_inside(model_head(&state->node[process])) != MODE_NULL;
     case LOSS_SUCCESSION:
         return state->crashes_left > 0 && state->joinings_left > 0 &&
                units_held(model, &state->node[process]);
     }
     return false;
+}
+
+/* Who is inside in one mode may go on in another: in a weaker one; or in a stronger one, if its own
+ * is not in the way of that. */
+static bool may_convert(const struct messages_model *model, struct model_node *node, unsigned mode)
+{
+    const struct node *head = model_head(node);
+    if (!model->options.converts || head->status != NODE_INSIDE || node->tells ||
+        mode == head->mode || !(model->options.modes >> mode & 1))
+        return false;
+    return modes_include(head->mode, mode) ||
+           (node->requests_left && modes_include(mode, head->mode) &&
+            !modes_conflict(mode, head->mode));
 }
 
 static void model_successors(const struct system *system, const unsigned char *bytes,
@@ -158,7 +172,7 @@ static void model_successors(const struct system *system, const unsigned char *b
                      out);
         if (!node->up)
             continue;
-        if (model->options.units ? units_go(node) : status == NODE_INSIDE)
+        if (model->options.units ? units_go(node) : node_inside(model_head(node)) != MODE_NULL)
             try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_STEP}, out);
         if (node->tells || units_may_give_up(node))
             try_move(model, &state, (struct move){.process = move.process, .kind = MOVE_ABORT},
@@ -167,6 +181,11 @@ static void model_successors(const struct system *system, const unsigned char *b
                                node->requests_left && mode < MODES;
              mode++)
             if (model->options.modes >> mode & 1)
+                try_move(model, &state,
+                         (struct move){.process = move.process, .kind = MOVE_START, .choice = mode},
+                         out);
+        for (uint8_t mode = 0; mode < MODES; mode++)
+            if (may_convert(model, node, mode))
                 try_move(model, &state,
                          (struct move){.process = move.process, .kind = MOVE_START, .choice = mode},
                          out);
@@ -222,8 +241,8 @@ static const char *model_judge(const struct system *system, const unsigned char 
     for (unsigned i = 0; i < model->options.nodes; i++)
         for (unsigned j = 0; j < i; j++) {
             struct node *one = model_head(&state.node[i]), *two = model_head(&state.node[j]);
-            if (one->status == NODE_INSIDE && two->status == NODE_INSIDE &&
-                modes_conflict(one->mode, two->mode) && messages_judges(model, MESSAGES_EXCLUSION))
+            if (modes_conflict(node_inside(one), node_inside(two)) &&
+                messages_judges(model, MESSAGES_EXCLUSION))
                 return "exclusion: two whose modes conflict are inside";
         }
     const char *wrong = model->garg ? garg_judge_state(model, &state) : NULL;
@@ -238,7 +257,7 @@ static const char *model_judge(const struct system *system, const unsigned char 
         struct model_node *node = &state.node[i];
         waits |= model_head(node)->status == NODE_WAITING || units_wait(node);
         moves |= model->options.units ? units_go(node) || units_held(model, node)
-                                      : model_head(node)->status == NODE_INSIDE;
+                                      : node_inside(model_head(node)) != MODE_NULL;
     }
     return waits && !moves && messages_judges(model, MESSAGES_DEADLOCK)
                ? "deadlock: somebody waits, and nothing is on its way"
@@ -279,6 +298,8 @@ const char *messages_model_open(struct messages_model *model,
                "no more are taken at once";
     if (variant_needs_units(options->variant) && !options->units)
         return "leaves out a rule that matters where units are held: say --units";
+    if (options->converts && (!options->variant->protocol->converts || options->units))
+        return "does not convert; --convert works with carvalho-roucairol, without --units";
     if (variant_needs_links(options->variant) && !options->links)
         return "leaves out a rule that matters over links: say --links";
     if (!options->links && options->channels != CHANNELS_AGREED &&

@@ -69,6 +69,7 @@ struct messages_options {
     /* units, held beyond a passage (units.h): how many there are, 0: none; and how many of them
      * node 0 takes, 0: one, as the others. With links */
     unsigned units, take;
+    bool converts;   /* who is inside may go on in a weaker or a stronger mode */
     unsigned modes;  /* a set of enum mode in which nodes ask; 0: exclusive */
     unsigned judged; /* a bit for each enum messages_property; 0: what is promised */
 };

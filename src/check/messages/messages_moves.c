@@ -242,12 +242,21 @@ void messages_step(struct doing *doing, unsigned process, const struct event *ev
 static void request(struct doing *doing, unsigned process, unsigned mode)
 {
     struct model_node *node = &doing->state->node[process];
-    node->requests_left--;
-    node->tally = 0;
-    messages_say(doing, "requests");
+    const struct node *head = model_head(node);
+    const bool inside = head->status == NODE_INSIDE;
+    const enum event_kind event = !inside                           ? EVENT_REQUEST
+                                  : modes_include(head->mode, mode) ? EVENT_LOWER
+                                                                    : EVENT_RAISE;
+    if (event != EVENT_LOWER)
+        node->requests_left--;
+    if (event == EVENT_REQUEST)
+        node->tally = 0;
+    messages_say(doing, event == EVENT_REQUEST ? "requests"
+                        : event == EVENT_LOWER ? "goes on in a weaker mode"
+                                               : "requests a stronger mode");
     if (mode != MODE_EXCLUSIVE)
         messages_say(doing, " (%s)", mode_name(mode));
-    messages_step(doing, process, &(struct event){.kind = EVENT_REQUEST, .mode = (uint8_t)mode});
+    messages_step(doing, process, &(struct event){.kind = (uint8_t)event, .mode = (uint8_t)mode});
 }
 
 static void release(struct doing *doing, unsigned process, bool died)
@@ -256,6 +265,12 @@ static void release(struct doing *doing, unsigned process, bool died)
     if (died) {
         doing->state->deaths_left--;
         deaths_note(doing, process);
+    }
+    if (model_head(&doing->state->node[process])->status == NODE_WAITING) {
+        messages_say(doing, ", and waits for the stronger mode outside");
+        messages_step(doing, process,
+                      &(struct event){.kind = EVENT_LOWER, .mode = MODE_NULL, .number = died});
+        return;
     }
     messages_step(doing, process, &(struct event){.kind = EVENT_RELEASE, .number = died});
     struct model_state *state = doing->state;

@@ -96,6 +96,8 @@ static void describe_messages(const struct messages_options *options, struct che
     if (options->units)
         add(to, "%u units, of which one takes %u", options->units,
             options->take ? options->take : 1);
+    if (options->converts)
+        add(to, "conversions");
 }
 
 static void describe_link(const struct link_options *options, struct check_parts *to)

@@ -248,6 +248,7 @@ int check_settle_messages(struct check_words *asked)
     options->modes =
         asked->modes >> CHECK_BOTH & 1 ? 1u << AY_EXCLUSIVE | 1u << AY_SHARED : asked->modes;
     options->units = asked->model.units;
+    options->converts = asked->model.converts || variant_needs_conversions(variant);
     options->links |= variant_needs_links(variant) || options->units;
     if (!asked->network_given)
         options->channels = options->links                          ? CHANNELS_FIFO

@@ -120,10 +120,11 @@ static const struct option_row rows[] = {
      OPTION_AT(struct check_words, model.express),
      .only = FOR_REGISTERS},
     {.names = {"convert"},
-     .help = "courtesy: who is inside may change its mode, twice a passage, and comes in any",
+     .help = "courtesy: who is inside may change its mode, twice a passage, and comes in any; "
+             "carvalho-roucairol: likewise, to a stronger one as a further request",
      .kind = OPTION_FLAG,
      OPTION_AT(struct check_words, model.converts),
-     .only = FOR_REGISTERS},
+     .only = FOR_REGISTERS | FOR_MESSAGES},
     {.names = {"watch"},
      .argument = "N",
      .help = "courtesy: who sleeps may watch N places at most",

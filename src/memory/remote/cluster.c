@@ -113,8 +113,6 @@ void ay__cluster_close(struct cluster *cluster)
     free(cluster);
 }
 
-/* Two modes cross machines: exclusive, and shared. The others are entered as the one of these that
- * includes them. */
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
 {
     struct public_spec *spec = &region->spec;
@@ -126,13 +124,7 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
     const int error = ay__cluster_units_open(region, cluster);
     if (error)
         return error;
-    if (spec->mode == AY_PROTECTED_WRITE || spec->mode == AY_CONCURRENT_WRITE)
-        spec->mode = AY_EXCLUSIVE;
-    else if (spec->mode == AY_CONCURRENT_READ)
-        spec->mode = AY_SHARED;
-    region->remote.needed = spec->mode == AY_NULL     ? PERMISSION_NONE
-                            : spec->mode == AY_SHARED ? PERMISSION_SHARED
-                                                      : PERMISSION_EXCLUSIVE;
+    region->remote.needed = (uint8_t)permission_turned(spec->mode);
     region->remote.deadline = &cluster->pages->deadline_monotonic;
     region->remote.permission =
         permissions_find(cluster->pages, spec->name[0].bytes, spec->name[0].length);

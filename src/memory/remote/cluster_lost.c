@@ -27,7 +27,8 @@ static bool holds(const ay_region *region, uint64_t granted)
     if (region->remote.units)
         return ay__cluster_units_hold(region, stands);
     const struct permissions *pages = region->at.fixed.space->cluster->pages;
-    return atomic_load(&region->remote.permission->granted) == granted &&
+    return permission_era(atomic_load(&region->remote.permission->granted)) ==
+               permission_era(granted) &&
            clock_ns(CLOCK_BOOTTIME) < atomic_load(&pages->deadline);
 }
 

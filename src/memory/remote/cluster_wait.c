@@ -155,7 +155,8 @@ static enum cluster_answer rest_on(ay_region *region, const void *first, uint64_
 
 static bool suffices(const ay_region *region, uint64_t granted)
 {
-    return permission_mode(granted) >= region->remote.needed;
+    return modes_include(permission_turned(permission_mode(granted)),
+                         permission_turned(region->remote.needed));
 }
 
 bool ay__cluster_suffices(const ay_region *region)
@@ -172,8 +173,8 @@ static bool take(ay_region *region)
     const uint64_t granted = atomic_load(&permission->granted);
     const struct cluster *cluster = region->at.fixed.space->cluster;
     const struct name *name = &region->spec.name[0];
-    if (!suffices(region, granted) || !ay__cluster_in_time(region) ||
-        cluster->pages->identity != cluster->identity)
+    if (!suffices(region, granted) || granted & PERMISSION_CHANGING ||
+        !ay__cluster_in_time(region) || cluster->pages->identity != cluster->identity)
         return false;
     region->remote.base = atomic_load(&permission->base);
     region->remote.first = atomic_load(&permission->number);

@@ -66,6 +66,12 @@ static const struct variant variants[] = {
      "the view in the fence"},
     {"carvalho-roucairol-fence-not-carried", CARVALHO_ROUCAIROL, WITHOUT_FENCE_CARRIED, false,
      "the highest fence in every message"},
+    {"carvalho-roucairol-mode-not-kept", CARVALHO_ROUCAIROL, WITHOUT_KEEPING, false,
+     "deferring, while it waits for a stronger mode, what conflicts with the one it has"},
+    {"carvalho-roucairol-nobody-let-in", CARVALHO_ROUCAIROL, WITHOUT_LETTING_IN, false,
+     "answering, when it goes on in a weaker mode, those whom it kept out"},
+    {"carvalho-roucairol-later-let-in", CARVALHO_ROUCAIROL, WITHOUT_EARLIER, false,
+     "deferring still, when it no longer keeps a mode, those who come after it"},
     {"carvalho-roucairol-cut-untold", CARVALHO_ROUCAIROL, WITHOUT_LOSS, true,
      "telling its user that it was cut off"},
     {"token-regenerated-twice", TOKEN, WITHOUT_SENIORITY, true,
@@ -150,6 +156,11 @@ bool variant_needs_links(const struct variant *variant)
 bool variant_needs_units(const struct variant *variant)
 {
     return (variant->without & WITHOUT_OF_UNITS) != 0;
+}
+
+bool variant_needs_conversions(const struct variant *variant)
+{
+    return (variant->without & WITHOUT_OF_CONVERSIONS) != 0;
 }
 
 const struct variant *variant_at(unsigned i)

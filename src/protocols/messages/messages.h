@@ -79,7 +79,13 @@ enum event_kind {
     EVENT_WATCH,  /* a user here looked, and waits; `number`: for more than units */
     /* `node` answers for `number`, its version is `view`: as a change of the group says; 0: it does
      * no longer */
-    EVENT_REGISTER
+    EVENT_REGISTER,
+    /* Only to a protocol that `converts`. The user inside goes on in `mode`, which its own
+     * includes; if it waits for a stronger one and has a mode meanwhile: that ends (MODE_NULL) */
+    EVENT_LOWER,
+    /* the user inside wants the stronger `mode`, with which its own does not conflict, and stays
+     * inside in its own until it has it (EFFECT_ENTERED) */
+    EVENT_RAISE
 };
 
 struct event {
@@ -87,8 +93,8 @@ struct event {
     uint8_t mode;
     uint32_t node;
     uint64_t view;
-    /* RELEASE: not 0 if the user died inside; TOLD: up to which death; DIED: the units for which a
-     * successor will answer */
+    /* RELEASE, LOWER: not 0 if a user died inside; TOLD: up to which death; DIED: the units for
+     * which a successor will answer */
     uint64_t number;
     /* DIED: NULL, or the farewell that it said, with what it knew of deaths */
     const struct message *message;
@@ -233,6 +239,15 @@ enum without {
      WITHOUT_CHANGED_AT_BURIAL | WITHOUT_CACHE_RESET | WITHOUT_LOOK_WITH_WATCH |                   \
      WITHOUT_KEEPING_TURN | WITHOUT_REGISTER_AT_JOINING)
 
+/* Of conversions: who goes on in a weaker mode does not answer those whom it kept out before. */
+#define WITHOUT_LETTING_IN     (UINT64_C(1) << 48)
+/* and who ceases to keep a mode answers those who come after it, too */
+#define WITHOUT_EARLIER        (UINT64_C(1) << 49)
+/* and who waits for a stronger mode replies to those who conflict with the one that it has */
+#define WITHOUT_KEEPING        (UINT64_C(1) << 50)
+
+#define WITHOUT_OF_CONVERSIONS (WITHOUT_LETTING_IN | WITHOUT_EARLIER | WITHOUT_KEEPING)
+
 #define WITHOUT_OF_DEATHS                                                                          \
     (WITHOUT_DEATH_AT_BURIAL | WITHOUT_DEATH_CARRIED | WITHOUT_TOLD_CARRIED | WITHOUT_LAST_WORDS | \
      WITHOUT_REALLY_TOLD | WITHOUT_TOLD_ALONE | WITHOUT_VIEW_INSTALLED | WITHOUT_LAST_VIEW)
@@ -264,12 +279,14 @@ struct node {
     uint64_t self, nodes, agreed, apart, without; /* never change */
     uint64_t status;                              /* enum node_status */
     uint64_t mode;                                /* of the passage; 0 outside */
-    uint64_t asked;                               /* waiting, and the REQUEST is out */
-    uint64_t welcome;                             /* may ask: a founder, or welcomed */
-    uint64_t view;                                /* changes of the group seen */
-    uint64_t joined;                              /* the change with which it joined; 0: founder */
-    uint64_t fence;                               /* F: the highest fence known */
-    uint64_t died, told;                          /* of deaths inside, over links: node_hears() */
+    /* waiting, and inside meanwhile in this mode less 1; 0: not inside */
+    uint64_t kept;
+    uint64_t asked;      /* waiting, and the REQUEST is out */
+    uint64_t welcome;    /* may ask: a founder, or welcomed */
+    uint64_t view;       /* changes of the group seen */
+    uint64_t joined;     /* the change with which it joined; 0: founder */
+    uint64_t fence;      /* F: the highest fence known */
+    uint64_t died, told; /* of deaths inside, over links: node_hears() */
     /* the protocol's single words: beside the head, for the cache's sake */
     uint64_t own[4];
     /* members, elders (those who were there before me, and still are), … */
@@ -277,6 +294,14 @@ struct node {
 };
 
 enum { NODE_CONSTANT_WORDS = 5 };
+
+/* The mode in which it is inside now; MODE_NULL: in none. */
+static inline unsigned node_inside(const struct node *node)
+{
+    if (node->status == NODE_INSIDE)
+        return (unsigned)node->mode;
+    return node->kept ? (unsigned)node->kept - 1 : MODE_NULL;
+}
 
 /* The passage's request has been made: put to the others, or granted without. (A newcomer's user
  * may have to wait for it.) */
@@ -293,6 +318,7 @@ struct message_protocol {
     bool fifo;           /* needs channels that are first in, first out */
     bool exclusive_only; /* cannot carry other modes */
     bool tells;          /* over links, who enters next after a death inside is told so, once */
+    bool converts;       /* takes EVENT_LOWER and EVENT_RAISE, among 256 nodes at most */
     bool fair;           /* claims first come, first served by causality */
     bool fixed;          /* nobody comes or goes */
     bool relays;         /* passes REQUESTs on from node to node: `whom` asks */
@@ -307,9 +333,10 @@ struct message_protocol {
                   const struct beginning *how);
     void (*step)(uint64_t *state, const struct event *event, struct effects *out);
     /* For an engine that keeps permissions until they are asked for, over links, where nobody
-     * overhears who wants what; only if it `tells`. Who is deferred, a set; and whether `node`'s
-     * permission for the mode is not here. */
+     * overhears who wants what; only if it `tells`. Who is deferred, a set; in which mode one of
+     * them has asked; and whether `node`'s permission for the mode is not here. */
     const uint64_t *(*deferred)(uint64_t *state);
+    unsigned (*deferred_mode)(uint64_t *state, uint32_t node);
     bool (*lacks)(uint64_t *state, uint32_t node, unsigned mode);
     /* Throws away all permissions that are here: they are nobody's then. Only when outside. */
     void (*shed)(uint64_t *state);

@@ -177,7 +177,7 @@ static inline void node_counts_death(struct node *my, uint64_t view)
 static inline void node_leave(struct node *my)
 {
     my->status = NODE_OUTSIDE;
-    my->mode = 0;
+    my->mode = my->kept = 0;
 }
 
 /* EVENT_CUT: whoever was inside or waiting is told; the state is of no further use. */
