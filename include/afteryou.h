@@ -267,8 +267,9 @@ AY_API int ay_enter_unless(ay_region *region, bool (*interrupted)(void *), bool 
  *   -EINVAL   the spec's mode does not include this one
  *   -ENOTSUP  another mode than the spec's, and the region cannot have it: its protocol is not
  *             "courtesy", it has slots or units, or its space retains permissions
- * In a cluster its mode counts among the processes of its machine. The other machines are kept out
- * as by the spec's mode: or it could not become stronger without leaving. */
+ * In a cluster it is let in as by the spec's mode: whom that excludes on other machines it waits
+ * for. Those who come later it lets in beside it by its own mode, on whatever machine; while they
+ * are there it cannot become stronger (ay_convert). */
 AY_API int ay_enter_as(ay_region *region, ay_mode mode, int timeout_ms);
 
 /* Changes the mode of the present passage; for the thread that entered. To a mode that excludes

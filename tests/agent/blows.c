@@ -135,7 +135,9 @@ static bool forgets_in_the_end(struct world *world)
     world->local_processes = false;
     for (unsigned number = 0; number < world->machines; number++) {
         world_leave(world, number);
-        world->machine[number].process[0].wants = false;
+        world_leave_too(world, number);
+        for (unsigned at = 0; at < PROCESSES; at++)
+            world->machine[number].process[at].wants = false;
     }
     return world_until(world, world_all_forgotten, 60000 * (int64_t)MS);
 }

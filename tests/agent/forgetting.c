@@ -188,7 +188,7 @@ static void wants_alone(unsigned number)
     world_want_another(&world, number, RESOURCE);
     deliver_to_itself(number);
     world_want(&world, number, PERMISSION_EXCLUSIVE);
-    world.machine[number].next_demand = INT64_MAX;
+    world.machine[number].process[0].next_demand = INT64_MAX;
 }
 
 /* One that used it, and does no longer, hears its own CREATION alone, while the others forget the
@@ -216,7 +216,7 @@ static void test_used_again_by_one_alone(void **state)
         assert_false(world.machine[2].process[0].inside);
         world_unblock_all(&world);
         world_heal(&world, 2);
-        world.machine[2].next_demand = 0;
+        world.machine[2].process[0].next_demand = 0;
         world_run(&world, SECONDS(1));
         if (world.machine[0].process[0].inside)
             world_leave(&world, 0);
@@ -270,10 +270,11 @@ static void test_changes_of_one_that_is_buried(void **state)
     world_cut(&world, 0);
     for (unsigned at = 0; at < first->agent.resources; at++)
         if (first->agent.resource[at].granted) {
-            world_withdraw(first, at);
-            world_feed(first, (struct agent_event){.kind = ON_TAKEN_BACK,
-                                                   .resource = at,
-                                                   .taken_back = {.withdrawn = true}});
+            world_lower(first, at, PERMISSION_EXCLUSIVE);
+            world_feed(first, (struct agent_event){
+                                  .kind = ON_TAKEN_BACK,
+                                  .resource = at,
+                                  .taken_back = {.withdrawn = true, .mode = PERMISSION_EXCLUSIVE}});
             deliver_to_itself(0);
         }
     assert_true(first->agent.view >= view + OTHERS);
