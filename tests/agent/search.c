@@ -137,7 +137,8 @@ static int64_t due_of(const struct machine *machine)
 static bool takes_back(const struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++)
-        if (machine->taking_back[at] && (!machine->inside || !machine->agent.resource[at].is_busy))
+        if (machine->taking_back[at] &&
+            (!machine->process[0].inside || !machine->agent.resource[at].is_busy))
             return true;
     return false;
 }
@@ -163,11 +164,12 @@ static void moves_of(const struct machine *machine)
 {
     const unsigned number = machine->number;
     may(world_would_try(&now.world, number), TRY, number, 0);
-    may(machine->inside, LEAVE, number, 0);
-    const bool may_want = !machine->inside && !machine->wants && now.wants_left[number];
+    may(machine->process[0].inside, LEAVE, number, 0);
+    const bool may_want =
+        !machine->process[0].inside && !machine->process[0].wants && now.wants_left[number];
     may(may_want, WANT, number, 0);
     may(may_want && now.left.modes, WANT_SHARED, number, 0);
-    may(machine->inside && now.left.deaths, DIE, number, 0);
+    may(machine->process[0].inside && now.left.deaths, DIE, number, 0);
     may(!machine->running, START, number, 0);
     if (!machine->running)
         return;
@@ -205,8 +207,9 @@ static int64_t next_due(void)
         const int64_t due = machine->running ? due_of(machine) : INT64_MAX;
         if (due > now.world.now && due < next)
             next = due;
-        if (machine->wants && machine->next_demand > now.world.now && machine->next_demand < next)
-            next = machine->next_demand;
+        if (machine->process[0].wants && machine->process[0].next_demand > now.world.now &&
+            machine->process[0].next_demand < next)
+            next = machine->process[0].next_demand;
     }
     return next == INT64_MAX ? now.world.now : next;
 }
@@ -317,7 +320,7 @@ static bool nobody_waits(struct world *its)
     bool waits = false;
     for (unsigned number = 0; number < its->machines; number++) {
         world_leave(its, number);
-        waits |= its->machine[number].wants;
+        waits |= its->machine[number].process[0].wants;
     }
     return !waits;
 }

@@ -83,17 +83,17 @@ static void mix_agent(const struct agent *agent)
 static void mix_machine(const struct machine *machine)
 {
     mix(machine->running);
-    mix(machine->inside);
-    mix(machine->wants);
+    mix(machine->process[0].inside);
+    mix(machine->process[0].wants);
     mix(machine->dead_inside);
     mix(machine->pid);
     mix((uint64_t)machine->deadline);
-    mix((uint64_t)machine->lost);
-    mix((uint64_t)machine->next_demand);
+    mix((uint64_t)machine->process[0].lost);
+    mix((uint64_t)machine->process[0].next_demand);
     mix((uint64_t)machine->obliged);
-    mix(machine->mode);
-    mix(machine->serial);
-    mix(machine->fence);
+    mix(machine->process[0].mode);
+    mix(machine->process[0].era);
+    mix(machine->process[0].fence);
     mix(machine->passage);
     mix(machine->known_view);
     mix(machine->seen_view);
@@ -136,7 +136,7 @@ void state_key(const struct searched *state, uint64_t made[2])
     key[0] = key[1] = 0;
     mix((uint64_t)world->now);
     mix(world->chance);
-    mix(world->greatest_fence);
+    mix_bytes(world->greatest_fence, sizeof world->greatest_fence);
     mix(world->untold);
     mix_bytes(&state->left, sizeof state->left);
     mix_bytes(state->wants_left, sizeof state->wants_left);
