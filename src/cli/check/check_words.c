@@ -120,8 +120,7 @@ static const struct option_row rows[] = {
      OPTION_AT(struct check_words, model.express),
      .only = FOR_REGISTERS},
     {.names = {"convert"},
-     .help = "courtesy: who is inside may change its mode, twice a passage, and comes in any; "
-             "carvalho-roucairol: likewise, to a stronger one as a further request",
+     .help = "courtesy, carvalho-roucairol: who is inside may change its mode",
      .kind = OPTION_FLAG,
      OPTION_AT(struct check_words, model.converts),
      .only = FOR_REGISTERS | FOR_MESSAGES},
