@@ -222,10 +222,11 @@ static void take_back(struct machine *machine, unsigned resource)
     const bool measured = resource == machine->resource;
     if (measured)
         machine->mode = PERMISSION_NONE;
-    step(machine,
-         (struct agent_event){.kind = ON_TAKEN_BACK,
-                              .resource = resource,
-                              .taken_back = {.withdrawn = true, .number = ++machine->passage}});
+    step(machine, (struct agent_event){.kind = ON_TAKEN_BACK,
+                                       .resource = resource,
+                                       .taken_back = {.withdrawn = true,
+                                                      .mode = PERMISSION_EXCLUSIVE,
+                                                      .number = ++machine->passage}});
 }
 
 static void leave(struct machine *machine)
