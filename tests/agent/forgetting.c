@@ -250,7 +250,7 @@ static void test_a_name_of_one_alone(void **state)
 static void test_changes_of_one_that_is_buried(void **state)
 {
     (void)state;
-    enum { OTHERS = 8 };
+    enum { OTHERS = 100 };
     char name[16];
     begin(3);
     struct machine *first = &world.machine[0];

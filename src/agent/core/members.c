@@ -3,8 +3,9 @@
 #include "agent/core/parts.h"
 
 /* Changes that one may have installed whose ring broke, and of which nobody else has heard: ends of
- * ghosts, for instance, which itself has said. When it comes back, it tells how far it came
- * (admission.c); if it is buried, nobody does. */
+ * its ghosts, of which there may be one for each of their names; and so many others, which itself
+ * has said. When it comes back, it tells how far it came (admission.c); if it is buried, nobody
+ * does. */
 enum { VIEWS_ALONE = 64 };
 
 void members_keep_view(struct agent *agent, uint64_t view)
@@ -127,6 +128,16 @@ void members_succeed(struct agent *agent, uint32_t node, uint64_t pages, struct 
     members_free_slots(agent);
 }
 
+/* By the ledger, so all have the same. */
+static uint64_t count_views_alone(const struct agent *agent, uint32_t node)
+{
+    uint64_t count = VIEWS_ALONE;
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        if (agent->member[slot].ghost && agent->member[slot].node == node)
+            count += agent->member[slot].resources;
+    return is_without(agent, WITHOUT_MARGIN) ? 0 : count;
+}
+
 /* A3. Void if it has been heard of since the one who buries it last heard of it. */
 void members_burial(struct agent *agent, struct reader *fields)
 {
@@ -144,7 +155,7 @@ void members_burial(struct agent *agent, struct reader *fields)
         return;
     }
     agent->counters.burials++;
-    agent->view += is_without(agent, WITHOUT_MARGIN) ? 0 : VIEWS_ALONE;
+    agent->view += count_views_alone(agent, node);
     effect_say_member(agent, LINE_BURIED, node, slot);
     for (uint32_t each = 0; each < SLOTS; each++)
         if (agent->member[each].used && agent->member[each].node == node) {
