@@ -208,6 +208,27 @@ static void test_a_peer_that_lies(void **state)
     }
 }
 
+/* A page without a name says that it is granted: its machine keeps nothing by it, and nobody is
+ * cut. */
+static void test_a_kept_name_that_is_none(void **state)
+{
+    (void)state;
+    begin(3);
+    assert_true(enters(2, PERMISSION_EXCLUSIVE));
+    const uint64_t first = world.machine[0].agent.incarnation,
+                   second = world.machine[1].agent.incarnation;
+    world_kill(&world, 2);
+    assert_int_equal(world.machine[2].pages, 1);
+    world.machine[2].page[0].name[0] = '\0';
+    world.machine[2].process[0].inside = false;
+    world_start(&world, 2);
+    assert_true(world_until(&world, world_all_ready, SECONDS(20)));
+    assert_true(world.machine[0].agent.incarnation == first);
+    assert_true(world.machine[1].agent.incarnation == second);
+    assert_true(enters(1, PERMISSION_EXCLUSIVE));
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_nonsense_is_refused),
         cmocka_unit_test(test_a_member_that_lies),
         cmocka_unit_test(test_a_peer_that_lies),
+        cmocka_unit_test(test_a_kept_name_that_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

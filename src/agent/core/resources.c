@@ -168,8 +168,9 @@ void resources_restore(struct agent *agent, uint32_t node, struct reader kept)
         const char *name;
         const uint8_t slot = read_u8(&kept);
         const size_t length = read_text(&kept, &name);
-        if (kept.bad || slot >= SLOTS || !member_is_alive(&agent->member[slot]) ||
-            agent->member[slot].node != node || is_without(agent, WITHOUT_RESTORING))
+        if (kept.bad || length < 1 || length > PERMISSION_NAME_MOST || slot >= SLOTS ||
+            !member_is_alive(&agent->member[slot]) || agent->member[slot].node != node ||
+            is_without(agent, WITHOUT_RESTORING))
             continue;
         struct resource *resource = names_find(agent, name, length);
         if (resource && resource->in_group)
