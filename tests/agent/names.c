@@ -144,6 +144,37 @@ static void test_names_of_earlier_groups_make_room(void **state)
     end();
 }
 
+static void give_room(unsigned number, unsigned entries)
+{
+    world_feed(&world.machine[number], (struct agent_event){.kind = ON_ROOM, .entries = entries});
+}
+
+static uint64_t count_searches(void)
+{
+    return world.machine[2].agent.incarnations;
+}
+
+/* The memory of one machine is full, and it cannot know what the others do. It does not ask them
+ * for everything over and over; and joins them when it has room. */
+static void test_a_machine_without_room(void **state)
+{
+    (void)state;
+    begin();
+    assert_true(world_want_another(&world, 0, "first"));
+    world_run(&world, SECONDS(1));
+    give_room(2, world.machine[2].agent.resources);
+    const uint64_t before = count_searches();
+    assert_true(world_want_another(&world, 0, "second"));
+    world_run(&world, SECONDS(20));
+    assert_false(agent_is_member(&world.machine[2].agent));
+    assert_in_range(count_searches() - before, 3, 8); /* each HELLO, and each that is put off */
+    assert_true(world_has(&world, 0, "second"));
+    give_room(2, ENTRIES);
+    assert_true(world_until(&world, world_all_ready, SECONDS(60)));
+    want_at_last("second");
+    end();
+}
+
 /* What a process chose as a name ends no line of the log, and no value in it. */
 static void test_names_in_the_log(void **state)
 {
@@ -171,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_a_full_group_says_so),
         cmocka_unit_test(test_too_late_for_the_last_name),
         cmocka_unit_test(test_names_of_earlier_groups_make_room),
+        cmocka_unit_test(test_a_machine_without_room),
         cmocka_unit_test(test_names_in_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

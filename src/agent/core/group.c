@@ -22,10 +22,15 @@ void group_forget(struct agent *agent, enum cut_reason why)
     agent->hello_count = agent->queries = 0;
 }
 
+/* Every HELLO makes all members send the whole STATE: who has no room for it does not ask in one
+ * go. */
 void group_restart(struct agent *agent, enum cut_reason why)
 {
     group_forget(agent, why);
-    joining_seek(agent);
+    if (why == CUT_NO_ROOM || why == CUT_BAD_STATE || why == CUT_OVERWHELMED)
+        joining_put_off(agent);
+    else
+        joining_seek(agent);
 }
 
 /* A1: false if this parcel is not to be taken: nor what somebody else sends in the name of a

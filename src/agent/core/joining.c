@@ -18,6 +18,7 @@
 enum {
     PATIENCE_MS = 1000,
     RETRY_MS = 2500,
+    PAUSE_MOST_MS = 40 * 1000,
     HEARINGS_A_LEASE = 10,
     /* changes of an earlier group of which nobody who is there may have heard: the last that used
      * one may be gone, and the others have been stopped */
@@ -72,15 +73,29 @@ static uint64_t next_incarnation(struct agent *agent)
     return mixed ^ mixed >> 31;
 }
 
-void joining_seek(struct agent *agent)
+static void begin_search(struct agent *agent, int64_t patience)
 {
     agent->phase = PHASE_SEEKING;
     agent->incarnation = next_incarnation(agent);
-    agent->said_hello = agent->now;
+    agent->searching_since = agent->now;
+    agent->patience = patience;
     agent->nays = 0;
     agent->founding = false;
     agent->kept_length = 0;
     effect_tell_state(agent, AGENT_JOINING);
+}
+
+void joining_put_off(struct agent *agent)
+{
+    const int64_t least = (int64_t)RETRY_MS * MS, most = (int64_t)PAUSE_MOST_MS * MS;
+    const int64_t twice = 2 * agent->pause;
+    agent->pause = twice < least ? least : twice < most ? twice : most;
+    begin_search(agent, agent->pause);
+}
+
+void joining_seek(struct agent *agent)
+{
+    begin_search(agent, (int64_t)RETRY_MS * MS);
     parcel_record(&agent->out, RECORD_HELLO);
     parcel_u64(&agent->out, agent->incarnation);
     parcel_u64(&agent->out, agent->known_view);
@@ -211,12 +226,12 @@ static void found(struct agent *agent)
 
 void joining_tick(struct agent *agent)
 {
-    const int64_t waited = agent->now - agent->said_hello;
+    const int64_t waited = agent->now - agent->searching_since;
     const uint32_t present = agent->nays + 1;
     if (agent->phase == PHASE_JOINING && !agent->founding && present >= agent->majority &&
         is_lowest(agent) && (present >= agent->nodes || waited >= (int64_t)PATIENCE_MS * MS))
         found(agent);
-    else if (waited >= (int64_t)RETRY_MS * MS)
+    else if (waited >= agent->patience)
         joining_seek(agent);
 }
 
@@ -225,6 +240,7 @@ void joining_tick(struct agent *agent)
 void joining_become_member(struct agent *agent)
 {
     agent->phase = PHASE_MEMBER;
+    agent->pause = 0;
     agent->sequence = 0;
     agent->deadline = 0;
     peers_add_all(agent);

@@ -28,13 +28,14 @@ bool effect_is_enough(const struct agent *agent);
 /* group.c: one record after the other, in the agreed order */
 /* A1: all but the names; says HELLO no more */
 void group_forget(struct agent *agent, enum cut_reason why);
-/* and says HELLO again */
+/* and says HELLO again: later, if it would come to the same end at once */
 void group_restart(struct agent *agent, enum cut_reason why);
 void group_note_left(struct agent *agent, struct address who, bool with_its_machine);
 void group_process(struct agent *agent, struct address from, const void *bytes, size_t length);
 
 /* joining.c: how one becomes a member */
 void joining_seek(struct agent *agent);
+void joining_put_off(struct agent *agent); /* the same, after a while: ever longer */
 void joining_tick(struct agent *agent);
 void joining_hello(struct agent *agent, struct address from, struct reader *fields);
 void joining_nay(struct agent *agent, struct address from, struct reader *fields);

@@ -230,7 +230,7 @@ struct resource {
 
 enum phase {
     PHASE_OFF,     /* no transport, or no quorum */
-    PHASE_SEEKING, /* HELLO is out */
+    PHASE_SEEKING, /* HELLO is out, or put off */
     PHASE_JOINING, /* it has been delivered: what follows is kept until STATE comes */
     PHASE_MEMBER
 };
@@ -269,9 +269,11 @@ struct agent {
 
     /* of a search for the group: from a HELLO to the next */
     enum phase phase;
-    uint64_t incarnation; /* of the HELLO */
-    int64_t said_hello;   /* when */
-    bool founding;        /* FOUND is out: set with it, cleared by the next HELLO or a cut */
+    uint64_t incarnation;    /* of the HELLO */
+    int64_t searching_since; /* when it was said, or put off */
+    int64_t patience;        /* before the next HELLO */
+    int64_t pause;           /* for which one was last put off; 0: none since I was a member */
+    bool founding;           /* FOUND is out: set with it, cleared by the next HELLO or a cut */
     /* those who said NAY to my HELLO */
     struct nay {
         uint32_t node, pid;
