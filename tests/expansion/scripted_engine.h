@@ -194,6 +194,11 @@ static inline bool registers_rival(const struct registers *at, unsigned place)
     return place != at->script->self;
 }
 
+static inline bool registers_stays(const struct registers *at, unsigned place)
+{
+    return registers_rival(at, place);
+}
+
 static inline int registers_precedence(const struct registers *at, unsigned place)
 {
     (void)at, (void)place;

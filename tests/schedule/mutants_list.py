@@ -101,6 +101,8 @@ MUTANTS = [
            "a rival beside the express lane changes its name", "fence"),
     Mutant("who was missed is not counted", "passage/rivals.c", "    at->rivals.missed += claims != at->rivals.counted;\n", "",
            "who set the flag came and went", STUCK),
+    Mutant("who is gone is watched, though nobody looks at it", "passage/settings.h", "other->rival && (other->alive || other->open)", "other->rival",
+           "one of two closes before an ask", "round and round", preemptions=1),
     # the express look
     Mutant("the express look ends before the last rival", "passage/words.h", "        for (; count > 0; count--, line += stride)\n",
            "        for (; count > 1; count--, line += stride)\n", "two by the express lane"),

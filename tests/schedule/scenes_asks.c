@@ -88,6 +88,45 @@ static void one_withdraws(unsigned actor)
     ask();
 }
 
+/* The first asks, and the other has two regions, whose class goes first. Once the ask has claimed,
+ * and waits for both, one of them leaves, and is closed; the other stays, and somebody comes. */
+static void prepare_readers_first(unsigned actor)
+{
+    open_space((ay_options){.places = 4, .precedence = AY_READERS_FIRST});
+    const ay_spec spec = {.name = "x", .mode = actor == 0 ? AY_EXCLUSIVE : AY_SHARED};
+    open_region(spec);
+    if (actor == 0 && ay_fd(space) < 0)
+        found("ay_fd: %s", ay_message());
+    if (actor == 1 && ay_region_open(space, &spec, &second) != 0)
+        found("ay_region_open: %s", ay_message());
+}
+
+static void one_of_two_closes(unsigned actor)
+{
+    if (actor == 0) {
+        ask();
+        return;
+    }
+    ay_region *leaver = region;
+    heed(ay_enter(leaver));
+    const int result = ay_try(second);
+    if (result != -EBUSY) {
+        heed(result);
+        say_inside(1);
+    }
+    point();
+    if (ay_leave(leaver) != 0)
+        found("ay_leave: %s", ay_message());
+    open_region((ay_spec){.name = "x"});
+    ay_region_close(leaver);
+    point();
+    if (result != -EBUSY) {
+        say_outside();
+        if (ay_leave(second) != 0)
+            found("ay_leave: %s", ay_message());
+    }
+}
+
 /* ---- told that one is wanted ---- */
 
 /* All but the last are to be told, and stay until they are wanted; but if the last has been inside
@@ -167,6 +206,13 @@ const struct scene scenes_asks[] = {
      .prepare = prepare_ask,
      .act = one_withdraws,
      .audit = audit_x,
+     .threads = true},
+    {.name = "one of two closes before an ask",
+     .actors = 2,
+     .prepare = prepare_readers_first,
+     .act = one_of_two_closes,
+     .audit = audit_x,
+     .immortal = true,
      .threads = true},
     {.name = "a holder is told",
      .actors = 2,

@@ -44,6 +44,7 @@ bool registers_heed(struct registers *at);
 bool registers_condition(struct registers *at);
 bool registers_conflict(const struct registers *at, unsigned place, unsigned mode);
 bool registers_rival(const struct registers *at, unsigned place);
+bool registers_stays(const struct registers *at, unsigned place);
 int registers_precedence(const struct registers *at, unsigned place);
 void registers_wake(struct registers *at);
 void registers_wake_one(struct registers *at, unsigned place);

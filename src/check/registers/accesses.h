@@ -115,6 +115,11 @@ bool asks_may_move(const struct passage_head *head);
 
 /* The model's settings, as the protocol asks for them. */
 bool registers_rival(const struct registers *at, unsigned place);
+/* here nobody is left out */
+static inline bool registers_stays(const struct registers *at, unsigned place)
+{
+    return registers_rival(at, place);
+}
 int registers_precedence(const struct registers *at, unsigned place);
 unsigned registers_slots(const struct registers *at);
 unsigned registers_overtake(const struct registers *at);

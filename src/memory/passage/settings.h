@@ -65,6 +65,13 @@ static inline bool registers_rival(const struct registers *at, unsigned place)
     return at->rivals.acquaintances[place].rival;
 }
 
+/* Who is gone may have been left out of the last look (rivals.c). */
+static inline bool registers_stays(const struct registers *at, unsigned place)
+{
+    const struct acquaintance *other = &at->rivals.acquaintances[place];
+    return other->rival && (other->alive || other->open);
+}
+
 static inline int registers_precedence(const struct registers *at, unsigned place)
 {
     return at->rivals.acquaintances[place].precedence;

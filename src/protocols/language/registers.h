@@ -125,6 +125,8 @@
  *   bool     registers_conflict_between(at, j, mode_j, k, mode_k)  likewise of two others
  *   bool     registers_rival(at, place)                   whether the passage whose word was just
  *            fetched may conflict, in the strongest modes of both
+ *   bool     registers_stays(at, place)                   likewise; but one that was gone when it
+ *            was last fetched or left out (EACH_RIVAL) does not
  *   int      registers_precedence(at, place)              < 0: its class goes before mine; 0: the
  *            same class
  *   unsigned registers_slots(at), registers_overtake(at)  how many may be inside; the bound B

@@ -384,7 +384,7 @@ static inline enum passage_result courtesy_look(struct courtesy_look *my, struct
     }
     my->j = 0;
     if (again && !without.sweep)
-        watch_sweep(watch, at, registers_rival);
+        watch_sweep(watch, at, registers_stays);
     PASSAGE_END
 }
 
