@@ -37,7 +37,7 @@ static void apply(struct agent *agent, const char *name, size_t length)
     if (agent_is_apart(agent)) {
         members_next_view(agent); /* so that it has a number of its own */
         node_counts_death(resource_node(resource), agent->view);
-        resource->ledger_died = resource_node(resource)->died;
+        resource->ledger_died = larger(resource->ledger_died, agent->view << FENCE_VIEW_SHIFT);
         deaths_publish(agent, resource);
     } else if (!resource->death) {
         effect_tell_death(agent, resource, true);
