@@ -175,6 +175,44 @@ static void test_a_machine_without_room(void **state)
     end();
 }
 
+/* So too for a process that was told that there is no room. */
+static void test_more_room_is_told(void **state)
+{
+    (void)state;
+    begin();
+    want_at_last("first");
+    give_room(2, world.machine[2].agent.resources);
+    assert_false(world_want_another(&world, 2, "second"));
+    assert_true(world.machine[2].full);
+    give_room(2, ENTRIES);
+    assert_false(world.machine[2].full);
+    want_at_last("second");
+    end();
+}
+
+/* Those told last have as long to stop as those told first: nothing else is done before. */
+static void test_all_are_told_first_that_it_is_lost(void **state)
+{
+    (void)state;
+    enum { COUNT = 20 };
+    begin();
+    for (unsigned at = 0; at < COUNT; at++) {
+        char name[16];
+        snprintf(name, sizeof name, "name-%u", at);
+        want_at_last(name);
+    }
+    world_cut(&world, 2);
+    world_feed(&world.machine[2], (struct agent_event){.kind = ON_CUT, .cut = CUT_NO_QUORUM});
+    unsigned withdrawn = 0;
+    for (unsigned at = 0; at < world.effects.count; at++) {
+        withdrawn += world.effects.effect[at].kind == DO_WITHDRAW;
+        if (world.effects.effect[at].kind == DO_TAKE_BACK)
+            assert_int_equal(withdrawn, COUNT);
+    }
+    assert_int_equal(withdrawn, COUNT);
+    end();
+}
+
 /* What a process chose as a name ends no line of the log, and no value in it. */
 static void test_names_in_the_log(void **state)
 {
@@ -203,6 +241,8 @@ int main(void)
         cmocka_unit_test(test_too_late_for_the_last_name),
         cmocka_unit_test(test_names_of_earlier_groups_make_room),
         cmocka_unit_test(test_a_machine_without_room),
+        cmocka_unit_test(test_more_room_is_told),
+        cmocka_unit_test(test_all_are_told_first_that_it_is_lost),
         cmocka_unit_test(test_names_in_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

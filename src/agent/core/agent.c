@@ -124,6 +124,13 @@ static void left(struct agent *agent, struct address who, bool with_its_machine)
     group_note_left(agent, who, with_its_machine);
 }
 
+static void room(struct agent *agent, unsigned entries)
+{
+    if (entries > agent->allowed)
+        names_tell_room(agent);
+    agent->allowed = entries < agent->entries ? entries : agent->entries;
+}
+
 static void query(struct agent *agent, uint64_t number)
 {
     parcel_record(&agent->out, RECORD_QUERY);
@@ -208,7 +215,7 @@ static void take(struct agent *agent, const struct agent_event *event)
         forgetting_unused(agent, &agent->resource[event->resource]);
         break;
     case ON_ROOM:
-        agent->allowed = event->entries < agent->entries ? event->entries : agent->entries;
+        room(agent, event->entries);
         break;
     case ON_QUERY:
         query(agent, event->query);

@@ -16,10 +16,8 @@ static void owe(struct agent *agent, struct resource *resource, uint32_t slot, i
     assert_invariant(A6, agent->owed_next <= until && agent->obliged >= until);
 }
 
-void holdings_lose(struct agent *agent, struct resource *resource)
+static void withdraw(struct agent *agent, struct resource *resource)
 {
-    if (!resource->granted)
-        return;
     /* Those inside were told when the lease ran out, or are told now. */
     const int64_t lease = agent->deadline ? agent->deadline : agent->inherited_until;
     const int64_t told = lease && lease < agent->now ? lease : agent->now;
@@ -30,8 +28,34 @@ void holdings_lose(struct agent *agent, struct resource *resource)
     resource->ghost = -1;
     agent->counters.losses++;
     effect_on(agent, DO_WITHDRAW, resource)->owed = resource->owed;
-    deaths_sweep(agent, resource);
-    effect_say_resource(agent, LINE_LOST, resource);
+}
+
+/* A6: what is owed counts from this step, and there may be very many. So all are withdrawn before
+ * anything else is done about any of them. */
+static void lose(struct agent *agent,
+                 bool (*is_lost)(const struct agent *, const struct resource *))
+{
+    const unsigned first = agent->effects->count;
+    for (unsigned at = 0; at < agent->resources; at++)
+        if (agent->resource[at].granted && is_lost(agent, &agent->resource[at]))
+            withdraw(agent, &agent->resource[at]);
+    const unsigned end = agent->effects->count;
+    for (unsigned at = first; at < end; at++) {
+        struct resource *resource = &agent->resource[agent->effects->effect[at].resource];
+        deaths_sweep(agent, resource);
+        effect_say_resource(agent, LINE_LOST, resource);
+    }
+}
+
+static bool is_any(const struct agent *agent, const struct resource *resource)
+{
+    (void)agent, (void)resource;
+    return true;
+}
+
+void holdings_lose_all(struct agent *agent)
+{
+    lose(agent, is_any);
 }
 
 /* The pages are a file: what makes no sense in them is not believed. Nothing holds for longer than
@@ -103,6 +127,11 @@ static bool inheritance_holds(const struct agent *agent, const struct resource *
            (agent->inherited_until == 0 || agent->inherited_until > agent->now);
 }
 
+static bool is_inherited_in_vain(const struct agent *agent, const struct resource *resource)
+{
+    return resource->ghost >= 0 && !inheritance_holds(agent, resource);
+}
+
 /* Ghosts of this machine's that are neither granted nor owed. */
 static void end_ghosts(struct agent *agent, const struct resource *resource)
 {
@@ -117,10 +146,9 @@ static void end_ghosts(struct agent *agent, const struct resource *resource)
  * given up. */
 void holdings_settle_inheritance(struct agent *agent)
 {
+    lose(agent, is_inherited_in_vain);
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
-        if (resource->granted && resource->ghost >= 0 && !inheritance_holds(agent, resource))
-            holdings_lose(agent, resource);
         end_ghosts(agent, resource);
         passages_look_for_contest(agent, resource);
     }

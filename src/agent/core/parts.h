@@ -187,9 +187,8 @@ void holdings_busy(struct agent *agent, struct resource *resource);
 void holdings_taken_back(struct agent *agent, const struct agent_event *event);
 void holdings_farewell(struct agent *agent);
 void holdings_settle_inheritance(struct agent *agent);
-/* it was granted to me, and is lost */
-void holdings_lose(struct agent *agent, struct resource *resource);
-void holdings_tick(struct agent *agent); /* ends what is owed no longer */
+void holdings_lose_all(struct agent *agent); /* what was granted to me is lost */
+void holdings_tick(struct agent *agent);     /* ends what is owed no longer */
 
 /* Whoever may be inside by the permission may be so by the weaker one too. */
 static inline bool permission_includes(unsigned permission, unsigned weaker)

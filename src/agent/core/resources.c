@@ -286,9 +286,9 @@ bool resources_read_state(struct agent *agent, struct reader *fields)
 
 void resources_forget(struct agent *agent)
 {
+    holdings_lose_all(agent);
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
-        holdings_lose(agent, resource);
         resource->creating = false;
         forget(resource);
     }

@@ -300,7 +300,8 @@ struct agent {
     int64_t quarantine; /* the group grants nothing before */
     int64_t doubts_due; /* who is not there by then counts as dead (deaths.c); 0: never, or done */
     bool was_ready;     /* set when it first is, cleared by a cut */
-    /* a name was refused: set by names_refuse(), cleared by a cut, or when one is forgotten */
+    /* a name was refused: set by names_refuse(), cleared by a cut, by more room, or when one is
+     * forgotten */
     bool is_full;
     uint64_t created; /* how many CREATIONs there have been */
     uint64_t floor;   /* no fence of a name that was forgotten is above it */
