@@ -89,7 +89,6 @@ static bool look(struct service *service)
     char path[PATH_MAX + 8];
     const int64_t begin = clock_ns(CLOCK_MONOTONIC);
     unused->count = 0;
-    unused->found = false;
     snprintf(path, sizeof path, "%s/space", service->directory.path);
     const bool seen = ay_look(path, NULL, note_open, unused) == 0;
     if (unused->count)
@@ -98,14 +97,15 @@ static bool look(struct service *service)
     return seen;
 }
 
-/* This machine uses it; or it is of no group, and in the table only. */
+/* This machine uses it; or it is of no group, and in the table only. Where names are never
+ * forgotten (forgetting.c), only what is granted can be given up. */
 static bool is_candidate(const struct agent *agent, const struct resource *resource)
 {
     if (resource->length == 0 || resource->wanted != PERMISSION_NONE || resource->taking_back ||
         !agent_is_member(agent))
         return false;
     return !resource->in_group || resource->granted ||
-           (resource->users & slot_bit(agent->self) && !resource->leaving);
+           (agent_is_apart(agent) && resource->users & slot_bit(agent->self) && !resource->leaving);
 }
 
 static bool has_candidates(const struct agent *agent)
@@ -114,6 +114,22 @@ static bool has_candidates(const struct agent *agent)
         if (is_candidate(agent, &agent->resource[at]))
             return true;
     return false;
+}
+
+static bool has_names(const struct agent *agent)
+{
+    for (unsigned at = 0; at < agent->resources; at++)
+        if (agent->resource[at].length)
+            return true;
+    return false;
+}
+
+/* Ever more rarely, while nothing is found. */
+static void put_off(struct unused *unused)
+{
+    const int64_t twice = 2 * unused->pause, most = PAUSE_MOST_MS * MS;
+    unused->pause = unused->found ? least_pause(unused) : twice < most ? twice : most;
+    unused->due = clock_ns(CLOCK_MONOTONIC) + unused->pause;
 }
 
 /* Some of them; false: that was all. */
@@ -141,23 +157,17 @@ static bool compare_some(struct service *service)
 static void begin_look(struct service *service)
 {
     struct unused *unused = &service->unused;
+    unused->found = false;
     if (!agent_is_member(&service->agent)) /* it may have inherited some */
         unused->due = clock_ns(CLOCK_MONOTONIC) + least_pause(unused);
-    else if (!has_candidates(&service->agent))
+    else if (!has_names(&service->agent))
         unused->due = INT64_MAX;
+    else if (!has_candidates(&service->agent)) /* who wants one now may give up, or be killed */
+        put_off(unused);
     else if (look(service))
         unused->next = 1;
     else
         unused->due = clock_ns(CLOCK_MONOTONIC) + least_pause(unused);
-}
-
-/* Ever more rarely, while nothing is found. */
-static void end_look(struct unused *unused)
-{
-    const int64_t twice = 2 * unused->pause, most = PAUSE_MOST_MS * MS;
-    unused->pause = unused->found ? least_pause(unused) : twice < most ? twice : most;
-    unused->due = clock_ns(CLOCK_MONOTONIC) + unused->pause;
-    unused->next = 0;
 }
 
 int64_t unused_tick(struct service *service)
@@ -169,6 +179,7 @@ int64_t unused_tick(struct service *service)
     if (unused->next > 0 && compare_some(service))
         return MS;
     if (unused->next > 0)
-        end_look(unused);
+        put_off(unused);
+    unused->next = 0;
     return unused->due == INT64_MAX ? INT64_MAX : unused->due > now ? unused->due - now : 0;
 }
