@@ -253,6 +253,13 @@ bool local_dispatch(struct local *local)
     return region;
 }
 
+int64_t local_pause(const struct local *local)
+{
+    const int64_t due =
+        local->later && local->later->due < local->busy_due ? local->later->due : local->busy_due;
+    return due < INT64_MAX ? due - clock_ns(CLOCK_MONOTONIC) : INT64_MAX;
+}
+
 int64_t local_tick(struct local *local)
 {
     const int64_t now = local->woken_ns = clock_ns(CLOCK_MONOTONIC);
@@ -263,9 +270,7 @@ int64_t local_tick(struct local *local)
         begin(local, taking);
     }
     tell_of_busy_ones(local, now);
-    const int64_t due =
-        local->later && local->later->due < local->busy_due ? local->later->due : local->busy_due;
-    return due < INT64_MAX ? due - now : INT64_MAX;
+    return local_pause(local);
 }
 
 bool local_next(struct local *local, struct local_news *what)

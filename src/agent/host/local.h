@@ -47,6 +47,8 @@ bool local_dispatch(struct local *local);
 /* Puts away what was used, and tries again what could not be done; the nanoseconds after which it
  * wants to be called again, at the latest. */
 int64_t local_tick(struct local *local);
+/* As it said; but what has begun since counts. */
+int64_t local_pause(const struct local *local);
 /* Takes all of it back at once if nobody is inside; else false. */
 bool local_try_take_back(struct local *local, unsigned resource, const char *name,
                          struct local_news *news);

@@ -146,18 +146,20 @@ static void take_signal(struct service *service)
 
 /* ---- turns ---- */
 
-/* What was said goes out first. Returns until when nothing is to be done. */
+/* What was said goes out first. Returns until when nothing is to be done: each is asked for that
+ * after the last step that may have given it something to do. */
 static int64_t finish_turn(struct service *service)
 {
     if (service->links)
         links_flush(service->links);
-    const int64_t sends = transport_tick(service->transport);
     if (service->due <= now())
         service_step(service, (struct agent_event){.kind = ON_TICK});
-    const int64_t tries = local_tick(service->local);
+    local_tick(service->local);
     take_news(service); /* whatever happened may have begun to take something back */
+    const int64_t sends = transport_tick(service->transport);
     const int64_t latest = control_tick(service->control);
     const int64_t linked = service->links ? links_tick(service->links) : sends;
+    const int64_t tries = local_pause(service->local);
     int64_t until = now() + (sends < tries ? sends : tries);
     until = now() + linked < until ? now() + linked : until;
     until = service->due < until ? service->due : until;

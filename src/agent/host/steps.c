@@ -134,7 +134,7 @@ static void carry_out(struct service *service, const struct agent_effect *effect
         say(service, effect);
         break;
     case DO_WAKE:
-        service->due = effect->due;
+        service->due = effect->due < service->due ? effect->due : service->due;
         break;
     }
 }
@@ -167,6 +167,8 @@ void service_step(struct service *service, struct agent_event event)
     event.now = clock_ns(CLOCK_BOOTTIME);
     event.minute = minutes_since_2026();
     agent_step(&service->agent, &event, &service->effects);
+    if (event.kind == ON_TICK) /* this was what it was due for: DO_WAKE says for what next */
+        service->due = INT64_MAX;
     for (unsigned at = 0; at < service->effects.count; at++) {
         carry_out(service, &service->effects.effect[at]);
         is_asked |= service->effects.effect[at].kind == DO_DESCRIBE;
