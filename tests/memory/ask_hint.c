@@ -17,6 +17,7 @@
 
 struct board {
     _Atomic int inside, asked, leave, decided;
+    _Atomic int entered[3], leaves[3], left[3], ends; /* of several holders */
 };
 
 static struct board *board;
@@ -235,6 +236,92 @@ static void test_descriptor_orphaned(void)
     ay_close(space);
 }
 
+/* ---- hints that came together ---- */
+
+static pid_t start_one_of_several(unsigned which, ay_spec spec, bool closes)
+{
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        ay_space *space = open_space(NULL);
+        ay_region *region = open_region(space, spec);
+        CHECK_EQUAL(ay_enter(region), 0);
+        atomic_store(&board->entered[which], 1);
+        AWAIT_TRUE(atomic_load(&board->leaves[which]));
+        CHECK_EQUAL(ay_leave(region), 0);
+        if (closes)
+            ay_region_close(region);
+        atomic_store(&board->left[which], 1);
+        AWAIT_TRUE(atomic_load(&board->ends)); /* its end would be noticed, without a hint */
+        _exit(0);
+    }
+    AWAIT_TRUE(atomic_load(&board->entered[which]));
+    return pid;
+}
+
+static void let_leave(unsigned which)
+{
+    atomic_store(&board->leaves[which], 1);
+    AWAIT_TRUE(atomic_load(&board->left[which]));
+}
+
+/* One who only hears of what is new has heard of both at once. The first hint is about an ask that
+ * rests again: there is something new, or the other is decided. */
+static void test_two_hints_on_edges(void)
+{
+    start_test();
+    const ay_spec shared = {.name = "x", .mode = AY_SHARED};
+    const pid_t holders[] = {start_one_of_several(0, shared, false),
+                             start_one_of_several(1, shared, false),
+                             start_one_of_several(2, (ay_spec){.name = "y"}, false)};
+    ay_space *space = open_space(NULL);
+    ay_region *x = open_region(space, (ay_spec){.name = "x"}),
+              *y = open_region(space, (ay_spec){.name = "y"});
+    const int edges = epoll_create1(EPOLL_CLOEXEC), fd = ay_fd(space);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    int result;
+    CHECK(epoll_ctl(edges, EPOLL_CTL_ADD, fd, &event) == 0);
+    CHECK_EQUAL(ay_ask(x), -EINPROGRESS);
+    CHECK_EQUAL(ay_ask(y), -EINPROGRESS);
+    let_leave(1); /* who came last, whom x sleeps on */
+    let_leave(2);
+    CHECK(epoll_wait(edges, &event, 1, PATIENCE_MS) == 1);
+    ay_region *decided;
+    while (!(decided = ay_decided(space, &result)))
+        CHECK(epoll_wait(edges, &event, 1, 0) == 1);
+    CHECK(decided == y);
+    CHECK_EQUAL(result, 0);
+    let_leave(0);
+    while (!(decided = ay_decided(space, &result)))
+        CHECK(epoll_wait(edges, &event, 1, PATIENCE_MS) == 1);
+    CHECK(decided == x);
+    atomic_store(&board->ends, 1);
+    for (unsigned which = 0; which < 3; which++)
+        expect_success(holders[which]);
+    close(edges);
+    ay_close(space);
+}
+
+/* The place that a hint is about belongs to another ask of the same process when it is taken. */
+static void test_place_taken(void)
+{
+    start_test();
+    const pid_t holder = start_one_of_several(0, (ay_spec){.name = "x"}, true);
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    int result;
+    const int fd = ay_fd(space);
+    CHECK_EQUAL(ay_ask(region), -EINPROGRESS);
+    let_leave(0);
+    CHECK(is_readable(fd, PATIENCE_MS));
+    ay_region *next = open_region(space, (ay_spec){.name = "z"});
+    CHECK_EQUAL(ay_ask(next), 0);
+    CHECK(ay_decided(space, &result) == region);
+    CHECK_EQUAL(result, 0);
+    atomic_store(&board->ends, 1);
+    expect_success(holder);
+    ay_close(space);
+}
+
 /* ---- strangers ---- */
 
 /* What the descriptor is called, everybody sees; what opens it, not. */
@@ -269,6 +356,8 @@ int main(void)
     test_descriptor_lost(true);
     test_descriptor_lost(false);
     test_descriptor_orphaned();
+    test_two_hints_on_edges();
+    test_place_taken();
     test_stranger();
     return 0;
 }

@@ -138,13 +138,13 @@ static void part(struct ask *ask)
 }
 
 /* The first that was stirred, or whom a hint is about. NULL: there is none, and the descriptor is
- * not readable any more (A3), but by more hints than are taken at once. */
-static struct ask *take_stirred(struct asks *asks)
+ * not readable any more (A3), but by more hints than are taken at once. `more`: it may be. */
+static struct ask *take_stirred(struct asks *asks, bool *more)
 {
     pthread_mutex_lock(&ay__asks_mutex);
-    for (int left = MESSAGES_AT_ONCE; !asks->first_stirred && left > 0; left--)
-        if (!ay__descriptor_take(asks))
-            break;
+    *more = true;
+    for (int left = MESSAGES_AT_ONCE; !asks->first_stirred && *more && left > 0; left--)
+        *more = ay__descriptor_take(asks);
     struct ask *ask = asks->first_stirred;
     if (ask)
         drop_stirred(ask);
@@ -152,6 +152,18 @@ static struct ask *take_stirred(struct asks *asks)
         ay__asks_say(asks);
     pthread_mutex_unlock(&ay__asks_mutex);
     return ask;
+}
+
+/* A3, for those who only hear of it when something is written: all there is was taken, or something
+ * is written. */
+static void tell_again(struct asks *asks, bool more)
+{
+    pthread_mutex_lock(&ay__asks_mutex);
+    for (int left = MESSAGES_AT_ONCE; more && left > 0; left--)
+        more = ay__descriptor_take(asks);
+    if (asks->first_stirred || more)
+        asks->told = ay__descriptor_say(asks);
+    pthread_mutex_unlock(&ay__asks_mutex);
 }
 
 /* ---- an ask goes on ---- */
@@ -323,6 +335,7 @@ ay_region *ay_decided(ay_space *space, int *result)
     AY__UNCANCELLED;
     struct asks *asks;
     ay_region *region = NULL;
+    bool more;
     *result = ay__asks_find(space, &asks);
     if (!*result)
         *result = begin_stepping(asks);
@@ -332,7 +345,7 @@ ay_region *ay_decided(ay_space *space, int *result)
     unsigned left = asks->stirred;
     pthread_mutex_unlock(&ay__asks_mutex);
     do {
-        struct ask *ask = take_stirred(asks);
+        struct ask *ask = take_stirred(asks, &more);
         if (!ask)
             break;
         *result = go_on(ask);
@@ -340,7 +353,7 @@ ay_region *ay_decided(ay_space *space, int *result)
     } while (!region && left-- > 1);
     if (!region) {
         *result = 0;
-        ay__asks_tell_again(asks);
+        tell_again(asks, more);
     }
     end_stepping(asks);
     return region;

@@ -156,7 +156,6 @@ int ay__ask_link(struct ask *ask);              /* to all it sleeps on; a negati
 void ay__ask_unlink(struct ask *ask);           /* from all; under ay__asks_mutex */
 void ay__ask_stir(struct ask *ask, bool woken); /* under ay__asks_mutex */
 void ay__ask_word_changed(struct asks *asks, const void *address); /* likewise */
-void ay__asks_tell_again(struct asks *asks);                       /* some are stirred still */
 void ay__asks_say(struct asks *asks); /* by the descriptor: look; under ay__asks_mutex */
 struct ask_word *ay__ask_word_find(struct asks *asks, const void *address); /* likewise */
 /* helper.c */
@@ -170,8 +169,9 @@ void ay__helpers_end(struct asks *asks);
 void ay__bell_hear(struct asks *asks); /* likewise */
 /* descriptor.c: likewise */
 void ay__descriptor_begin(struct asks *asks);
-int ay__descriptor_find(struct asks *asks);   /* makes it, if need be; or a negative errno */
-void ay__descriptor_say(struct asks *asks);   /* makes it readable, if there is one */
+int ay__descriptor_find(struct asks *asks); /* makes it, if need be; or a negative errno */
+/* makes it readable, now or when it is made. False: its queue is full, so it is, but not by this */
+bool ay__descriptor_say(struct asks *asks);
 void ay__descriptor_publish(struct ask *ask); /* it is about to rest; not under ay__asks_mutex */
 /* one message less, and who it is about is stirred. False: there was none, and it is not readable
  * any more */

@@ -138,14 +138,14 @@ static bool has_mouth(const struct asks *asks)
     return asks->mouth >= 0 && descriptor_is(asks->mouth, &asks->mouth_file);
 }
 
-/* If the queue is full, it is readable. */
-static void make_readable(const struct asks *asks)
+/* False: nothing was written. If the queue is full, it is readable. */
+static bool make_readable(const struct asks *asks)
 {
     const struct hint message = {.key = asks->key, .place = PLACE_NONE};
     if (!asks->hears)
-        eventfd_write(asks->fd, 1);
-    else if (!has_mouth(asks) || write(asks->mouth, &message, sizeof message) < 0)
-        send_to(asks->fd, asks->ear, asks->key, PLACE_NONE);
+        return eventfd_write(asks->fd, 1) == 0;
+    return (has_mouth(asks) && write(asks->mouth, &message, sizeof message) > 0) ||
+           send_to(asks->fd, asks->ear, asks->key, PLACE_NONE);
 }
 
 /* Whoever sends a hint to the old name from now on has changed its word before it fetched that. */
@@ -175,14 +175,13 @@ int ay__descriptor_find(struct asks *asks)
         return ay__fail(-errno, "cannot make a descriptor: %s", strerror(errno));
     asks->hears = hears;
     if (asks->told)
-        make_readable(asks);
+        asks->told = make_readable(asks);
     return asks->fd;
 }
 
-void ay__descriptor_say(struct asks *asks)
+bool ay__descriptor_say(struct asks *asks)
 {
-    if (is_there(asks))
-        make_readable(asks);
+    return !is_there(asks) || make_readable(asks);
 }
 
 /* Not before it has joined the others: who loses the descriptor finds it. */
@@ -200,16 +199,15 @@ void ay__descriptor_publish(struct ask *ask)
     pthread_mutex_unlock(&ay__asks_mutex);
 }
 
+/* Who sleeps by its place sleeps there on its count of sleeps. The place may be another's by now:
+ * both are meant. */
 static void hear(struct asks *asks, uint32_t place)
 {
-    const ay_space *space = asks->space;
-    if (place >= space->places)
+    if (place >= asks->space->places)
         return;
-    const struct hot *hot = ay__hot(space, place);
-    /* who sleeps by its place sleeps there on its count of sleeps */
-    const void *slept_on =
-        atomic_load(&asks->own[place]) ? (const void *)&hot->sleeps : (const void *)&hot->word;
-    ay__ask_word_changed(asks, slept_on);
+    const struct hot *hot = ay__hot(asks->space, place);
+    ay__ask_word_changed(asks, &hot->sleeps);
+    ay__ask_word_changed(asks, &hot->word);
 }
 
 /* Who is stirred by a hint is taken at once: nobody need say so. */

@@ -73,25 +73,14 @@ void ay__ask_unlink(struct ask *ask)
             unlink_one(ask->asks, &ask->links[which]);
 }
 
-/* A3, for those who only hear of it when something is written. */
-void ay__asks_tell_again(struct asks *asks)
-{
-    pthread_mutex_lock(&ay__asks_mutex);
-    if (asks->first_stirred)
-        ay__descriptor_say(asks);
-    pthread_mutex_unlock(&ay__asks_mutex);
-}
-
 void ay__asks_say(struct asks *asks)
 {
     if (asks->call && asks->helping) {
         asks->calls = true;
         return;
     }
-    if (asks->told)
-        return;
-    asks->told = true;
-    ay__descriptor_say(asks);
+    if (!asks->told)
+        asks->told = ay__descriptor_say(asks);
 }
 
 void ay__ask_stir(struct ask *ask, bool woken)
