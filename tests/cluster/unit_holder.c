@@ -4,13 +4,17 @@
  *
  *   entered FENCE NS RESULT [UNIT …]      leaves NS      lost NS invalid      failed ERRNO MESSAGE
  *
- *   unit_holder SPACE REGION TAKE OF [ROUNDS MS]
+ *   unit_holder SPACE REGION TAKE OF [ROUNDS MS | thread]
  *
  * TAKE 0: one of so many slots. It stays until stdin ends or the units are lost; or enters and
- * leaves ROUNDS times, and stays MS each time. */
+ * leaves ROUNDS times, and stays MS each time. `thread`: one of its threads takes them first, says
+ * so as "thread …" instead of "entered …", and ends inside; the first byte on stdin lets the
+ * process take them. */
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,12 +28,12 @@ static long long now_ns(void)
 }
 
 /* The line is whole when it is written: whoever is killed has said it, or not. */
-static void tell_entered(const ay_region *region, int result)
+static void tell_entered(const char *word, const ay_region *region, int result)
 {
     unsigned units[256];
     char line[2048];
     const size_t count = ay_units(region, units, 256);
-    int used = snprintf(line, sizeof line, "entered %llu %lld %d",
+    int used = snprintf(line, sizeof line, "%s %llu %lld %d", word,
                         (unsigned long long)ay_fence(region), now_ns(), result);
     for (size_t at = 0; at < count && at < 256; at++)
         used += snprintf(line + used, sizeof line - (size_t)used, " %u", units[at]);
@@ -42,6 +46,22 @@ static void stay(ay_region *region, int ms)
                               {.fd = ay_lost(region), .events = POLLIN}};
     if (poll(events, 2, ms) > 0 && events[1].revents)
         printf("lost %lld %s\n", now_ns(), ay_valid(region) ? "valid" : "invalid");
+}
+
+static void *end_inside(void *region)
+{
+    const int result = ay_enter(region);
+    tell_entered("thread", region, result);
+    return NULL;
+}
+
+static void let_thread_end_inside(ay_region *region)
+{
+    pthread_t thread;
+    char byte;
+    if (pthread_create(&thread, NULL, end_inside, region) != 0 || pthread_join(thread, NULL) != 0 ||
+        read(STDIN_FILENO, &byte, 1) != 1)
+        exit(125);
 }
 
 int main(int count, char **words)
@@ -58,11 +78,13 @@ int main(int count, char **words)
     int result = ay_open(words[1], NULL, &space);
     if (result == 0)
         result = ay_region_open(space, &spec, &region);
+    if (result == 0 && count == 6 && strcmp(words[5], "thread") == 0)
+        let_thread_end_inside(region);
     for (int round = 0; result >= 0 && round < rounds; round++) {
         result = ay_enter(region);
         if (result < 0)
             break;
-        tell_entered(region, result);
+        tell_entered("entered", region, result);
         stay(region, ms);
         printf("leaves %lld\n", now_ns());
         ay_leave(region);

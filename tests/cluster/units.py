@@ -87,6 +87,34 @@ class Units(ClusterTest):
         third = self.hold(2, 2)
         self.assertEqual(sorted(waiter.units() + third.units()), list(range(OF)))
 
+    def test_thread_ends_inside(self):
+        """What it had is the next one's, on whatever machine, and not that of the next thread of its process."""
+        first = UnitHolder(self.cluster.machines[0], self.region, 1, 1, "thread")
+        first.wait_for("thread")
+        other = self.hold(1, 1, 1)
+        self.assertTrue(other.told_of_death())
+        print("go on", file=first.program.process.stdin, flush=True, end="")
+        self.assert_stays_out(first, 0.5)
+        other.leave()
+        self.assertGreater(first.entered()[0], other.entered()[0])
+        self.assertEqual(first.units(), [0])
+        self.assertFalse(first.told_of_death())
+
+    def test_death_is_not_swallowed(self):
+        """Who gets a unit after a death, but not enough of them in time, leaves it to the next one to be told."""
+        for machine in range(2):
+            self.region = f"swallowed {machine}"
+            killed, holder = self.hold(0, 1, 2), self.hold(1, 1, 2)
+            killed.kill()
+            shown = self.cluster.machines[machine].run_inside(self.region, "-w", "1.5", "--take", "2", "--of", "2", "true")
+            self.assertEqual(shown.returncode, CONFLICT)
+            following = self.hold(2, 1, 2)
+            self.assertEqual(following.units(), killed.units())
+            self.assertTrue(following.told_of_death())
+            following.leave()
+            self.assertFalse(self.hold(0, 1, 2).told_of_death(), "once")
+            holder.leave()
+
     def test_waiter_killed(self):
         holder = self.hold(0, OF)
         self.wait(1, 2).kill()
@@ -133,6 +161,22 @@ class Units(ClusterTest):
         finally:
             self.cluster.machines[2].heal()
             self.cluster.wait_for_members(3)
+
+    def test_waiter_cut_off(self):
+        """Who has its turn at the door, and some units, and is cut off, has neither afterwards."""
+        holder = self.hold(1, 1, 2)
+        waiter = self.wait(2, 2, 2)
+        self.cluster.machines[2].cut()
+        try:
+            other = self.hold(0, 1, 2)
+        finally:
+            self.cluster.machines[2].heal()
+            self.cluster.wait_for_members(3)
+        holder.leave()
+        self.assert_stays_out(waiter, 1.5)
+        other.leave()
+        self.assertEqual(waiter.units(), [0, 1])
+        self.assertGreater(waiter.entered()[0], other.entered()[0])
 
     def test_agent_killed(self):
         """What is held outlives the agent of its machine, if there is another soon."""

@@ -34,6 +34,9 @@ enum passage_result ay__ask_pass(struct ask *ask)
             break;
         case CLUSTER_COMES_BACK:
             ay__ask_enter_space(ask);
+            break;
+        case CLUSTER_BEGINS_ANEW:
+            break;
         }
     }
 }

@@ -112,6 +112,13 @@ static __attribute__((noinline)) int refuse_numbers(ay_region *region)
     return give_up(region);
 }
 
+static enum cluster_answer go_on(ay_region *region)
+{
+    const enum cluster_answer answer = ay__cluster_go_on(region);
+    return answer == CLUSTER_PERMITS && region->remote.units ? ay__cluster_units_take(region)
+                                                             : answer;
+}
+
 /* Inside the region of the space: true once it is the cluster's as well. One who waits for that
  * stays inside, but for when the agent needs to come in. */
 static __attribute__((noinline)) bool is_permitted(ay_region *region)
@@ -119,9 +126,9 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
     AY__UNCANCELLED;
     struct registers *at = &region->at;
     for (;;)
-        switch (ay__cluster_go_on(region)) {
+        switch (go_on(region)) {
         case CLUSTER_PERMITS:
-            return !region->remote.units || ay__cluster_units_take(region);
+            return true;
         case CLUSTER_GIVES_UP:
             return false;
         case CLUSTER_RESTS:
@@ -134,6 +141,9 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
         case CLUSTER_COMES_BACK:
             if (!at->fixed.protocol->enter(at))
                 return false;
+            break;
+        case CLUSTER_BEGINS_ANEW:
+            break;
         }
 }
 

@@ -57,3 +57,19 @@ int ay__passer_change(ay_region *region, const void **moved)
     pthread_mutex_unlock(&ay__process.mutex);
     return error;
 }
+
+int ay__leave_as_dead(ay_region *region)
+{
+    AY__UNCANCELLED;
+    struct registers *at = &region->at;
+    pthread_mutex_lock(&ay__process.mutex);
+    const int error = renew(region);
+    if (!error)
+        at->passer.thread = 0; /* the next passage says anew by which pulse it lives */
+    pthread_mutex_unlock(&ay__process.mutex);
+    if (error)
+        return error;
+    at->passage = (struct this_passage){.unheard = AT_NOBODY};
+    ay__wake(at);
+    return 0;
+}

@@ -8,5 +8,8 @@
 /* Another thread than last time. `moved`: by what the last one's end would have been told; who
  * sleeps on it must look again, once this passage is decided. */
 int ay__passer_change(ay_region *region, const void **moved);
+/* By the thread that is inside, of a death that it was told of and cannot pass on: it leaves as one
+ * who died there, and whoever is next is told. Not 0: it is inside still. */
+int ay__leave_as_dead(ay_region *region);
 
 #endif

@@ -42,7 +42,8 @@ enum cluster_answer {
     /* The permission is for too weak a mode, and others may be inside by it: the caller leaves the
      * region of the space, and goes on. */
     CLUSTER_MAKES_WAY,
-    CLUSTER_COMES_BACK /* enters it again, and goes on */
+    CLUSTER_COMES_BACK, /* enters it again, and goes on */
+    CLUSTER_BEGINS_ANEW /* the permission was lost while it waited for units: it goes on */
 };
 /* Once the region of the space is entered: what to do next. Never waits, but for room in the
  * agent's queue, and that not if it is asked for. */
@@ -56,8 +57,8 @@ uint64_t ay__cluster_fence(const ay_region *region);
 /* cluster_units.c: of a region that takes units or slots (remote.units) */
 int ay__cluster_units_open(ay_region *region, const struct cluster *cluster);
 void ay__cluster_units_close(ay_region *region); /* outside; not under the mutex */
-/* In its turn: waits until it has them. False: for at.passage.reason */
-bool ay__cluster_units_take(ay_region *region);
+/* In its turn: waits until it has them. CLUSTER_PERMITS, _GIVES_UP or _BEGINS_ANEW */
+enum cluster_answer ay__cluster_units_take(ay_region *region);
 void ay__cluster_units_leave(ay_region *region);
 int ay__cluster_units_rename(ay_region *region, size_t length); /* 0, or what is wrong with it */
 bool ay__cluster_units_tell_death(ay_region *region); /* once: of who had one of them before */
@@ -67,6 +68,7 @@ bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_regi
 int ay__cluster_units_share(ay_region *region); /* as ay_share() and ay_unshare() */
 int ay__cluster_units_unshare(ay_region *region);
 /* cluster_lost.c */
+bool ay__cluster_stands(const ay_region *region); /* the permission by which it last entered */
 void ay__cluster_enters(ay_region *region);
 void ay__cluster_region_close(ay_region *region);
 void ay__cluster_stop_watching(struct cluster *cluster);

@@ -18,23 +18,20 @@
 
 enum { MS = 1000 * 1000, LOOK_MS = 500 };
 
-/* The present passage of a region stands; with units, that of each of them: the permission of the
- * door was given on since. */
-static bool stands(const ay_region *region);
-
-static bool holds(const ay_region *region, uint64_t granted)
+bool ay__cluster_stands(const ay_region *region)
 {
-    if (region->remote.units)
-        return ay__cluster_units_hold(region, stands);
     const struct permissions *pages = region->at.fixed.space->cluster->pages;
     return permission_era(atomic_load(&region->remote.permission->granted)) ==
-               permission_era(granted) &&
+               permission_era(atomic_load(&region->remote.granted)) &&
            clock_ns(CLOCK_BOOTTIME) < atomic_load(&pages->deadline);
 }
 
-static bool stands(const ay_region *region)
+/* The present passage; with units, that of each of them: the permission of the door was given on
+ * since. */
+static bool holds(const ay_region *region)
 {
-    return holds(region, atomic_load(&region->remote.granted));
+    return region->remote.units ? ay__cluster_units_hold(region, ay__cluster_stands)
+                                : ay__cluster_stands(region);
 }
 
 bool ay_valid(const ay_region *region)
@@ -43,8 +40,7 @@ bool ay_valid(const ay_region *region)
         return false;
     if (!region->at.near.cluster || region->remote.needed == PERMISSION_NONE)
         return true;
-    return !atomic_load(&region->remote.told_lost) &&
-           holds(region, atomic_load(&region->remote.granted));
+    return !atomic_load(&region->remote.told_lost) && holds(region);
 }
 
 /* Grace less lease, and less the tenth of the lease by which clocks may differ. */
@@ -61,9 +57,9 @@ static void tell_losers(ay_space *space)
 {
     const uint64_t one = 1;
     for (ay_region *region = space->regions; region; region = region->next) {
-        const uint64_t granted = atomic_load(&region->remote.granted);
-        if (!region->remote.lost || !granted || !atomic_load(&region->at.near.own->inside) ||
-            atomic_load(&region->remote.told_lost) || holds(region, granted))
+        if (!region->remote.lost || !atomic_load(&region->remote.granted) ||
+            !atomic_load(&region->at.near.own->inside) || atomic_load(&region->remote.told_lost) ||
+            holds(region))
             continue;
         atomic_store(&region->remote.told_lost, true);
         /* the program may have closed it */

@@ -16,12 +16,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory/passage/passer.h"
 #include "memory/passage/sleep.h"
 #include "memory/remote/cluster.h"
 
 enum {
     UNITS_MOST = 256,    /* each is a name of the cluster's */
-    LOOK_MS = 250,       /* whether the wait has been called off */
+    LOOK_MS = 250,       /* whether the wait has been called off, or what it has was lost */
+    ASK_AGAIN_MS = 1000, /* for what could not be had */
+    ANEW_MS = 16,        /* one whose lease runs out again and again burns little */
     UNIT_NAME_ROOM = 12, /* ", unit 255" */
     MS = 1000 * 1000
 };
@@ -38,11 +41,13 @@ struct cluster_units {
     unsigned of, take;
     bool are_slots; /* nobody asks which */
     int trouble;    /* why the last that could not be had was refused. Cleared when a take begins */
-    /* Somebody died inside one that it has got. Set then, cleared when a passage is told. */
-    bool death;
     struct {
         ay_region *region; /* not of UNIT_CLOSED */
         uint8_t state;     /* enum unit_state */
+        /* Of UNIT_HELD: somebody died inside, and the passage has not been told yet. Set when it is
+         * got; cleared when a passage is told, or lets it go. */
+        bool death;
+        int refused; /* why, the last time. Cleared when a take begins */
     } unit[];
 };
 
@@ -131,9 +136,10 @@ static int open_unit(struct cluster_units *units, const struct name *name, unsig
 static void decided(struct cluster_units *units, unsigned which, int result)
 {
     set_state(units, which, result >= 0 ? UNIT_HELD : UNIT_OPEN);
+    units->unit[which].death = result == AY_AFTER_DEATH;
+    units->unit[which].refused = result < 0 ? result : 0;
     if (result < 0 && result != -ETIMEDOUT)
         units->trouble = result;
-    units->death |= result == AY_AFTER_DEATH;
 }
 
 /* What it has open of the old name's is closed; what it holds stays: it is not renamed then. */
@@ -154,7 +160,7 @@ static void ask_for(struct cluster_units *units, const struct name *name, unsign
 {
     int result = open_unit(units, name, which);
     if (result) {
-        units->trouble = result;
+        units->unit[which].refused = units->trouble = result;
         return;
     }
     result = ay_ask_when(units->unit[which].region, NULL, NULL, tries ? 0 : -1);
@@ -164,13 +170,29 @@ static void ask_for(struct cluster_units *units, const struct name *name, unsign
         decided(units, which, result);
 }
 
-/* As many as there are, until there are enough. */
-static void ask_for_all(ay_region *region, bool tries)
+/* It was not asked for yet; or was refused, but not for a reason that stays, or that the others are
+ * told as well. */
+static bool may_ask_for(const struct cluster_units *units, unsigned which)
+{
+    const int refused = units->unit[which].refused;
+    return units->unit[which].state < UNIT_ASKED && refused != -ECANCELED && refused != -EDEADLK &&
+           refused != -EHOSTDOWN && refused != -ESTALE;
+}
+
+/* As many as there are, until there are enough; but to open one takes a while if somebody keeps the
+ * space locked, and then so it does with the next. */
+static void ask_for_all(ay_region *region, bool tries, int64_t until)
 {
     struct cluster_units *units = region->remote.units;
     const unsigned first = (unsigned)(region->at.fixed.space->cluster->identity % units->of);
-    for (unsigned at = 0; at < units->of && count_in(units, UNIT_HELD) < units->take; at++)
-        ask_for(units, &region->spec.name[0], (first + at) % units->of, tries);
+    for (unsigned at = 0; at < units->of && count_in(units, UNIT_HELD) < units->take; at++) {
+        const unsigned which = (first + at) % units->of;
+        if (!may_ask_for(units, which))
+            continue;
+        ask_for(units, &region->spec.name[0], which, tries);
+        if (units->unit[which].refused == -EAGAIN || (until < INT64_MAX && ay__now() >= until))
+            break;
+    }
 }
 
 static void take_decided(struct cluster_units *units)
@@ -180,6 +202,13 @@ static void take_decided(struct cluster_units *units)
         for (unsigned which = 0; which < units->of; which++)
             if (units->unit[which].state == UNIT_ASKED && units->unit[which].region == unit)
                 decided(units, which, result);
+}
+
+/* Whoever has it next is told of the death that this passage does not get to tell of. */
+static void leave(struct cluster_units *units, unsigned which, bool death)
+{
+    if (!death || ay__leave_as_dead(units->unit[which].region) != 0)
+        ay_leave(units->unit[which].region);
 }
 
 /* Of those that are held, so many stay so. What was asked for stays open: to open it takes longer
@@ -194,57 +223,99 @@ static void let_go(struct cluster_units *units, unsigned kept)
             kept--;
             continue;
         }
+        const bool death = !asked && units->unit[which].death;
+        units->unit[which].death = false;
         set_state(units, which, UNIT_OPEN);
         if (!asked || ay_withdraw(units->unit[which].region) == -EALREADY)
-            ay_leave(units->unit[which].region);
+            leave(units, which, death);
     }
 }
 
-/* False: for passage.reason. */
-static bool await(ay_region *region, int64_t until)
+/* A thread that ended inside has left them so. Each is dead as the others see it, who may have it
+ * by now: it is not left, and whoever asks for it through this region renews it. */
+static void begin_take(struct cluster_units *units)
+{
+    units->trouble = 0;
+    for (unsigned which = 0; which < units->of; which++) {
+        units->unit[which].refused = 0;
+        units->unit[which].death = false;
+        if (units->unit[which].state == UNIT_HELD)
+            set_state(units, which, UNIT_OPEN);
+    }
+}
+
+/* The units that it has are its own, and then its turn at the door is: so whoever chooses after it
+ * has a greater fence, and finds them taken. */
+static bool has_its_turn(const ay_region *region)
+{
+    return ay__cluster_units_hold(region, ay__cluster_stands) && ay__cluster_stands(region);
+}
+
+/* Until it has enough. Not, if its machine was cut off meanwhile: others choose by now. */
+static enum cluster_answer await(ay_region *region, bool tries, int64_t until)
 {
     struct cluster_units *units = region->remote.units;
     struct registers *at = &region->at;
-    struct pollfd decision = {.fd = ay_fd(units->space), .events = POLLIN};
+    int64_t ask = ay__now() + (int64_t)ASK_AGAIN_MS * MS;
     for (;;) {
         take_decided(units);
+        if (!has_its_turn(region))
+            return CLUSTER_BEGINS_ANEW;
+        if (!tries && ay__now() >= ask) {
+            ask_for_all(region, false, until);
+            ask = ay__now() + (int64_t)ASK_AGAIN_MS * MS;
+        }
         const unsigned held = count_in(units, UNIT_HELD);
         if (held >= units->take)
-            return true;
+            return CLUSTER_PERMITS;
         const int64_t left = until - ay__now();
         const bool hopeless = held + count_in(units, UNIT_ASKED) < units->take;
         at->passage.reason = hopeless && units->trouble ? units->trouble : at->passage.give_up;
         if (left <= 0 || hopeless)
-            return false;
+            return CLUSTER_GIVES_UP;
         const int64_t ms = (left + MS - 1) / MS;
+        /* the program may have closed the descriptor: then there is another */
+        struct pollfd decision = {.fd = ay_fd(units->space), .events = POLLIN};
         (void)poll(&decision, 1, ms < LOOK_MS ? (int)ms : LOOK_MS);
         if (ay__cancelled(at) || ay__interrupted(at))
-            return false;
+            return CLUSTER_GIVES_UP;
     }
 }
 
 /* On nobody of this machine; but who cancels waits looks for those that sleep. */
-static bool await_asleep(ay_region *region, int64_t until)
+static enum cluster_answer await_asleep(ay_region *region, bool tries, int64_t until)
 {
     struct registers *at = &region->at;
     at->passage.waited = true;
     ay__say_asleep(at, at->fixed.self, 0, 0, false);
-    const bool taken = await(region, until);
+    const enum cluster_answer answer = await(region, tries, until);
     ay__say_awake(at);
-    return taken;
+    return answer;
 }
 
-bool ay__cluster_units_take(ay_region *region)
+enum cluster_answer ay__cluster_units_take(ay_region *region)
 {
     struct cluster_units *units = region->remote.units;
-    const int64_t deadline = region->at.passage.deadline;
-    const bool tries = deadline == INT64_MIN;
-    units->trouble = 0;
-    ask_for_all(region, tries);
-    const bool taken = count_in(units, UNIT_HELD) >= units->take ||
-                       await_asleep(region, tries ? INT64_MAX : deadline);
-    let_go(units, taken ? units->take : 0);
-    return taken;
+    struct this_passage *passage = &region->at.passage;
+    const bool tries = passage->deadline == INT64_MIN;
+    const int64_t until = tries ? INT64_MAX : passage->deadline;
+    begin_take(units);
+    ask_for_all(region, tries, until);
+    enum cluster_answer answer = CLUSTER_PERMITS;
+    if (count_in(units, UNIT_HELD) < units->take)
+        answer = await_asleep(region, tries, until);
+    if (answer == CLUSTER_PERMITS && !has_its_turn(region))
+        answer = CLUSTER_BEGINS_ANEW;
+    /* all of them, if it begins anew: two that have lost their turn would wait for each other */
+    let_go(units, answer == CLUSTER_PERMITS ? units->take : 0);
+    if (answer != CLUSTER_BEGINS_ANEW)
+        return answer;
+    passage->remote = false; /* what it knew of the door is over */
+    passage->reason = passage->give_up;
+    if (tries)
+        return CLUSTER_GIVES_UP;
+    (void)poll(NULL, 0, ANEW_MS);
+    return answer;
 }
 
 void ay__cluster_units_leave(ay_region *region)
@@ -254,8 +325,12 @@ void ay__cluster_units_leave(ay_region *region)
 
 bool ay__cluster_units_tell_death(ay_region *region)
 {
-    const bool death = region->remote.units->death;
-    region->remote.units->death = false;
+    struct cluster_units *units = region->remote.units;
+    bool death = false;
+    for (unsigned which = 0; which < units->of; which++) {
+        death |= units->unit[which].death;
+        units->unit[which].death = false;
+    }
     return death;
 }
 
@@ -293,6 +368,16 @@ bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_regi
     return true;
 }
 
+int ay__cluster_units_unshare(ay_region *region)
+{
+    const struct cluster_units *units = region->remote.units;
+    int error = 0;
+    for (unsigned which = 0; which < units->of && !error; which++)
+        if (units->unit[which].state != UNIT_CLOSED) /* held, or left since it was shared */
+            error = ay_unshare(units->unit[which].region);
+    return error;
+}
+
 /* They are all of one space: any of the descriptors keeps them. */
 int ay__cluster_units_share(ay_region *region)
 {
@@ -305,18 +390,10 @@ int ay__cluster_units_share(ay_region *region)
         if (shared >= 0)
             close(shared);
         shared = fd;
-        if (fd < 0)
+        if (fd < 0) {
+            (void)ay__cluster_units_unshare(region);
             return fd;
+        }
     }
     return shared;
-}
-
-int ay__cluster_units_unshare(ay_region *region)
-{
-    const struct cluster_units *units = region->remote.units;
-    int error = 0;
-    for (unsigned which = 0; which < units->of && !error; which++)
-        if (units->unit[which].state == UNIT_HELD)
-            error = ay_unshare(units->unit[which].region);
-    return error;
 }
