@@ -304,6 +304,8 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
  * - Until it is decided or withdrawn nobody can enter the region (-EDEADLK). Closing the region or
  *   the space gives the ask up. A child after fork has none of its parent's asks; the descriptor
  *   is closed there.
+ * - Who leaves what another process asks for may call socket(2), getsockopt(2) and sendto(2): a
+ *   filter of system calls may refuse these, but must not kill for them.
  * - Cycles of waiting threads: an ask counts as a wait of its thread, if that is inside another
  *   region by ay_enter() or its kin. What was entered by an ask is held by no thread in
  *   particular, unless ay_on_behalf() gave all regions of one task one number.

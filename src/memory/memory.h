@@ -73,9 +73,11 @@ struct ay_space {
     struct cluster *cluster; /* NULL: of one machine */
     /* NULL: nobody has asked. Set by the first ask, or ay_fd(); cleared when it is closed */
     struct asks *_Atomic asks;
-    /* by which hints are sent; 0 or -1: none were yet. Under ay__asks_mutex */
+    /* by which hints are sent, and in which network namespace; 0 or -1: none were yet. Under
+     * ay__asks_mutex */
     int sender;
     struct descriptor_identity sender_file;
+    uint64_t sender_network;
     char path[];
 };
 

@@ -18,6 +18,8 @@
 struct board {
     _Atomic int inside, asked, leave, decided;
     _Atomic int entered[3], leaves[3], left[3], ends; /* of several holders */
+    struct sockaddr_un name;                          /* of the descriptor */
+    socklen_t length;
 };
 
 static struct board *board;
@@ -324,11 +326,26 @@ static void test_place_taken(void)
 
 /* ---- strangers ---- */
 
+/* False: the kernel is older than Linux 5.14, and nobody hears. */
+static bool is_called(ay_space *space)
+{
+    struct sockaddr_un name;
+    socklen_t length = sizeof name;
+    if (getsockname(ay_fd(space), (struct sockaddr *)&name, &length) == 0)
+        return true;
+    CHECK_EQUAL(errno, ENOTSOCK);
+    fprintf(stderr, "the descriptor has no name here: nobody hears\n");
+    ay_close(space);
+    return false;
+}
+
 /* What the descriptor is called, everybody sees; what opens it, not. */
 static void test_stranger(void)
 {
     start_test();
     ay_space *space = open_space(NULL);
+    if (!is_called(space))
+        return;
     const int fd = ay_fd(space), stranger = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct sockaddr_un name;
     socklen_t length = sizeof name;
@@ -340,6 +357,41 @@ static void test_stranger(void)
                      length) >= 0);
     CHECK(!is_readable(fd, 0));
     close(stranger);
+    ay_close(space);
+}
+
+/* In the network namespace of who leaves somebody else has the name. */
+static void test_stranger_elsewhere(void)
+{
+    start_test();
+    ay_space *space = open_space(NULL);
+    if (!is_called(space))
+        return;
+    const pid_t holder = spawn();
+    if (holder == 0) {
+        const bool elsewhere = unshare(CLONE_NEWNET) == 0;
+        if (!elsewhere)
+            fprintf(stderr, "no network namespace (%s): no stranger\n", strerror(errno));
+        ay_region *region = open_region(open_space(NULL), (ay_spec){.name = "x"});
+        CHECK_EQUAL(ay_enter(region), 0);
+        atomic_store(&board->inside, 1);
+        AWAIT_TRUE(atomic_load(&board->leave));
+        const int stranger = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (elsewhere)
+            CHECK(bind(stranger, (struct sockaddr *)&board->name, board->length) == 0);
+        CHECK_EQUAL(ay_leave(region), 0);
+        char message[64];
+        CHECK(recv(stranger, message, sizeof message, 0) < 0);
+        _exit(0);
+    }
+    AWAIT_TRUE(atomic_load(&board->inside));
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    board->length = sizeof board->name;
+    CHECK(getsockname(ay_fd(space), (struct sockaddr *)&board->name, &board->length) == 0);
+    CHECK_EQUAL(ay_ask(region), -EINPROGRESS);
+    atomic_store(&board->leave, 1);
+    await_decided(space, region);
+    expect_success(holder);
     ay_close(space);
 }
 
@@ -359,5 +411,6 @@ int main(void)
     test_two_hints_on_edges();
     test_place_taken();
     test_stranger();
+    test_stranger_elsewhere();
     return 0;
 }

@@ -55,8 +55,8 @@ MUTANTS = [
     # asks
     Mutant("a helper is not rung for a word", "ask/helper.c", "    helper->word[helper->count++] = watched;\n    ring(helper);\n",
            "    helper->word[helper->count++] = watched;\n", "one asks, and hints are refused", STUCK),
-    Mutant("a hint that is refused counts", "ask/descriptor.c", "fd < 0 || !send_to(fd, ear, atomic_load(&cold->key), about)",
-           "fd < 0 || (send_to(fd, ear, atomic_load(&cold->key), about), false)", "one asks, and hints are refused", STUCK),
+    Mutant("a hint that is refused counts", "ask/descriptor.c", "!send_to(fd, ear, atomic_load(&cold->key), about)",
+           "(send_to(fd, ear, atomic_load(&cold->key), about), false)", "one asks, and hints are refused", STUCK),
     Mutant("a hint is taken for nothing", "ask/descriptor.c", "    ay__ask_word_changed(asks, &hot->word);\n", "", "one asks", STUCK),
     Mutant("an ask behind another of its process is not told", "passage/wake.c", "    asks_tell(at);\n", "", "two asks of one process", STUCK),
     Mutant("who withdraws stays in the queue", "ask/ask.c", "    at->passage.reason = -ECANCELED;\n    decide(ask, false);\n",

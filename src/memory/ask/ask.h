@@ -102,7 +102,8 @@ struct asks {
     struct descriptor_identity file; /* what it was opened as */
     bool hears;        /* it is a socket. Set when that is made, cleared when it is lost */
     bool named;        /* there is a name for one. Cleared when none can be drawn */
-    uint64_t ear, key; /* what it is called, and what it takes */
+    uint64_t ear, key; /* what it is called, and what it takes; ear 0: nothing */
+    uint64_t network;  /* the namespace in which it is called so */
     int mouth;         /* connected to it; -1: there is none */
     struct descriptor_identity mouth_file;
     bool told; /* the descriptor is readable. Set with a message to it, cleared when it is taken */

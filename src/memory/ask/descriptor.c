@@ -10,8 +10,9 @@
  *
  *   A4  Whoever wakes an ask that hears has sent a hint, and the kernel has taken it; or wakes its
  *       helper. Until the hint is taken, the descriptor is readable.
- * A hint is refused if the queue is full, if there is no such socket in the network namespace of
- * the writer, or if that has no descriptor left: then the helper is woken. ay_decided() takes a
+ * A hint is refused if the queue is full, if the writer is in another network namespace, where
+ * somebody else may have that name, or if it has no descriptor left: then the helper is woken.
+ * Where the kernel does not say which namespace it is, nobody hears. ay_decided() takes a
  * hint for what a helper takes a wake-up for: somebody has woken who sleeps on that word.
  *
  * A program may close the descriptor, and with it the hints that it has not seen; or leave it to a
@@ -32,6 +33,10 @@
 
 #include "memory/ask/ask.h"
 #include "memory/ask/tell.h"
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71 /* Linux 5.14 */
+#endif
 
 struct hint {
     uint64_t key;
@@ -95,6 +100,14 @@ static int new_socket(void)
     return descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+/* The network namespace of a socket, by a number that no two have; 0: the kernel does not say. */
+static uint64_t network_of(int fd)
+{
+    uint64_t network = 0;
+    socklen_t length = sizeof network;
+    return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &network, &length) == 0 ? network : 0;
+}
+
 /* And one that is connected to it: to say something takes no more than write(2), should the program
  * forbid itself the rest later. */
 static bool make_sockets(struct asks *asks)
@@ -102,7 +115,8 @@ static bool make_sockets(struct asks *asks)
     struct sockaddr_un address;
     const socklen_t length = address_of(asks->ear, &address);
     const int fd = asks->named ? new_socket() : -1, mouth = fd < 0 ? -1 : new_socket();
-    if (mouth >= 0 && drop_without_key(fd, asks->key) &&
+    asks->network = fd < 0 ? 0 : network_of(fd);
+    if (mouth >= 0 && asks->network && drop_without_key(fd, asks->key) &&
         bind(fd, (const struct sockaddr *)&address, length) == 0 &&
         connect(mouth, (const struct sockaddr *)&address, length) == 0) {
         descriptor_identify(fd, &asks->file);
@@ -156,6 +170,8 @@ static void lose(struct asks *asks)
         return;
     asks->hears = false;
     draw(&asks->ear, sizeof asks->ear, &asks->named);
+    if (!asks->named)
+        asks->ear = 0;
     for (struct ask *ask = asks->all; ask; ask = ask->next) {
         access_point();
         atomic_store(&ask->region->at.fixed.own_cold->ear, asks->ear);
@@ -194,6 +210,7 @@ void ay__descriptor_publish(struct ask *ask)
     at->passage.hears = ask->asks->hears && !ask->asks->call;
     if (at->passage.hears && atomic_load(&cold->ear) != ask->asks->ear) {
         atomic_store(&cold->key, ask->asks->key);
+        atomic_store(&cold->network, ask->asks->network);
         atomic_store(&cold->ear, ask->asks->ear);
     }
     pthread_mutex_unlock(&ay__asks_mutex);
@@ -244,16 +261,21 @@ void ay__descriptor_close(struct asks *asks)
 
 /* ---- who leaves ---- */
 
-/* Of this process, for the space. -1: there is none to be had. */
-static int sender_of(ay_space *space)
+/* Of this process, for the space. -1: there is none to be had now. Who leaves does not wait for the
+ * mutex, which is held over a whole fork(). */
+static int sender_of(ay_space *space, uint64_t *network)
 {
-    pthread_mutex_lock(&ay__asks_mutex);
+    if (pthread_mutex_trylock(&ay__asks_mutex) != 0)
+        return -1;
     if (space->sender <= 0 || !descriptor_is(space->sender, &space->sender_file)) {
         space->sender = new_socket();
-        if (space->sender > 0)
+        if (space->sender > 0) {
             descriptor_identify(space->sender, &space->sender_file);
+            space->sender_network = network_of(space->sender);
+        }
     }
     const int fd = space->sender;
+    *network = space->sender_network;
     pthread_mutex_unlock(&ay__asks_mutex);
     return fd;
 }
@@ -268,10 +290,12 @@ bool ay__hint(ay_space *space, unsigned asleep, unsigned about, struct hints *hi
     const uint64_t ear = atomic_load(&cold->ear);
     if (hints->count > 0 && ear == hints->last)
         return true;
-    if (hints->count == HINTS_MOST || (asks && asks->ear == ear))
+    if (hints->count == HINTS_MOST || ear == 0 || (asks && asks->ear == ear))
         return false;
-    const int fd = sender_of(space);
-    if (fd < 0 || !send_to(fd, ear, atomic_load(&cold->key), about))
+    uint64_t network;
+    const int fd = sender_of(space, &network);
+    if (fd < 0 || network != atomic_load(&cold->network) ||
+        !send_to(fd, ear, atomic_load(&cold->key), about))
         return false;
     hints->count++;
     hints->last = ear;

@@ -266,6 +266,7 @@ struct cold {
     /* what the descriptor of its process is called, and what opens it: of one that asks, and says
      * in `asleep` that it hears (ask/descriptor.c) */
     _Atomic uint64_t ear, key;
+    _Atomic uint64_t network; /* the namespace in which it is called so */
 };
 
 struct registers_page {
