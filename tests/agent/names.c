@@ -175,6 +175,48 @@ static void test_a_machine_without_room(void **state)
     end();
 }
 
+/* The last of this machine's parcels that was a HELLO, or of another's that was a renewal. */
+static void deliver_last(struct machine *to, unsigned from, enum record_kind wanted_kind)
+{
+    for (size_t at = world.logged; at-- > 0;) {
+        const struct log_entry entry = world.log[at];
+        struct parcel_head head;
+        struct reader records, fields;
+        enum record_kind kind;
+        if (entry.kind == LOGGED_PARCEL && entry.who.node == from &&
+            parcel_open(entry.bytes, entry.length, &head, &records) &&
+            parcel_next(&records, &kind, &fields) && kind == wanted_kind) {
+            world_deliver(to, entry.who, entry.bytes, entry.length);
+            return;
+        }
+    }
+    fail();
+}
+
+/* A newcomer to a group that is alive waits ever longer for a STATE that takes its time: another
+ * HELLO would make it void. */
+static void test_a_state_that_takes_long(void **state)
+{
+    (void)state;
+    begin();
+    struct machine *newcomer = &world.machine[2];
+    world_kill(&world, 2);
+    world_start(&world, 2);
+    newcomer->deaf = true;
+    for (unsigned seconds = 2; seconds <= 8; seconds *= 2) {
+        const uint64_t before = count_searches();
+        deliver_last(newcomer, 2, RECORD_HELLO);
+        deliver_last(newcomer, 0, RECORD_RENEWAL);
+        world_run(&world, SECONDS(seconds));
+        assert_int_equal(count_searches(), before);
+        world_run(&world, SECONDS(seconds) / 2);
+        assert_int_equal(count_searches(), before + 1);
+    }
+    newcomer->deaf = false;
+    assert_true(world_until(&world, world_all_ready, SECONDS(20)));
+    end();
+}
+
 /* So too for a process that was told that there is no room. */
 static void test_more_room_is_told(void **state)
 {
@@ -241,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_too_late_for_the_last_name),
         cmocka_unit_test(test_names_of_earlier_groups_make_room),
         cmocka_unit_test(test_a_machine_without_room),
+        cmocka_unit_test(test_a_state_that_takes_long),
         cmocka_unit_test(test_more_room_is_told),
         cmocka_unit_test(test_all_are_told_first_that_it_is_lost),
         cmocka_unit_test(test_names_in_the_log),

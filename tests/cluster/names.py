@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 from machines import skip_unless_possible, wait_until
@@ -95,6 +96,20 @@ class Names(ClusterTest):
         for each in processes:
             self.assertEqual(each.process.stdout.readline(), "open\n")
             each.kill()
+        self.wait_until_forgotten()
+
+    def test_killed_while_it_waits(self):
+        """What its agent is given when nobody wants it any more is not kept."""
+        a, b, _ = self.cluster.machines
+        inside = Holder(a, self.region)
+        inside.entered()
+        before = metric(b, "demands_total")
+        waiter = Holder(b, self.region)
+        wait_until(lambda: metric(b, "demands_total") > before, "it asks")
+        time.sleep(1)
+        waiter.kill()
+        time.sleep(3)  # the agent looks, and finds it wanted
+        inside.leave()
         self.wait_until_forgotten()
 
     def test_a_death_is_told(self):

@@ -18,6 +18,7 @@
 enum {
     PATIENCE_MS = 1000,
     RETRY_MS = 2500,
+    RETRY_MOST_MS = 10 * 1000,
     PAUSE_MOST_MS = 40 * 1000,
     HEARINGS_A_LEASE = 10,
     /* changes of an earlier group of which nobody who is there may have heard: the last that used
@@ -224,6 +225,23 @@ static void found(struct agent *agent)
     parcel_end_record(&agent->out);
 }
 
+/* A group that is alive has found my HELLO. It may not want me yet; but where there are very many
+ * names the STATE may be on its way still, and another HELLO would make this one void. */
+static int64_t next_patience(const struct agent *agent)
+{
+    const int64_t twice = 2 * agent->patience, most = (int64_t)RETRY_MOST_MS * MS;
+    if (agent->phase != PHASE_JOINING || agent->hello_count > 0)
+        return (int64_t)RETRY_MS * MS;
+    return twice < most ? twice : most;
+}
+
+static void seek_again(struct agent *agent)
+{
+    const int64_t patience = next_patience(agent);
+    joining_seek(agent);
+    agent->patience = patience;
+}
+
 void joining_tick(struct agent *agent)
 {
     const int64_t waited = agent->now - agent->searching_since;
@@ -232,7 +250,7 @@ void joining_tick(struct agent *agent)
         is_lowest(agent) && (present >= agent->nodes || waited >= (int64_t)PATIENCE_MS * MS))
         found(agent);
     else if (waited >= agent->patience)
-        joining_seek(agent);
+        seek_again(agent);
 }
 
 /* Whoever is a member now has its first renewal to send, and may find that what it had inherited is
