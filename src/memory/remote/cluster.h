@@ -43,7 +43,7 @@ enum cluster_answer {
      * region of the space, and goes on. */
     CLUSTER_MAKES_WAY,
     CLUSTER_COMES_BACK, /* enters it again, and goes on */
-    CLUSTER_BEGINS_ANEW /* the permission was lost while it waited for units: it goes on */
+    CLUSTER_BEGINS_ANEW /* what it went by is so no longer: it goes on */
 };
 /* Once the region of the space is entered: what to do next. Never waits, but for room in the
  * agent's queue, and that not if it is asked for. */

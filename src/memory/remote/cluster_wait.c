@@ -36,7 +36,8 @@ enum {
 enum demand_answer {
     ASKED,
     NO_AGENT,
-    NO_ROOM /* its queue was full all the time */
+    NO_ROOM, /* its queue was full all the time */
+    NOT_SENT /* the process has no descriptor left, or no memory: not at once again */
 };
 
 /* The agent's queue is short. A thread that finds it full waits for room, for so long at most; an
@@ -56,7 +57,7 @@ static enum demand_answer demand(const ay_region *region, enum demand_kind kind,
         return NO_AGENT;
     const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
-        return ASKED; /* it is asked again, later */
+        return NOT_SENT;
     const int64_t us = patience / 1000 > 1000 ? patience / 1000 : 1000;
     const struct timeval time = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
     const int how = MSG_NOSIGNAL | (region->at.passage.asked ? MSG_DONTWAIT : 0);
@@ -69,7 +70,7 @@ static enum demand_answer demand(const ay_region *region, enum demand_kind kind,
         return ASKED;
     if (error == EAGAIN || error == EINTR)
         return NO_ROOM;
-    return error == ECONNREFUSED || error == ENOENT || error == EACCES ? NO_AGENT : ASKED;
+    return error == ECONNREFUSED || error == ENOENT || error == EACCES ? NO_AGENT : NOT_SENT;
 }
 
 static bool give_up(ay_region *region, int reason)
@@ -115,15 +116,18 @@ static bool ask(ay_region *region, enum demand_kind kind)
     if (now < wait->ask)
         return true;
     const int64_t again = now + (int64_t)wait->pause_ms * MS;
+    const int64_t soon = now + (int64_t)ASK_AGAIN_MS * MS;
     wait->agent = agent_of(cluster->pages);
     const enum demand_answer answer =
-        demand(region, kind, (again < wait->until ? again : wait->until) - now);
-    wait->unheard = answer == NO_ROOM;
+        demand(region, kind, (soon < wait->until ? soon : wait->until) - now);
+    wait->unheard = answer == NO_ROOM || answer == NOT_SENT;
     wait->pause_ms = answer != ASKED                      ? ASK_AGAIN_MS
                      : 2 * wait->pause_ms < ASK_RARELY_MS ? 2 * wait->pause_ms
                                                           : ASK_RARELY_MS;
-    /* a thread has waited for room, and asks again at once */
-    wait->ask = !wait->unheard ? again : region->at.passage.asked ? now + ROOM_MS * MS : now;
+    if (answer == NO_ROOM) /* a thread has waited for it, and asks again at once */
+        wait->ask = region->at.passage.asked ? now + ROOM_MS * MS : now;
+    else
+        wait->ask = answer == NOT_SENT ? soon : again;
     if (answer != NO_AGENT)
         wait->agent_lost = 0;
     else if (!wait->agent_lost)
@@ -194,6 +198,15 @@ static bool is_named(const ay_region *region)
     return permission_is_of(region->remote.permission, name->bytes, name->length);
 }
 
+/* The permission that it took is gone: it waits anew, under its own deadline. That it was told of a
+ * death stays known. */
+static enum cluster_answer begin_anew(ay_region *region)
+{
+    region->at.passage.remote = false;
+    region->at.passage.reason = region->at.passage.give_up;
+    return CLUSTER_BEGINS_ANEW;
+}
+
 /* Somebody died inside on another machine: of those who enter, one is told. A thread waits until
  * that is known everywhere, so that nobody else is. An ask, whose program may take its time, is
  * inside once the agent has been told: from then on its own death counts. */
@@ -201,9 +214,11 @@ static enum cluster_answer tell(ay_region *region)
 {
     const struct cluster_wait *wait = &region->remote.wait;
     const struct permission *permission = region->remote.permission;
+    if (atomic_load(&permission->granted) != atomic_load(&region->remote.granted) && !take(region))
+        return begin_anew(region);
     if (!atomic_load(&permission->death) || ay__now() >= wait->until || !ask(region, DEMAND_TOLD) ||
         (region->at.passage.asked && !wait->unheard))
-        return CLUSTER_PERMITS;
+        return take(region) ? CLUSTER_PERMITS : begin_anew(region);
     return rest_on(region, &permission->death, 1, &permission->granted,
                    (uint32_t)atomic_load(&region->remote.granted));
 }
@@ -276,6 +291,8 @@ static enum cluster_answer look(ay_region *region)
     at->passage.waited = true;
     ay__begin_waiting(at);
     const uint64_t granted = permission ? atomic_load(&permission->granted) : 0;
+    if (permission && !is_named(region))
+        return CLUSTER_BEGINS_ANEW; /* P3: what was granted may be of another name */
     /* what has been granted since is not wanted any more; and another agent may know nothing */
     if (granted != wait->granted || agent_of(pages) != wait->agent)
         ask_anew(wait);

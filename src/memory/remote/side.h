@@ -31,7 +31,7 @@ struct cluster_wait {
     uint64_t granted;   /* when it last looked */
     uint32_t busy;      /* as it was when the wait began */
     bool tries;         /* it was asked not to wait. Set when the wait begins */
-    bool unheard;       /* the agent's queue was full. Set or cleared whenever it is asked */
+    bool unheard;       /* the agent did not get it. Set or cleared whenever it is asked */
     struct ay__waitv words[CLUSTER_WORDS]; /* of its present rest, as they were seen, */
     int64_t wake;                          /* which lasts so long at most */
 };
