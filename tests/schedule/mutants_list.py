@@ -36,7 +36,7 @@ MUTANTS = [
     Mutant("who leaves wakes nobody", "passage/wake.c", "    if (needed)\n        wake_own(at, 0);\n", "", "two pass", STUCK),
     Mutant("one that was not asleep counts as woken ahead", "passage/wake.c", "wake_own(at, 0) == 1 && count == 1",
            "(wake_own(at, 0), true) && count == 1", "three pass", STUCK, preemptions=2, within=SLEEPING, long=True),
-    Mutant("one by its place is not woken", "passage/wake.c", "    if (asleep != 0 && !(", "    if (0 && !(",
+    Mutant("one by its place is not woken", "passage/wake.c", "    if (asleep != 0 &&\n        !(", "    if (0 &&\n        !(",
            "two slots", STUCK),
     Mutant("one for a slot does not sleep by its place", "passage/wait.c", "aside || at->fixed.spec->slots > 1;", "aside;",
            "two slots", STUCK),
@@ -53,7 +53,7 @@ MUTANTS = [
     Mutant("with too many to watch it sleeps on", "passage/wait.c", "    if (watch->overflow)\n        return next_wide_nap(at);\n", "",
            "one of two slots stays taken", STUCK, narrow=True),
     # asks
-    Mutant("a helper is not rung for a word", "ask/helper.c", "    helper->word[helper->count++] = watched;\n    ring(helper);\n",
+    Mutant("a helper is not rung for a word", "ask/helper.c", "    helper->word[helper->count++] = watched;\n    helper->stale = true;\n",
            "    helper->word[helper->count++] = watched;\n", "one asks, and hints are refused", STUCK),
     Mutant("a hint that is refused counts", "ask/descriptor.c", "!send_to(fd, ear, atomic_load(&cold->key), about)",
            "(send_to(fd, ear, atomic_load(&cold->key), about), false)", "one asks, and hints are refused", STUCK),
