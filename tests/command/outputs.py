@@ -85,7 +85,8 @@ class Outputs(CommandTest):
 
     def test_check(self):
         runs = [["pair"], ["races-printed", "-n", "2"], ["clock-without-ok", "-n", "2"], ["races", "--states", "1000"], ["token"], ["token", "--crashes", "1"],
-                ["carvalho-roucairol", "-n", "2", "--requests", "1", "--links", "--deaths", "1"], ["link"], ["lamport-no-acknowledgement"], ["ricart-agrawala-deaf"], ["region", "--property", "doorway,admission"], ["bakery-without-choosing", "--random", "1000"], ["bakery", "--random", "10"]]
+                ["carvalho-roucairol", "-n", "2", "--requests", "1", "--links", "--deaths", "1"],
+                ["carvalho-roucairol", "-n", "2", "--requests", "1", "--units", "2", "--take", "2"], ["link"], ["lamport-no-acknowledgement"], ["ricart-agrawala-deaf"], ["region", "--property", "doorway,admission"], ["bakery-without-choosing", "--random", "1000"], ["bakery", "--random", "10"]]
         self.assert_agree("afteryou check --json", [one for words in runs for one in self.output("check", *words, "--json", codes=(0, 1, 2))])
 
     def test_simulate(self):
