@@ -42,7 +42,7 @@ enum {
     CYCLE_NS = 40 * MS,
     UNCLEAR_MOST_NS = 1000 * MS,
     NAP_LEAST_NS = MS / 20,
-    NAP_MOST_NS = 16 * MS,
+    NAP_MOST_NS = 32 * MS,
     DEAF_NS = 64 * MS,
     DEAF_MOST_NS = 1000 * MS,
     SPUN_ON_MOST = 8, /* words */
