@@ -314,8 +314,8 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
  *   -EINPROGRESS       asked
  *   -EALREADY          it is asked for already
  *   -EDEADLK           the region is entered; or a `when` calls this
- *   -ENOTSUP           the space is of another protocol than "courtesy"; or slots or units, in a
- *                      cluster
+ *   -ENOTSUP           the space is of another protocol than "courtesy"; or slots, units or
+ *                      several resources, in a cluster
  *   -EAGAIN            a thread that watches cannot be started
  *   -ENOMEM            no memory is left
  *   others             as ay_enter() */
@@ -456,7 +456,18 @@ AY_API int ay_unshare(ay_region *region);
  * of 243 bytes. Who has its turn and finds too few keeps its turn until there are enough: so a
  * large request does not starve behind small ones, but these wait behind it. Each unit is a region
  * of its own, "NAME, unit 17", of which ay_look() tells, and takes a place once it was asked for.
- * `of` is not compared with others', and `tell_wanted` is refused. */
+ * `of` is not compared with others', and `tell_wanted` is refused.
+ *
+ * Several resources (`also`) are entered one after the other, in the order of their names' bytes,
+ * which is the same on all machines: so those who enter several at once never wait for each other
+ * in a cycle. Who waits for the rest keeps those before from others, and is inside of none: it
+ * gives them back if it gives up or dies, and nobody is told of a death. Each takes a place of its
+ * own. ay_fence() is that of `name`: it is compared with that of other passages of this resource.
+ * ay_try() waits a second for each of them, at most, ay_wanted() counts the other machines once for
+ * each, and ay_cancel() reaches one that waits by the name that it waits at, or one before.
+ *
+ * Those who wait on one machine are served in order of arrival. A cluster's space has no other
+ * `precedence` (ay_open: -EINVAL), so `priority` means nothing there. */
 
 /* Returns a descriptor (an eventfd) that becomes readable when the present passage is lost: this
  * machine has been cut off from the majority, or its agent has died, and another machine may soon

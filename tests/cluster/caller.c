@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the library in a space, one for each line on stdin, and what they return:
  *
- *   open NAME [MODE] [reentrant|slots]   the number of the region, which the others name
+ *   open NAME [MODE] [reentrant|slots|also=NAME,…]   the number of the region, which the others
+ *                     name
  *   ask REGION [MS]   withdraw REGION    enter REGION [MS]   leave REGION   close REGION
  *   enter_as REGION MODE MS              convert REGION MODE MS             rename REGION NAME
  *   wanted REGION     valid REGION       cancel NAME PID     when REGION    pid
@@ -38,9 +39,20 @@ static ay_mode mode_of(const char *word)
     return AY_EXCLUSIVE;
 }
 
+/* also=NAME,NAME */
+static const char *const *also_of(char *word)
+{
+    static const char *also[AY_ALSO_MOST + 1];
+    char *rest = strncmp(word, "also=", 5) == 0 ? word + 5 : word + strlen(word);
+    for (int at = 0; at < AY_ALSO_MOST; at++)
+        also[at] = strtok_r(rest, ",", &rest);
+    return also;
+}
+
 static int open_region(char **words)
 {
     const ay_spec spec = {.name = words[1],
+                          .also = also_of(words[3]),
                           .mode = mode_of(words[2]),
                           .slots = strcmp(words[3], "slots") == 0 ? 2 : 0,
                           .reentrant = strcmp(words[3], "reentrant") == 0};

@@ -5,7 +5,7 @@
  *   entered FENCE NS [after-death]      lost NS invalid      left NS      failed ERRNO NS MESSAGE
  *   wanted COUNT NS
  *
- *   holder SPACE REGION [MODE] [ignore] [tell]
+ *   holder SPACE REGION [MODE] [ignore] [tell] [also=REGION…]
  *
  * It leaves when stdin ends, and when the region is lost; with `ignore` it stays on after a loss,
  * as a program does that does not look. With `tell` it says when it is wanted. */
@@ -41,6 +41,16 @@ static ay_mode mode_of(int count, char **words)
         if (has_word(count, words, names[mode]))
             return (ay_mode)mode;
     return AY_EXCLUSIVE;
+}
+
+static const char *const *also_of(int count, char **words)
+{
+    static const char *also[AY_ALSO_MOST + 1];
+    unsigned found = 0;
+    for (int at = 3; at < count && found < AY_ALSO_MOST; at++)
+        if (strncmp(words[at], "also=", 5) == 0)
+            also[found++] = words[at] + 5;
+    return also;
 }
 
 static void tell_wanted(ay_space *space, const ay_region *region)
@@ -83,6 +93,7 @@ int main(int count, char **words)
     if (count < 3)
         return 125;
     const ay_spec spec = {.name = words[2],
+                          .also = also_of(count, words),
                           .mode = mode_of(count, words),
                           .tell_wanted = has_word(count, words, "tell")};
     int result = ay_open(words[1], NULL, &space);

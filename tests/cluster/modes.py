@@ -2,18 +2,9 @@
 """The six modes on three machines: who may be inside beside whom, whatever the permission was kept for before."""
 import unittest
 
+from beside import BESIDE
 from machines import skip_unless_possible
 from support import CONFLICT, ClusterTest, Holder
-
-# by the header's table
-BESIDE = {
-    "exclusive": {"null"},
-    "shared": {"shared", "concurrent-read", "null"},
-    "protected-write": {"concurrent-read", "null"},
-    "concurrent-write": {"concurrent-write", "concurrent-read", "null"},
-    "concurrent-read": {"shared", "protected-write", "concurrent-write", "concurrent-read", "null"},
-    "null": {"exclusive", "shared", "protected-write", "concurrent-write", "concurrent-read", "null"},
-}
 
 
 class Modes(ClusterTest):

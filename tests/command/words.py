@@ -87,7 +87,7 @@ class Words(CommandTest):
         self.complains("x", "--cluster", "no-such", "--", "true", about="no agent of cluster 'no-such' has run on this machine")
         self.complains("x", "--cluster", "no-such", "--", "true", about="start one: afteryou agent --cluster no-such\n")
         self.complains("x", "--cluster", "a/b", "--", "true", about="no name of a cluster")
-        for words in (("-k", "2"), ("--take", "1", "--of", "2"), ("--also", "y"), ("--when", "true")):
+        for words in (("-k", "2"), ("--take", "1", "--of", "2"), ("--also", "y"), ("--when", "true"), ("--priority", "1")):
             self.complains("x", "--cluster", "c", *words, "--", "true", about="cluster")
         self.complains("x", "--protocol", "hope", "-S", self.space, "--", "true", about="'hope'")
         self.complains("x", *["--also", "y"] * 7, "--", "true", about="6 times")

@@ -6,19 +6,13 @@ the length of the trace, and worse. It says what the auditor must say.
 """
 import json
 
-TOGETHER = {  # which modes go with which
-    "exclusive": {"null"},
-    "shared": {"shared", "concurrent-read", "null"},
-    "protected-write": {"concurrent-read", "null"},
-    "concurrent-write": {"concurrent-write", "concurrent-read", "null"},
-    "concurrent-read": {"shared", "protected-write", "concurrent-write", "concurrent-read", "null"},
-    "null": {"exclusive", "shared", "protected-write", "concurrent-write", "concurrent-read", "null"},
-}
+from beside import BESIDE
+
 EVENTS = {"request", "enter", "leave", "abandon", "send", "receive", "died", "lost", "joined", "end"}
 
 
 def conflict(one, other):
-    return other["mode"] not in TOGETHER[one["mode"]]
+    return other["mode"] not in BESIDE[one["mode"]]
 
 
 def exclude(one, other):

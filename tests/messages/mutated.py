@@ -14,12 +14,13 @@ import subprocess
 import sys
 import tempfile
 
-from judge import TOGETHER, Judge
+from beside import BESIDE
+from judge import Judge
 
 AFTERYOU = os.path.abspath(sys.argv[1])
 TRACES = int(sys.argv[2]) if len(sys.argv) > 2 else 300
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-MODES = list(TOGETHER)
+MODES = list(BESIDE)
 PROTOCOLS = ["lamport", "ricart-agrawala", "carvalho-roucairol", "token", "ricart-agrawala-ring", "token-circulating",
              "token-elected", "ricart-agrawala-unfair", "carvalho-roucairol-never-defers"]
 
@@ -85,7 +86,7 @@ class MadeUp:
         return {"slots": self.slots} if self.slots > 1 else {}
 
     def is_taken(self, key):
-        return any(inside and other[1] == key[1] and mode not in TOGETHER[self.where[key][0]]
+        return any(inside and other[1] == key[1] and mode not in BESIDE[self.where[key][0]]
                    for other, (mode, inside) in self.where.items())
 
     def enter(self, who, region, how):

@@ -287,9 +287,8 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
         return usage_error("run", "-S: the name of a space is empty");
     if (no_wait && waits)
         return usage_error("run", "-n and -w exclude each other: do not wait, or wait so long");
-    if (asked->cluster && (asked->also[0] || asked->when))
-        return usage_error("run",
-                           "--also and --when are for one machine: a cluster has none of them");
+    if (asked->cluster && asked->when)
+        return usage_error("run", "--when is for one machine: a cluster has no conditions");
     if (asked->spec.slots && asked->spec.take)
         return usage_error("run",
                            "-k and --take exclude each other: slots are alike, units have numbers");

@@ -298,6 +298,9 @@ int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_
                         "conditions are for the processes of one machine, not for a cluster");
     if (region->remote.units)
         return ay__fail(-ENOTSUP, "slots and units of a cluster are entered, not asked for");
+    if (region->remote.several)
+        return ay__fail(-ENOTSUP,
+                        "several resources of a cluster are entered at once, not asked for");
     int error = ay__asks_find(at->fixed.space, &asks);
     if (!error)
         error = find_ask(region, asks);

@@ -38,8 +38,7 @@ int ay__mode_is_allowed(const ay_region *region, ay_mode mode)
     return 0;
 }
 
-/* The least mode that excludes all that either does: one of them, but for two. */
-static unsigned join(unsigned mode, unsigned other)
+unsigned ay__mode_join(unsigned mode, unsigned other)
 {
     return modes_include(mode, other)   ? mode
            : modes_include(other, mode) ? other
@@ -112,10 +111,10 @@ static int check_upgraded(ay_region *region)
                     mode_name(at->near.mode));
 }
 
-static int convert(ay_region *region, unsigned mode, int64_t deadline)
+int ay__convert_one(ay_region *region, unsigned mode, int64_t deadline)
 {
     struct registers *at = &region->at;
-    const unsigned least = join(at->near.mode, mode);
+    const unsigned least = ay__mode_join(at->near.mode, mode);
     int told = 0;
     ay__go_on_by_long_way(at);
     if (least != at->near.mode) {
@@ -165,7 +164,9 @@ int ay_convert(ay_region *region, ay_mode mode, int timeout_ms)
     const int64_t deadline = timeout_ms < 0    ? INT64_MAX
                              : timeout_ms == 0 ? INT64_MIN
                                                : ay__now() + (int64_t)timeout_ms * 1000000;
-    const int result = convert(region, (unsigned)mode, deadline);
+    const int result = region->remote.several
+                           ? ay__cluster_several_convert(region, (unsigned)mode, deadline)
+                           : ay__convert_one(region, (unsigned)mode, deadline);
     return result == -ETIMEDOUT
                ? ay__fail(-ETIMEDOUT, "not converted within %d ms: it stays as it was", timeout_ms)
                : result;

@@ -26,6 +26,9 @@
  * walk ends where it meets a region that its thread is inside, in another's way: not in its own,
  * which the thread may leave, nor where another ask of it waits.
  *
+ * A thread that enters several resources of a cluster has some, and sleeps at one: the walk goes
+ * from those, which sleep on themselves, to where it does.
+ *
  * A thread may wait for another process that enters on its behalf (ay_on_behalf): that one's places
  * carry the former's number, so the walk goes from what it holds to where the other is asleep.
  *
@@ -37,6 +40,7 @@
 #include "common/assert.h"
 #include "memory/ask/ask.h"
 #include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
 
 enum { MS = 1000 * 1000 };
 /* How long a cycle must have lasted before I yield: if I have the greatest place; if I have not; if
@@ -69,19 +73,25 @@ static unsigned slept_on(const struct registers *at, unsigned place)
     return at->fixed.places;
 }
 
+/* Whether somebody at `place` sleeps on another: who sleeps on itself waits for none of this space,
+ * or elsewhere (remote/cluster_several.c). */
+static bool sleeps_on_another(const struct registers *at, unsigned place)
+{
+    const uint64_t asleep = atomic_load(&registers_hot(at, place)->asleep);
+    return asleep != 0 && (asleep & ASLEEP_PLACE_MASK) - 1 != place;
+}
+
 /* Where `thread`, which has the place `on`, is asleep; as many as there are places: nowhere. Most
  * are asleep where they were found: in the queue. */
 static unsigned find_sleep(const struct registers *at, unsigned on, uint64_t thread)
 {
-    if (atomic_load(&registers_hot(at, on)->asleep) != 0)
+    if (sleeps_on_another(at, on))
         return on;
     const unsigned used = ay__used(at->fixed.space);
-    for (unsigned place = 0; place < used; place++) {
-        const struct hot *hot = registers_hot(at, place);
-        if (atomic_load(&hot->asleep) != 0 && ay__vital(at->fixed.space, place).alive &&
+    for (unsigned place = 0; place < used; place++)
+        if (sleeps_on_another(at, place) && ay__vital(at->fixed.space, place).alive &&
             atomic_load(&ay__cold(at->fixed.space, place)->thread) == thread)
             return place;
-    }
     return at->fixed.places;
 }
 
@@ -195,6 +205,8 @@ int ay_on_behalf(ay_region *region, uint64_t thread)
     if (region->at.passage.asked)
         return ay__fail(-EPERM,
                         "ay_on_behalf() comes before entering, and the region is asked for");
+    if (region->remote.several)
+        ay__cluster_several_on_behalf(region, thread);
     region->at.behalf = thread;
     region->at.passer.thread = 0; /* so that the next passage says who it is */
     lane_close(&region->at.lane);

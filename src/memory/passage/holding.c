@@ -7,6 +7,8 @@ uint64_t ay_fence(const ay_region *region)
 {
     if (region_is_strange(region) || !region->at.habits.entered)
         return 0; /* the number in its word is that of the place's last owner */
+    if (region->remote.several)
+        return ay__cluster_several_fence(region);
     return region->at.near.cluster ? ay__cluster_fence(region)
                                    : ay__fence(region->at.fixed.space, region->at.fixed.self);
 }
@@ -50,7 +52,7 @@ unsigned ay_wanted(const ay_region *region)
         return 0;
     if (region->remote.units)
         return ay__cluster_units_wanted(region);
-    unsigned count = 0;
+    unsigned count = region->remote.several ? ay__cluster_several_wanted(region) : 0;
     for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1))
         count += at->rivals.acquaintances[place].rival && waits(at, place);

@@ -224,13 +224,25 @@ static inline int end(ay_region *region, bool passed)
     return __builtin_expect(at->passage.reason, 0) ? give_up(region) : entered(region);
 }
 
+static inline bool pass(ay_region *region)
+{
+    return region->at.fixed.protocol->enter(&region->at) &&
+           (__builtin_expect(!region->at.near.cluster, 1) || is_permitted(region));
+}
+
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
     const int error = begin(region, deadline, reason);
     if (error)
         return error == PASSAGE_COUNTED ? 0 : error;
-    return end(region, region->at.fixed.protocol->enter(&region->at) &&
-                           (__builtin_expect(!region->at.near.cluster, 1) || is_permitted(region)));
+    if (__builtin_expect(region->remote.several != NULL, 0))
+        return ay__cluster_several_enter(region, deadline, reason);
+    return end(region, pass(region));
+}
+
+bool ay__passage_pass(ay_region *region)
+{
+    return pass(region);
 }
 
 int ay__passage_begin(ay_region *region, int64_t deadline, int reason)
@@ -243,6 +255,12 @@ int ay__passage_end(ay_region *region, bool passed)
     return end(region, passed);
 }
 
+static bool bury_shared(ay_region *region)
+{
+    return region->remote.several ? ay__cluster_several_bury_shared(region)
+                                  : ay__bury_shared(region);
+}
+
 __attribute__((noinline)) int ay__enter_within(ay_region *region, int timeout_ms)
 {
     AY__DEFERRED;
@@ -251,7 +269,7 @@ __attribute__((noinline)) int ay__enter_within(ay_region *region, int timeout_ms
     const int64_t deadline =
         timeout_ms == 0 ? INT64_MIN : ay__now() + (int64_t)timeout_ms * 1000000;
     int result = enter(region, deadline, -ETIMEDOUT);
-    if (result == -ETIMEDOUT && ay__bury_shared(region)) /* no kernel told us that they are gone */
+    if (result == -ETIMEDOUT && bury_shared(region)) /* no kernel told us that they are gone */
         result = enter(region, INT64_MIN, -ETIMEDOUT);
     return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered within %d ms", timeout_ms)
                                 : result;
@@ -288,6 +306,8 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
     at->fixed.protocol->leave(at);
     if (__builtin_expect(region->remote.units != NULL, 0))
         ay__cluster_units_leave(region);
+    if (__builtin_expect(region->remote.several != NULL, 0))
+        ay__cluster_several_leave(region);
     at->near.mode = (uint8_t)at->fixed.spec->mode;
     at->fixed.protocol->hooks->after_leaving(at);
     return 0;

@@ -39,7 +39,7 @@ static void begin_registers(ay_region *region, ay_space *space, const ay_spec *s
         .own = region->claim.hot,
         .cluster = space->cluster != NULL,
         .plain = protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
-                 !spec->tell_wanted && ay__trace_file < 0,
+                 !spec->tell_wanted && !region->remote.several && ay__trace_file < 0,
         .idle_shows = protocol->express,
         .every_place = protocol->features & FEATURE_EVERY_PLACE,
         .mode = (uint8_t)region->spec.mode,
@@ -152,6 +152,8 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
         return ay__fail(-ENOMEM, "out of memory");
     ay_region *region = memset(room, 0, sizeof *region);
     int error = ay__spec_read(space, spec, &region->spec);
+    if (!error && space->cluster && region->spec.names > 1)
+        error = ay__cluster_several_open(space, spec, region);
     if (!error && space->cluster)
         error = ay__cluster_region_open(region, space->cluster);
     if (!error && region->remote.units && spec->tell_wanted)
@@ -167,6 +169,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     }
     if (error) {
         ay__cluster_units_close(region);
+        ay__cluster_several_close(region);
         free_region(region, space->places, true);
         return error;
     }
@@ -208,5 +211,6 @@ void ay_region_close(ay_region *region)
     if (mine && region->at.fixed.tells)
         ay__wanted_close(space);
     ay__cluster_units_close(region);
+    ay__cluster_several_close(region);
     free_region(region, space->places, mine);
 }

@@ -23,7 +23,7 @@ static int check_region(const ay_region *region)
     if (!at->fixed.protocol->express)
         return ay__fail(-ENOTSUP, "the protocol '%s' of this space does not rename regions",
                         at->fixed.protocol->name);
-    if (region->spec.names != 1)
+    if (region->spec.names != 1 || region->remote.several)
         return ay__fail(-ENOTSUP, "a region of several resources keeps its names");
     return 0;
 }

@@ -42,8 +42,10 @@ int ay_share(ay_region *region)
     if (region->remote.units)
         return ay__cluster_units_share(region);
     pthread_mutex_lock(&ay__process.mutex);
-    const int lost = ay__file_again(region->at.fixed.space);
+    int lost = ay__file_again(region->at.fixed.space);
     pthread_mutex_unlock(&ay__process.mutex);
+    if (!lost && region->remote.several)
+        lost = ay__cluster_several_share(region);
     if (lost)
         return lost;
     const int fd = descriptor_copy(region->at.fixed.space->fd);
@@ -61,6 +63,8 @@ int ay_unshare(ay_region *region)
     const int error = check_owner(region);
     if (!error && region->remote.units)
         return ay__cluster_units_unshare(region);
+    if (!error && region->remote.several)
+        (void)ay__cluster_several_unshare(region);
     if (!error)
         change_life(region, LIFE_SHARED, region->alone);
     return error;

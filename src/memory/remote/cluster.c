@@ -116,11 +116,6 @@ void ay__cluster_close(struct cluster *cluster)
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
 {
     struct public_spec *spec = &region->spec;
-    if (spec->names > 1)
-        return ay__fail(-ENOTSUP,
-                        "cluster '%s': several resources at once are for the processes of one "
-                        "machine",
-                        cluster->name);
     const int error = ay__cluster_units_open(region, cluster);
     if (error)
         return error;

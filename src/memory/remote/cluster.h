@@ -48,6 +48,8 @@ enum cluster_answer {
 /* Once the region of the space is entered: what to do next. Never waits, but for room in the
  * agent's queue, and that not if it is asked for. */
 enum cluster_answer ay__cluster_go_on(ay_region *region);
+/* The permission that it took is gone: it waits anew, under its own deadline. */
+enum cluster_answer ay__cluster_begin_anew(ay_region *region);
 bool ay__cluster_rest(ay_region *region);       /* as it says. False: called off */
 bool ay__cluster_called_off(ay_region *region); /* after a rest: somebody has cancelled the wait */
 /* The permission covers all that the region may become. */
@@ -67,6 +69,21 @@ unsigned ay__cluster_units_wanted(const ay_region *region); /* who waits for any
 bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_region *unit));
 int ay__cluster_units_share(ay_region *region); /* as ay_share() and ay_unshare() */
 int ay__cluster_units_unshare(ay_region *region);
+/* cluster_several.c: of a region with several resources (remote.several) */
+int ay__cluster_several_open(ay_space *space, const ay_spec *spec, ay_region *region);
+void ay__cluster_several_close(ay_region *region); /* outside; not under the mutex */
+/* What ay_enter() returns. Its own passage has begun */
+int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason);
+void ay__cluster_several_leave(ay_region *region); /* the others; it has left itself */
+/* All of them, or none: as ay_convert() */
+int ay__cluster_several_convert(ay_region *region, unsigned mode, int64_t deadline);
+uint64_t ay__cluster_several_fence(const ay_region *region);
+unsigned ay__cluster_several_wanted(const ay_region *region); /* who waits for the others */
+bool ay__cluster_several_stand(const ay_region *region);      /* all of them */
+bool ay__cluster_several_bury_shared(ay_region *region);      /* as ay__bury_shared() */
+int ay__cluster_several_share(ay_region *region);             /* the others; 0, or why not */
+int ay__cluster_several_unshare(ay_region *region);
+void ay__cluster_several_on_behalf(ay_region *region, uint64_t thread);
 /* cluster_lost.c */
 bool ay__cluster_stands(const ay_region *region); /* the permission by which it last entered */
 void ay__cluster_enters(ay_region *region);

@@ -30,6 +30,8 @@ bool ay__cluster_stands(const ay_region *region)
  * since. */
 static bool holds(const ay_region *region)
 {
+    if (region->remote.several)
+        return ay__cluster_several_stand(region);
     return region->remote.units ? ay__cluster_units_hold(region, ay__cluster_stands)
                                 : ay__cluster_stands(region);
 }

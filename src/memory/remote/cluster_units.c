@@ -296,9 +296,8 @@ static enum cluster_answer await_asleep(ay_region *region, bool tries, int64_t u
 enum cluster_answer ay__cluster_units_take(ay_region *region)
 {
     struct cluster_units *units = region->remote.units;
-    struct this_passage *passage = &region->at.passage;
-    const bool tries = passage->deadline == INT64_MIN;
-    const int64_t until = tries ? INT64_MAX : passage->deadline;
+    const bool tries = region->at.passage.deadline == INT64_MIN;
+    const int64_t until = tries ? INT64_MAX : region->at.passage.deadline;
     begin_take(units);
     ask_for_all(region, tries, until);
     enum cluster_answer answer = CLUSTER_PERMITS;
@@ -310,8 +309,7 @@ enum cluster_answer ay__cluster_units_take(ay_region *region)
     let_go(units, answer == CLUSTER_PERMITS ? units->take : 0);
     if (answer != CLUSTER_BEGINS_ANEW)
         return answer;
-    passage->remote = false; /* what it knew of the door is over */
-    passage->reason = passage->give_up;
+    answer = ay__cluster_begin_anew(region);
     if (tries)
         return CLUSTER_GIVES_UP;
     (void)poll(NULL, 0, ANEW_MS);

@@ -30,7 +30,8 @@ enum {
     /* somebody who does not want to wait waits for an answer of the other machines */
     TRY_MS = 1000,
     AGENT_DEAD_MS = 10000, /* an agent that is not there may be started again so long */
-    DEAF_MS = 16           /* to all words but one, where the kernel watches one only */
+    DEAF_MS = 16,          /* to all words but one, where the kernel watches one only */
+    DEAF_TO_SIGNALS_MS = 500
 };
 
 enum demand_answer {
@@ -198,9 +199,8 @@ static bool is_named(const ay_region *region)
     return permission_is_of(region->remote.permission, name->bytes, name->length);
 }
 
-/* The permission that it took is gone: it waits anew, under its own deadline. That it was told of a
- * death stays known. */
-static enum cluster_answer begin_anew(ay_region *region)
+/* That it was told of a death stays known. */
+enum cluster_answer ay__cluster_begin_anew(ay_region *region)
 {
     region->at.passage.remote = false;
     region->at.passage.reason = region->at.passage.give_up;
@@ -215,10 +215,10 @@ static enum cluster_answer tell(ay_region *region)
     const struct cluster_wait *wait = &region->remote.wait;
     const struct permission *permission = region->remote.permission;
     if (atomic_load(&permission->granted) != atomic_load(&region->remote.granted) && !take(region))
-        return begin_anew(region);
+        return ay__cluster_begin_anew(region);
     if (!atomic_load(&permission->death) || ay__now() >= wait->until || !ask(region, DEMAND_TOLD) ||
         (region->at.passage.asked && !wait->unheard))
-        return take(region) ? CLUSTER_PERMITS : begin_anew(region);
+        return take(region) ? CLUSTER_PERMITS : ay__cluster_begin_anew(region);
     return rest_on(region, &permission->death, 1, &permission->granted,
                    (uint32_t)atomic_load(&region->remote.granted));
 }
@@ -371,7 +371,10 @@ bool ay__cluster_rest(ay_region *region)
     ay__say_asleep(at, at->fixed.self, 0, 0, 0);
     memcpy(words, wait->words, sizeof wait->words);
     ay__sleep_watch(words, &count, &at->near.own->sleeps, at->mine.sleeps);
-    ay__futex_sleep(words, count, (int64_t)DEAF_MS * MS, wait->wake);
+    /* a signal may have come just before the sleep */
+    const int64_t listen =
+        at->request.interrupted ? ay__now() + (int64_t)DEAF_TO_SIGNALS_MS * MS : INT64_MAX;
+    ay__futex_sleep(words, count, (int64_t)DEAF_MS * MS, listen < wait->wake ? listen : wait->wake);
     ay__say_awake(at);
     return !ay__cluster_called_off(region);
 }

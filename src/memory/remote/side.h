@@ -13,6 +13,7 @@
 
 struct permission;
 struct cluster_units;
+struct cluster_several;
 
 enum { CLUSTER_WORDS = 2 };
 
@@ -41,6 +42,7 @@ struct remote_side {
     const _Atomic int64_t *deadline;     /* by the coarse clock */
     uint8_t needed;                      /* PERMISSION_…: by the strongest mode it may have */
     struct cluster_units *units;         /* NULL: it takes none (cluster_units.c) */
+    struct cluster_several *several;     /* NULL: it has one resource (cluster_several.c) */
     const struct permission *permission; /* NULL: not found yet, or its name was taken away */
     /* the permission by which it last entered; 0: it never did */
     _Atomic uint64_t granted;

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Several resources of a cluster at once: each is a region of its own, a member.
+ *
+ * On one machine a region with several names has one place, which stands in the queues of all of
+ * them. In a cluster the permissions of names move one by one. So the members are entered one after
+ * the other, in the order of their names' bytes, which all machines have in common: whoever has one
+ * and waits for another waits for a greater name, and so no cycle of such waits is closed.
+ *
+ * Those that have passed wait for the rest, as others see it; the passage is inside once all have.
+ * So who is killed before has died inside of none. Who gives up gives back all of them, and a death
+ * that one was told of is left to the next. If the machine was cut off meanwhile, what it had is
+ * lost: then all begin anew, under the same deadline.
+ *
+ * The caller's region is the last member. The others are regions of the same space, opened before
+ * it: so ay_close(), which closes the latest first, never finds them without it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "memory/passage/convert.h"
+#include "memory/passage/long_way.h"
+#include "memory/passage/passer.h"
+#include "memory/passage/sleep.h"
+#include "memory/remote/cluster.h"
+
+enum { ANEW_MS = 16 }; /* one whose lease runs out again and again burns little */
+
+struct cluster_several {
+    /* fixed while the region is open */
+    unsigned count;
+    unsigned first; /* the member that has the name of the spec */
+    ay_region *member[NAMES_MOST];
+    /* while it is being entered */
+    struct request asked;
+    unsigned passed;            /* members that have passed, and wait for the rest */
+    const ay_region *cancelled; /* one of them, whose wait somebody has cancelled; NULL: none */
+    /* Inside: a bit for each member that was told of a death of which the caller has not heard. Set
+     * by who is told; cleared when the caller hears of it, or the member is left. */
+    unsigned owed;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct name *one = a, *other = b;
+    const size_t least = one->length < other->length ? one->length : other->length;
+    const int differs = memcmp(one->bytes, other->bytes, least);
+    return differs ? differs : (int)one->length - (int)other->length;
+}
+
+static int open_member(ay_space *space, const ay_spec *like, const struct name *name,
+                       ay_region **out)
+{
+    char text[AY_NAME_MOST + 1];
+    ay_spec spec = *like;
+    memcpy(text, name->bytes, name->length);
+    text[name->length] = '\0';
+    spec.name = text;
+    spec.also = NULL;
+    spec.reentrant = 0;
+    return ay_region_open(space, &spec, out);
+}
+
+/* What it reads of the spec is sorted; then the region has the last name, and no other. */
+int ay__cluster_several_open(ay_space *space, const ay_spec *spec, ay_region *region)
+{
+    struct public_spec *own = &region->spec;
+    const struct name first = own->name[0];
+    struct cluster_several *several = calloc(1, sizeof *several);
+    if (!several)
+        return ay__fail(-ENOMEM, "out of memory");
+    region->remote.several = several;
+    qsort(own->name, own->names, sizeof own->name[0], compare);
+    int error = 0;
+    for (unsigned at = 0; at < own->names && !error; at++) {
+        if (compare(&own->name[at], &first) == 0)
+            several->first = at;
+        if (at + 1 == own->names)
+            several->member[at] = region;
+        else
+            error = open_member(space, spec, &own->name[at], &several->member[at]);
+        several->count += !error;
+    }
+    own->name[0] = own->name[own->names - 1];
+    memset(&own->name[1], 0, (own->names - 1) * sizeof own->name[0]);
+    own->names = 1;
+    return error;
+}
+
+void ay__cluster_several_close(ay_region *region)
+{
+    struct cluster_several *several = region->remote.several;
+    region->remote.several = NULL;
+    for (unsigned at = 0; several && at < several->count; at++)
+        if (several->member[at] != region)
+            ay_region_close(several->member[at]);
+    free(several);
+}
+
+/* Asked whenever a sleep of a member's ends. */
+static bool is_called_off(void *arg)
+{
+    ay_region *region = arg;
+    struct cluster_several *several = region->remote.several;
+    for (unsigned at = 0; at < several->passed; at++)
+        if (ay__cancelled(&several->member[at]->at)) {
+            several->cancelled = several->member[at];
+            return true;
+        }
+    if (!several->asked.interrupted)
+        return false;
+    region->at.passage.asking = true;
+    const bool interrupted = several->asked.interrupted(several->asked.argument);
+    region->at.passage.asking = false;
+    return interrupted;
+}
+
+/* In its turn, on this machine and among all; not inside yet. The region's own has begun. */
+static int pass_one(ay_region *region, ay_region *member, int64_t deadline, int reason)
+{
+    struct request *request = &member->at.request;
+    *request = region->remote.several->asked;
+    request->interrupted = is_called_off;
+    request->argument = region;
+    int error = member == region ? 0 : ay__passage_begin(member, deadline, reason);
+    if (!error && !ay__passage_pass(member))
+        error = ay__passage_end(member, false);
+    *request = (struct request){0};
+    return error;
+}
+
+/* As others see it, it sleeps: on nobody, for it waits elsewhere. */
+static void stand_by(ay_region *member)
+{
+    struct registers *at = &member->at;
+    at->passage.waited = true;
+    ay__say_asleep(at, at->fixed.self, 0, 0, 0);
+}
+
+/* Whoever has it next is told of the death that this passage does not get to tell of. */
+static void leave_to_tell(ay_region *member)
+{
+    if (ay__leave_as_dead(member) != 0)
+        ay_leave(member);
+}
+
+/* It has passed, and goes no further. */
+static void give_back(ay_region *member)
+{
+    if (!member->remote.death)
+        (void)ay__passage_end(member, false);
+    else if (ay__passage_end(member, true) >= 0)
+        leave_to_tell(member);
+}
+
+static void get_up(struct cluster_several *several)
+{
+    for (unsigned at = 0; at < several->passed; at++)
+        ay__say_awake(&several->member[at]->at);
+}
+
+static int pass_all(ay_region *region, int64_t deadline, int reason)
+{
+    struct cluster_several *several = region->remote.several;
+    int error = 0;
+    several->cancelled = NULL;
+    for (several->passed = 0; several->passed < several->count; several->passed++) {
+        ay_region *member = several->member[several->passed];
+        error = pass_one(region, member, deadline, reason);
+        if (error)
+            break;
+        stand_by(member);
+    }
+    get_up(several);
+    if (!error)
+        return 0;
+    for (unsigned at = 0; at < several->passed; at++)
+        give_back(several->member[at]);
+    if (several->member[several->passed] != region)
+        (void)ay__passage_end(region, false);
+    if (several->cancelled)
+        error =
+            ay__fail(-ECANCELED, "the wait was cancelled by pid %u",
+                     (unsigned)atomic_load(&several->cancelled->at.fixed.own_cold->cancelled_by));
+    return error;
+}
+
+static void leave_first(struct cluster_several *several, unsigned count)
+{
+    for (unsigned at = 0; at < count; at++)
+        if (several->owed >> at & 1)
+            leave_to_tell(several->member[at]);
+        else
+            ay_leave(several->member[at]);
+    several->owed = 0;
+}
+
+/* All have passed. */
+static int go_in(struct cluster_several *several)
+{
+    several->owed = 0;
+    for (unsigned at = 0; at < several->count; at++) {
+        const int result = ay__passage_end(several->member[at], true);
+        several->owed |= (unsigned)(result == AY_AFTER_DEATH) << at;
+        if (result >= 0)
+            continue;
+        leave_first(several, at); /* the file was removed: this one has given up */
+        for (unsigned rest = at + 1; rest < several->count; rest++)
+            give_back(several->member[rest]);
+        return result;
+    }
+    const int result = several->owed ? AY_AFTER_DEATH : 0;
+    several->owed = 0;
+    return result;
+}
+
+int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason)
+{
+    struct cluster_several *several = region->remote.several;
+    int error;
+    several->asked = region->at.request;
+    while ((error = pass_all(region, deadline, reason)) == 0 &&
+           !ay__cluster_several_stand(region)) {
+        for (unsigned at = 0; at < several->count; at++)
+            give_back(several->member[at]);
+        error = reason;
+        if (deadline == INT64_MIN || ay__now() >= deadline)
+            break;
+        (void)poll(NULL, 0, ANEW_MS);
+        error = ay__passage_begin(region, deadline, reason);
+        if (error)
+            break;
+    }
+    region->at.request = several->asked;
+    return error ? error : go_in(several);
+}
+
+void ay__cluster_several_leave(ay_region *region)
+{
+    leave_first(region->remote.several, region->remote.several->count - 1);
+}
+
+/* First all to a mode that includes both: from there each can go back to what it had. */
+int ay__cluster_several_convert(ay_region *region, unsigned mode, int64_t deadline)
+{
+    struct cluster_several *several = region->remote.several;
+    const unsigned had = region->at.near.mode, both = ay__mode_join(had, mode);
+    for (unsigned at = 0; at < several->count; at++) {
+        const int result = ay__convert_one(several->member[at], both, deadline);
+        several->owed |= (unsigned)(result == AY_AFTER_DEATH) << at;
+        if (result >= 0)
+            continue;
+        while (at-- > 0)
+            (void)ay__convert_one(several->member[at], had, deadline);
+        return result;
+    }
+    for (unsigned at = 0; at < several->count; at++)
+        (void)ay__convert_one(several->member[at], mode, deadline);
+    const int result = several->owed ? AY_AFTER_DEATH : 0;
+    several->owed = 0;
+    return result;
+}
+
+uint64_t ay__cluster_several_fence(const ay_region *region)
+{
+    const struct cluster_several *several = region->remote.several;
+    return ay__cluster_fence(several->member[several->first]);
+}
+
+unsigned ay__cluster_several_wanted(const ay_region *region)
+{
+    const struct cluster_several *several = region->remote.several;
+    unsigned count = 0;
+    for (unsigned at = 0; at + 1 < several->count; at++)
+        count += ay_wanted(several->member[at]);
+    return count;
+}
+
+bool ay__cluster_several_stand(const ay_region *region)
+{
+    const struct cluster_several *several = region->remote.several;
+    for (unsigned at = 0; at < several->count; at++)
+        if (several->member[at]->remote.needed != PERMISSION_NONE &&
+            !ay__cluster_stands(several->member[at]))
+            return false;
+    return true;
+}
+
+bool ay__cluster_several_bury_shared(ay_region *region)
+{
+    const struct cluster_several *several = region->remote.several;
+    bool buried = false;
+    for (unsigned at = 0; at < several->count; at++)
+        buried |= ay__bury_shared(several->member[at]);
+    return buried;
+}
+
+int ay__cluster_several_unshare(ay_region *region)
+{
+    const struct cluster_several *several = region->remote.several;
+    int error = 0;
+    for (unsigned at = 0; at + 1 < several->count && !error; at++)
+        error = ay_unshare(several->member[at]);
+    return error;
+}
+
+/* They are all of one space: the descriptor of the caller's keeps them. */
+int ay__cluster_several_share(ay_region *region)
+{
+    const struct cluster_several *several = region->remote.several;
+    for (unsigned at = 0; at + 1 < several->count; at++) {
+        const int fd = ay_share(several->member[at]);
+        if (fd < 0) {
+            (void)ay__cluster_several_unshare(region);
+            return fd;
+        }
+        close(fd);
+    }
+    return 0;
+}
+
+void ay__cluster_several_on_behalf(ay_region *region, uint64_t thread)
+{
+    const struct cluster_several *several = region->remote.several;
+    for (unsigned at = 0; at + 1 < several->count; at++)
+        (void)ay_on_behalf(several->member[at], thread);
+}
