@@ -43,7 +43,7 @@ void links_send(struct doing *doing, unsigned from, unsigned to, const struct ef
     packet->mask = (uint8_t)(1u << to);
     packet->knows = state->node[from].knows;
     packet->incarnation = (uint8_t)incarnation(state, from);
-    packet->message = effect_message(effect, to);
+    packet->message = units_message(effect, to);
 }
 
 /* The receiver has not installed the joining of the message's sender. */

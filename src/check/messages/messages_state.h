@@ -5,7 +5,7 @@
 #define AFTERYOU_CHECK_MESSAGES_MESSAGES_STATE_H
 
 #include "check/messages/messages_model.h"
-#include "protocols/messages/units.h"
+#include "check/messages/units.h"
 
 /* What is on its way: a message, or the notice of a change of the group. */
 struct packet {

@@ -19,7 +19,7 @@ struct variant {
 bool variant_ships(const struct variant *variant);
 /* Broken only where messages go over links, beside the changes of the group. */
 bool variant_needs_links(const struct variant *variant);
-/* Broken only where units are held (units.h): over links, too. */
+/* Broken only where units are held (check/messages/units.h): over links, too. */
 bool variant_needs_units(const struct variant *variant);
 /* Broken only where who is inside changes its mode. */
 bool variant_needs_conversions(const struct variant *variant);

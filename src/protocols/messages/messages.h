@@ -56,8 +56,8 @@ struct message {
     uint64_t fence;  /* F: the highest fence its sender knew */
     /* Over links: the greatest death that its sender knew of, and the greatest that was told. */
     uint64_t died, told;
-    /* units (units.h): the sender's register in a REPLY and a CHANGED; in a WATCH, the version of
-     * the receiver's that the sender has used */
+    /* units (check/messages/units.h): the sender's register in a REPLY and a CHANGED; in a WATCH,
+     * the version of the receiver's that the sender has used. No agent has them. */
     uint64_t units, version;
 };
 
@@ -143,15 +143,6 @@ static inline bool effect_reaches(const struct effect *effect, uint32_t from, ui
     }
 }
 
-/* The message as this receiver gets it: of a WATCH's body, its own word alone travels. */
-static inline struct message effect_message(const struct effect *effect, uint32_t receiver)
-{
-    struct message message = effect->message;
-    if (message.kind == MESSAGE_WATCH)
-        message.version = effect->body[receiver];
-    return message;
-}
-
 /* It goes to the one node `to`. */
 static inline bool effect_is_to_one(const struct effect *effect)
 {
@@ -224,7 +215,7 @@ enum without {
 #define WITHOUT_LAST_VIEW           (UINT64_C(1) << 39)
 #define WITHOUT_VIEW_INSTALLED      (UINT64_C(1) << 38) /* a change does not raise F */
 
-/* Likewise, of units (units.h). */
+/* Likewise, of units (check/messages/units.h). */
 #define WITHOUT_REGISTER_IN_REPLY   (UINT64_C(1) << 40)
 #define WITHOUT_REGISTER_IN_CHANGED (UINT64_C(1) << 41)
 #define WITHOUT_VERSION_IN_WATCH    (UINT64_C(1) << 42) /* it is not looked at */

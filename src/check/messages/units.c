@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Units of a resource, beside its protocol: see units.h. */
-#include "protocols/messages/units.h"
+#include "check/messages/units.h"
 
 #include "protocols/messages/node.h"
 

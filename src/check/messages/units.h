@@ -25,10 +25,11 @@
  * A newcomer's copy begins empty, or as its joining says (EVENT_REGISTER): what a machine's users
  * hold stays theirs when its agent is followed by another.
  *
- * No agent runs this yet: a cluster has a region for each unit (memory/remote/cluster_units.c).
+ * No engine runs this, so it stands beside the model that does. A cluster has a region for each
+ * unit (memory/remote/cluster_units.c).
  */
-#ifndef AFTERYOU_PROTOCOLS_MESSAGES_UNITS_H
-#define AFTERYOU_PROTOCOLS_MESSAGES_UNITS_H
+#ifndef AFTERYOU_CHECK_MESSAGES_UNITS_H
+#define AFTERYOU_CHECK_MESSAGES_UNITS_H
 
 #include "protocols/messages/messages.h"
 
@@ -57,5 +58,14 @@ void units_step(const struct message_protocol *protocol, uint64_t *state, uint64
                 const struct event *event, struct effects *out);
 /* What others hold, as far as is known: never too little for one that is inside. */
 uint64_t units_elsewhere(const uint64_t *units);
+
+/* The message as this receiver gets it: of a WATCH's body, its own word alone travels. */
+static inline struct message units_message(const struct effect *effect, uint32_t receiver)
+{
+    struct message message = effect->message;
+    if (message.kind == MESSAGE_WATCH)
+        message.version = effect->body[receiver];
+    return message;
+}
 
 #endif
