@@ -225,11 +225,10 @@ static bool two_are_linked(struct world *its)
            its->machine[0].agent.peer[its->machine[1].agent.self].link.up;
 }
 
-/* A name may come into being by a death that a new group counts: what was said about it earlier is
- * taken then. */
-static void test_earlier_than_its_death(void **state)
+/* All are cut off while the third is inside; the first two find each other again, and will take it
+ * for dead. */
+static void begin_with_two_that_go_on_without_the_third(void)
 {
-    (void)state;
     begin_linked(3);
     assert_true(enters(2, PERMISSION_EXCLUSIVE));
     world_run(&world, SECONDS(1));
@@ -239,6 +238,14 @@ static void test_earlier_than_its_death(void **state)
     }
     world_heal(&world, 0);
     world_heal(&world, 1);
+}
+
+/* A name may come into being by a death that a new group counts: what was said about it earlier is
+ * taken then. */
+static void test_earlier_than_its_death(void **state)
+{
+    (void)state;
+    begin_with_two_that_go_on_without_the_third();
     assert_true(world_until(&world, two_are_linked, SECONDS(10)));
     world_run(&world, world.machine[1].agent.doubts_due - world.now - 50 * MS);
     assert_int_equal(world.machine[1].agent.group_count, 0);
@@ -439,15 +446,7 @@ static bool second_has_it(struct world *its)
 static void test_told_of_each_death_once(void **state)
 {
     (void)state;
-    begin_linked(3);
-    assert_true(enters(2, PERMISSION_EXCLUSIVE));
-    world_run(&world, SECONDS(1));
-    for (unsigned machine = 0; machine < 3; machine++) {
-        world_cut(&world, machine);
-        world_notice_cut(&world, machine);
-    }
-    world_heal(&world, 0); /* they take the third machine for dead */
-    world_heal(&world, 1);
+    begin_with_two_that_go_on_without_the_third();
     assert_true(world_until(&world, second_is_ready, SECONDS(10)));
     assert_true(world_want_another(&world, 1, RESOURCE)); /* and nobody enters */
     assert_true(world_until(&world, second_has_it, SECONDS(5)));
