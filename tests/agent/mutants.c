@@ -52,6 +52,7 @@ static const struct {
     {WITHOUT_UNTOLD, "names of the untold"},
     {WITHOUT_RESTORING, "restoring what is kept"},
     {WITHOUT_MARGIN, "margin of a burial"},
+    {WITHOUT_LEAVING_LATE, "leaving a name late"},
 };
 
 static const struct message_protocol *const protocols[] = {

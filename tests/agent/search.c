@@ -4,11 +4,12 @@
  *
  * A move is one event of one machine: the next parcel of the ledger, the next packet of a
  * connection, a connection dialled or accepted, a tick that is due, a local process that asks,
- * enters, leaves or dies, a taking back; the death of an agent and the start of another, the break
- * of a connection; and time, which stands still but for moves of its own: to the next tick that is
- * due, or so far that a lease or a grace is over. How many of the latter there may be, and how many
- * moves, is the bound. Judged: what the world judges at every entry, the agent's own assertions,
- * and, from every state in which nothing is left to be delivered, that all who want get in.
+ * enters, leaves or dies, a name that is closed, a taking back; the death of an agent and the start
+ * of another, the break of a connection; and time, which stands still but for moves of its own: to
+ * the next tick that is due, or so far that a lease or a grace is over. How many of the latter
+ * there may be, and how many moves, is the bound. Judged: what the world judges at every entry, the
+ * agent's own assertions, and, from every state in which nothing is left to be delivered, that all
+ * who want get in, and that no agent knows a name which nobody uses.
  *
  * A state is kept as the way to it, and known by 128 bits made of all that can matter to its
  * future; two that differ and have the same would be taken for one. Breadth first, so that the run
@@ -24,13 +25,7 @@
 #include "agent/core/parts.h"
 #include "search.h"
 
-enum {
-    MOVES_MOST = 64,
-    DEPTH_MOST = 256,
-    STATES_MOST = 1 << 22,
-    ROOM = 2 * STATES_MOST,
-    ARENA = 1 << 24
-};
+enum { DEPTH_MOST = 256, STATES_MOST = 1 << 22, ROOM = 2 * STATES_MOST, ARENA = 1 << 24 };
 
 static const struct {
     const char *name;
@@ -42,10 +37,7 @@ static const struct {
     {"pauses", offsetof(struct bounds, pauses)},     {"modes", offsetof(struct bounds, modes)},
     {"protocol", offsetof(struct bounds, protocol)}, {"without", offsetof(struct bounds, without)},
     {"scene", offsetof(struct bounds, scene)},       {"refuted", offsetof(struct bounds, refuted)},
-};
-
-struct move {
-    uint8_t kind, machine, at;
+    {"closes", offsetof(struct bounds, closes)},
 };
 
 /* A state that was found: the move that led to it, and from where. */
@@ -63,6 +55,7 @@ static size_t deepest;
 static bool cut_short;      /* by the bound on moves: set when a state has some that are not made */
 static uint64_t (*seen)[2]; /* ROOM keys; 0, 0: none */
 static struct move way[DEPTH_MOST]; /* the moves that led to the present state */
+static struct moves possible;       /* in it, by list_moves() */
 
 /* True: it was not found before. */
 static bool is_new(const uint64_t key[2])
@@ -75,220 +68,11 @@ static bool is_new(const uint64_t key[2])
     return true;
 }
 
-/* ---- what can happen ---- */
-
-enum kind {
-    /* by itself, and at once */
-    DELIVER,
-    READ,
-    ACCEPT,
-    DIAL,
-    TICK,
-    TRY,
-    TAKE_BACK,
-    /* if it pleases */
-    LEAVE,
-    START,
-    WANT,
-    WANT_SHARED,
-    DIE,
-    KILL,
-    BREAK,
-    TIME,
-    PAUSE_LEASE,
-    PAUSE_GRACE,
-};
-
-static const char *const kinds[] = {"takes the next of the ledger",
-                                    "reads from connection",
-                                    "accepts connection",
-                                    "dials slot",
-                                    "ticks",
-                                    "tries to enter",
-                                    "takes back",
-                                    "leaves",
-                                    "starts an agent",
-                                    "wants in",
-                                    "wants in, shared",
-                                    "dies inside",
-                                    "loses its agent",
-                                    "loses connection",
-                                    "time goes on",
-                                    "nothing for a lease",
-                                    "nothing for a grace"};
-
-static struct move moves[MOVES_MOST];
-static size_t count;
-
-static void may(bool possible, enum kind kind, unsigned machine, unsigned at)
-{
-    if (possible && count == MOVES_MOST)
-        abort();
-    if (possible)
-        moves[count++] = (struct move){(uint8_t)kind, (uint8_t)machine, (uint8_t)at};
-}
-
-static int64_t due_of(const struct machine *machine)
-{
-    const int64_t due = machine->agent.due, peers = peers_due(&machine->agent);
-    return due < peers ? due : peers;
-}
-
-static bool takes_back(const struct machine *machine)
-{
-    for (unsigned at = 0; at < machine->pages; at++)
-        if (machine->taking_back[at] &&
-            (!machine->process[0].inside || !machine->agent.resource[at].is_busy))
-            return true;
-    return false;
-}
-
-static void moves_of_links(const struct machine *machine)
-{
-    const unsigned number = machine->number;
-    for (uint32_t slot = 0; slot < SLOTS; slot++)
-        may(links_can_dial(machine, slot), DIAL, number, slot);
-    for (unsigned at = 0; at < 2 * CONNECTIONS_MOST; at++) {
-        const struct connection *connection = &now.world.connection[at / 2];
-        const struct end *end = &connection->end[at % 2], *from = &connection->end[1 - at % 2];
-        if (!connection->used || !end->open || end->machine != number)
-            continue;
-        may(!end->told, ACCEPT, number, at);
-        may(end->told && (from->read < from->count || !from->open || end->forgotten), READ, number,
-            at);
-        may(end->told && now.left.breaks, BREAK, number, at);
-    }
-}
-
-static void moves_of(const struct machine *machine)
-{
-    const unsigned number = machine->number;
-    may(world_would_try(&now.world, number), TRY, number, 0);
-    may(machine->process[0].inside, LEAVE, number, 0);
-    const bool may_want =
-        !machine->process[0].inside && !machine->process[0].wants && now.wants_left[number];
-    may(may_want, WANT, number, 0);
-    may(may_want && now.left.modes, WANT_SHARED, number, 0);
-    may(machine->process[0].inside && now.left.deaths, DIE, number, 0);
-    may(!machine->running, START, number, 0);
-    if (!machine->running)
-        return;
-    may(machine->cursor < now.world.logged, DELIVER, number, 0);
-    may(due_of(machine) <= now.world.now, TICK, number, 0);
-    may(takes_back(machine), TAKE_BACK, number, 0);
-    may(now.left.kills, KILL, number, 0);
-    moves_of_links(machine);
-}
-
-/* Nothing is left that happens by itself while time stands still. */
-static bool is_settled(void)
-{
-    for (size_t at = 0; at < count; at++)
-        if (moves[at].kind < LEAVE)
-            return false;
-    return true;
-}
-
-static void list_moves(void)
-{
-    count = 0;
-    for (unsigned number = 0; number < MACHINES_HERE; number++)
-        moves_of(&now.world.machine[number]);
-    may(now.left.times, TIME, 0, 0);
-    may(now.left.pauses, PAUSE_LEASE, 0, 0);
-    may(now.left.pauses, PAUSE_GRACE, 0, 0);
-}
-
-static int64_t next_due(void)
-{
-    int64_t next = INT64_MAX;
-    for (unsigned number = 0; number < MACHINES_HERE; number++) {
-        const struct machine *machine = &now.world.machine[number];
-        const int64_t due = machine->running ? due_of(machine) : INT64_MAX;
-        if (due > now.world.now && due < next)
-            next = due;
-        if (machine->process[0].wants && machine->process[0].next_demand > now.world.now &&
-            machine->process[0].next_demand < next)
-            next = machine->process[0].next_demand;
-    }
-    return next == INT64_MAX ? now.world.now : next;
-}
-
-static void want(unsigned number, unsigned mode)
-{
-    now.wants_left[number]--;
-    world_want(&now.world, number, mode);
-    world_try_to_enter(&now.world, number);
-}
-
 static void make(struct move move)
 {
-    struct machine *machine = &now.world.machine[move.machine];
-    struct connection *connection = &now.world.connection[move.at / 2 % CONNECTIONS_MOST];
-    way[now.steps++] = move;
-    clear_gaps(&now);
-    switch ((enum kind)move.kind) {
-    case DELIVER:
-        world_deliver_next(&now.world, machine);
-        break;
-    case READ:
-        links_read(machine, connection, move.at % 2);
-        break;
-    case ACCEPT:
-        links_accept(machine, connection, &connection->end[move.at % 2]);
-        break;
-    case DIAL:
-        links_dial(machine, move.at);
-        break;
-    case TICK:
-        world_feed(machine, (struct agent_event){.kind = ON_TICK});
-        break;
-    case TRY:
-        world_try_to_enter(&now.world, move.machine);
-        break;
-    case TAKE_BACK:
-        world_take_back(machine);
-        break;
-    case LEAVE:
-        world_leave(&now.world, move.machine);
-        break;
-    case START:
-        world_start(&now.world, move.machine);
-        break;
-    case WANT:
-        want(move.machine, PERMISSION_EXCLUSIVE);
-        break;
-    case WANT_SHARED:
-        want(move.machine, PERMISSION_SHARED);
-        break;
-    case DIE:
-        now.left.deaths--;
-        world_die(&now.world, move.machine);
-        break;
-    case KILL:
-        now.left.kills--;
-        world_kill(&now.world, move.machine);
-        break;
-    case BREAK:
-        now.left.breaks--;
-        links_close(machine, &connection->end[move.at % 2]);
-        break;
-    case TIME:
-        now.left.times--;
-        now.world.now = next_due();
-        break;
-    case PAUSE_LEASE:
-        now.left.pauses--;
-        now.world.now += now.world.lease;
-        break;
-    case PAUSE_GRACE:
-        now.left.pauses--;
-        now.world.now += now.world.grace;
-        break;
-    }
+    way[now.steps] = move;
+    make_move(&now, move);
 }
-
-/* ---- the search ---- */
 
 static void print_figures(void)
 {
@@ -303,7 +87,7 @@ __attribute__((__noreturn__)) static void report(const char *what)
     cut_short = true;
     print_figures();
     for (size_t at = 0; at < now.steps; at++)
-        printf("  machine %u %s %u\n", way[at].machine, kinds[way[at].kind], way[at].at);
+        printf("  machine %u %s %u\n", way[at].machine, move_words(way[at]), way[at].at);
     printf("violation: %s\n", what);
     fflush(stdout);
     _exit(!now.left.refuted);
@@ -336,6 +120,32 @@ static void judge_progress(void)
         report(now.world.violation);
     if (!all)
         report("somebody never gets in");
+}
+
+/* A user of the name: somebody there is inside, wants in, or has not closed it. */
+static bool uses(const struct machine *machine, const struct resource *name)
+{
+    const struct agent *agent = &machine->agent;
+    const struct process *process = &machine->process[0];
+    const bool closed = agent->group_count && agent->group[0]->is_idle;
+    return name->users & slot_bit(agent->self) && (process->inside || process->wants || !closed);
+}
+
+/* What nobody has open is forgotten, unless somebody is to be told of a death; over links. */
+static void judge_forgetting(void)
+{
+    const struct machine *machine = now.world.machine;
+    for (unsigned number = 0; number < MACHINES_HERE; number++)
+        if (!machine[number].running || !agent_is_member(&machine[number].agent) ||
+            !agent_is_apart(&machine[number].agent))
+            return;
+    for (unsigned number = 0; number < MACHINES_HERE; number++) {
+        const struct agent *agent = &machine[number].agent;
+        const struct resource *name = agent->group_count ? agent->group[0] : NULL;
+        if (name && !uses(&machine[0], name) && !uses(&machine[1], name) &&
+            name->ledger_died <= name->ledger_told)
+            report("a name that nobody uses is remembered");
+    }
 }
 
 static void go_to(uint32_t node, const struct snapshot *root)
@@ -371,32 +181,31 @@ static void note(uint32_t parent, struct move move)
 static void expand(uint32_t node, const struct snapshot *root)
 {
     static struct snapshot here;
-    struct move possible[MOVES_MOST];
     go_to(node, root);
     snapshot_take(&here, &now);
-    list_moves();
-    const size_t how_many = count;
-    memcpy(possible, moves, sizeof possible);
+    list_moves(&now, &possible);
+    const struct moves from_here = possible;
     deepest = now.steps; /* breadth first: never less than before */
-    cut_short |= now.steps == now.left.depth && how_many;
-    if (is_settled()) {
+    cut_short |= now.steps == now.left.depth && from_here.count;
+    if (is_settled(&possible)) {
+        judge_forgetting();
         judge_progress();
         snapshot_put_back(&here);
     }
-    for (size_t at = 0; now.steps < now.left.depth && at < how_many; at++) {
-        make(possible[at]);
+    for (size_t at = 0; now.steps < now.left.depth && at < from_here.count; at++) {
+        make(from_here.move[at]);
         moves_made++;
         if (now.world.violation)
             report(now.world.violation);
-        note(node, possible[at]);
+        note(node, from_here.move[at]);
         snapshot_put_back(&here);
     }
 }
 
 static bool all_settled(struct world *its)
 {
-    list_moves();
-    return world_all_ready(its) && world_all_linked(its) && is_settled();
+    list_moves(&now, &possible);
+    return world_all_ready(its) && world_all_linked(its) && is_settled(&possible);
 }
 
 static bool first_is_inside(struct world *its)

@@ -12,6 +12,7 @@ struct bounds {
     unsigned long depth;    /* moves in all */
     unsigned long entries;  /* of each machine's local processes */
     unsigned long deaths;   /* of these, inside */
+    unsigned long closes;   /* that nobody on a machine has the name open any more */
     unsigned long kills;    /* of agents */
     unsigned long breaks;   /* of connections */
     unsigned long times;    /* that time goes on to what is due */
@@ -29,6 +30,23 @@ struct searched {
     size_t steps; /* moves that led here */
     struct world world;
 };
+
+/* What may happen next. */
+enum { MOVES_MOST = 64 };
+
+struct moves {
+    struct move {
+        uint8_t kind, machine, at;
+    } move[MOVES_MOST];
+    size_t count;
+};
+
+/* search_moves.c */
+void list_moves(struct searched *state, struct moves *moves);
+void make_move(struct searched *state, struct move move);
+const char *move_words(struct move move);
+/* Nothing is left that happens by itself while time stands still. */
+bool is_settled(const struct moves *moves);
 
 /* Whether what lies between the fields of a struct can be left out of the key: else it tells states
  * apart that are the same. */

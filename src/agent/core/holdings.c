@@ -268,7 +268,8 @@ void holdings_taken_back(struct agent *agent, const struct agent_event *event)
     }
     if (event->taken_back.death) /* who took it back has noted it in the page */
         effect_tell_death(agent, resource, resource->death);
-    forgetting_leave(agent, resource);
+    if (!is_without(agent, WITHOUT_LEAVING_LATE))
+        forgetting_leave(agent, resource);
 }
 
 void holdings_busy(struct agent *agent, struct resource *resource)

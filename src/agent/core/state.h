@@ -85,7 +85,8 @@ enum agent_rule {
     WITHOUT_FLOOR,       /* a name that comes back does not begin above its old fences */
     WITHOUT_UNTOLD,      /* a name is forgotten although somebody died inside untold */
     WITHOUT_RESTORING,   /* what a machine keeps of a name that the group has not got is free */
-    WITHOUT_MARGIN       /* who was buried has installed no change that nobody else has heard of */
+    WITHOUT_MARGIN,      /* who was buried has installed no change that nobody else has heard of */
+    WITHOUT_LEAVING_LATE /* who has to take a permission back first says nothing afterwards */
 };
 
 /* Where an agent listens for links, in the host's words. */
