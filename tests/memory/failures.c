@@ -19,6 +19,7 @@
 static long countdown; /* 0: nothing fails */
 static int failure;
 static long calls;
+static bool no_memory; /* malloc() and calloc() have none. Set and cleared by test_no_memory() */
 
 static bool fails(void)
 {
@@ -38,8 +39,6 @@ static bool fails(void)
         return fails() ? (failed) : __real_##name arguments;                                       \
     }
 
-WRAP(void *, calloc, (size_t count, size_t size), (count, size), NULL)
-WRAP(void *, malloc, (size_t size), (size), NULL)
 WRAP(void *, mmap, (void *at, size_t size, int rights, int flags, int fd, off_t from),
      (at, size, rights, flags, fd, from), MAP_FAILED)
 WRAP(int, madvise, (void *at, size_t size, int advice), (at, size, advice), -1)
@@ -56,6 +55,20 @@ WRAP(int, linkat, (int from, const char *old, int to, const char *new, int flags
 WRAP(int, pthread_create,
      (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
      (thread, attributes, run, argument), failure)
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() || no_memory ? NULL : __real_calloc(count, size);
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+    return fails() || no_memory ? NULL : __real_malloc(size);
+}
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -239,6 +252,39 @@ static void test_limited(void)
     expect_success(pid);
 }
 
+/* Whoever meets others in the middle of a passage needs room for what it then knows of them; and
+ * goes on without malloc(), which has none. */
+static void test_no_memory(void)
+{
+    enum { REGIONS = 600 };
+    static ay_region *reader[REGIONS];
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    ay_region *first = open_region(space, (ay_spec){.name = "x"});
+    ay_region *second = open_region(space, (ay_spec){.name = "x"});
+    ay_region *beside = open_region(space, (ay_spec){.name = "x", .mode = AY_SHARED});
+    for (unsigned which = 0; which < REGIONS; which++) {
+        reader[which] = open_region(space, (ay_spec){.name = "x", .mode = AY_SHARED});
+        CHECK_EQUAL(ay_enter(reader[which]), 0);
+        CHECK_EQUAL(ay_leave(reader[which]), 0);
+    }
+    no_memory = true;
+    CHECK_EQUAL(ay_enter(beside), 0);
+    CHECK_EQUAL(ay_try(first), -EBUSY);
+    CHECK_EQUAL(ay_leave(beside), 0);
+    for (unsigned times = 0; times < 2; times++) {
+        CHECK_EQUAL(ay_enter(first), 0);
+        CHECK_EQUAL(ay_try(second), -EBUSY);
+        CHECK_EQUAL(ay_try(reader[REGIONS - 1]), -EBUSY);
+        CHECK_EQUAL(ay_leave(first), 0);
+        CHECK_EQUAL(ay_enter(second), 0);
+        CHECK_EQUAL(ay_try(first), -EBUSY);
+        CHECK_EQUAL(ay_leave(second), 0);
+    }
+    no_memory = false;
+    ay_close(space);
+}
+
 int main(void)
 {
     static const int errors[] = {ENOMEM, EMFILE, ENOSPC, EACCES};
@@ -250,5 +296,6 @@ int main(void)
     test_alone();
     test_full();
     test_limited();
+    test_no_memory();
     return 0;
 }

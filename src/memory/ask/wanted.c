@@ -52,7 +52,8 @@ void ay__wanted_announce(struct registers *at)
     for (unsigned which = 0; which < at->rivals.run_count; which++) {
         const struct stretch *run = &at->rivals.runs[which];
         for (unsigned place = run->place; place < run->end; place++)
-            if (at->rivals.acquaintances[place].told && is_in_my_way(at, registers_hot(at, place)))
+            if (acquaintance_of(&at->rivals.met, place)->told &&
+                is_in_my_way(at, registers_hot(at, place)))
                 bells |= UINT64_C(1) << bell_of(registers_hot(at, place));
     }
     for (unsigned which = 0; which < BELLS; which++)

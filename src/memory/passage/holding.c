@@ -55,6 +55,6 @@ unsigned ay_wanted(const ay_region *region)
     unsigned count = region->remote.several ? ay__cluster_several_wanted(region) : 0;
     for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1))
-        count += at->rivals.acquaintances[place].rival && waits(at, place);
+        count += acquaintance_of(&at->rivals.met, place)->rival && waits(at, place);
     return count;
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
@@ -107,38 +106,10 @@ static int claim(ay_region *region, ay_space *space, const ay_spec *spec)
     return error;
 }
 
-static size_t room_size(unsigned places)
-{
-    return places *
-           (sizeof(struct acquaintance) + sizeof(struct stretch) + sizeof(struct companion));
-}
-
-/* Zeros, in pages of which few are ever touched: no memory is set aside for the others. No child
- * has it, nor uses it: a copy of what is known of a crowd would cost a page for every hundred. */
-static int make_room(struct rivals *rivals, unsigned places)
-{
-    char *room = mmap(NULL, room_size(places), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED || madvise(room, room_size(places), MADV_DONTFORK) != 0) {
-        const int error = errno;
-        if (room != MAP_FAILED)
-            munmap(room, room_size(places));
-        return ay__fail(-error, "cannot make room for what a region knows of others: %s",
-                        strerror(error));
-    }
-    rivals->acquaintances = (struct acquaintance *)room;
-    rivals->many = (struct stretch *)(room + places * sizeof(struct acquaintance));
-    rivals->much_company = (struct companion *)(rivals->many + places);
-    rivals->runs = rivals->few;
-    rivals->company = rivals->few_company;
-    return 0;
-}
-
-/* `mine`: not in a child after fork, where the room is not there. */
+/* `mine`: not in a child after fork, where not all of it is there. */
 static void free_region(ay_region *region, unsigned places, bool mine)
 {
-    if (mine && region->at.rivals.acquaintances)
-        munmap(region->at.rivals.acquaintances, room_size(places));
+    ay__acquaintances_end(&region->at.rivals, places, mine);
     free(region);
 }
 
@@ -159,7 +130,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
     if (!error && region->remote.units && spec->tell_wanted)
         error = ay__fail(-ENOTSUP, "`tell_wanted` is not for slots and units of a cluster");
     if (!error)
-        error = make_room(&region->at.rivals, space->places);
+        error = ay__acquaintances_begin(&region->at.rivals, space->places);
     if (!error && spec->tell_wanted)
         error = ay__wanted_open(space);
     if (!error) {

@@ -28,6 +28,12 @@ static inline bool region_is_inside(const ay_region *region)
 
 /* region.c */
 void ay__region_named(ay_region *region); /* outside; who its rivals are is to be gathered */
+/* acquaintances.c */
+int ay__acquaintances_begin(struct rivals *rivals, unsigned places);
+void ay__acquaintances_end(struct rivals *rivals, unsigned places, bool mine);
+/* what is known of a place, to be changed. It holds until the next is met */
+struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place);
+void ay__rivals_make_room(struct registers *at); /* for one more, in runs and in company */
 /* rivals.c */
 /* its life has changed: see who it is now; false: nobody is there yet. `feel`: its pulse too */
 bool ay__meet(struct registers *at, unsigned place, bool feel);
@@ -172,9 +178,9 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
         place = registers_next_tagged(at, place, end);
         if (place == end)
             break;
-        const struct acquaintance *other = &at->rivals.acquaintances[place];
         if (place == at->fixed.self)
             continue;
+        const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
         if (__builtin_expect(other->known != 0 &&
                                  atomic_load(&registers_hot(at, place)->life) == other->known,
                              1) ||
@@ -237,8 +243,8 @@ static inline word registers_as(const struct registers *at, unsigned index, bool
 static inline bool registers_companion_lives(const struct registers *at,
                                              const struct companion *companion)
 {
-    return acquaintance_stands(companion->other) &&
-           acquaintance_beats(companion->other, at->fixed.space);
+    const struct acquaintance *other = acquaintance_of(&at->rivals.met, companion->place);
+    return acquaintance_stands(other, companion->hot) && acquaintance_beats(other, at->fixed.space);
 }
 
 /* Whether all who may be inside together with me live. They are in nobody's way, so no scan

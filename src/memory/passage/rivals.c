@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Meeting a place whose owner has changed, or is gone. */
-#include <string.h>
-
 #include "memory/passage/region.h"
 
 uint64_t ay__fence(const ay_space *space, unsigned place)
@@ -38,7 +36,7 @@ static void acquaint(const struct registers *at, unsigned place, const struct ho
     other->meets = ay__spec_meets_place(at->fixed.space, spec, at->fixed.name, place);
     other->rival = other->meets && (mode >= MODES || modes_conflict(spec->mode, mode));
     other->told = other->rival && atomic_load(&hot->bell) != 0;
-    other->precedence = (signed char)(its > mine ? -1 : its < mine ? 1 : 0);
+    other->precedence = its > mine ? -1 : its < mine ? 1 : 0;
 }
 
 /* Whether the pulse of a place need not be felt when it is met: it idles or waits, in a process
@@ -53,13 +51,13 @@ static bool is_quiet(const struct registers *at, const struct vital *vital, cons
 /* What a new owner says of itself is read between two equal fetches of its life (L4). */
 bool ay__meet(struct registers *at, unsigned place, bool feel)
 {
-    struct acquaintance *other = &at->rivals.acquaintances[place];
     const struct hot *hot = registers_hot(at, place);
     for (;;) {
         struct vital vital = ay__vital_unfelt(at->fixed.space, place);
         const uint64_t life = vital.life;
         if (life_generation(life) == 0 && !(at->fixed.protocol->features & FEATURE_EVERY_PLACE))
             return false;
+        struct acquaintance *other = ay__acquaintance_make(at, place);
         feel |= !is_quiet(at, &vital, hot);
         if (feel)
             ay__vital_feel(&vital);
@@ -97,7 +95,6 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
         other->open = life_alive(life);
         other->beats = vital.border != NULL;
         other->pulse = vital.pulse;
-        other->hot = hot;
         other->known = life;
         if (!other->alive && !other->open)
             at->rivals.gathered = NEVER_GATHERED;
@@ -107,8 +104,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
 
 bool ay__notice(struct registers *at, unsigned place)
 {
-    const struct acquaintance *other = &at->rivals.acquaintances[place];
-    if (ay__vital(at->fixed.space, place).alive || !other->alive)
+    if (ay__vital(at->fixed.space, place).alive || !acquaintance_of(&at->rivals.met, place)->alive)
         return false;
     ay__meet(at, place, true);
     return true;
@@ -118,27 +114,15 @@ bool ay__notice(struct registers *at, unsigned place)
  * fetch. */
 word ay__read_anew(struct registers *at, unsigned place, unsigned index)
 {
-    const struct acquaintance *other = &at->rivals.acquaintances[place];
+    const struct hot *hot = registers_hot(at, place);
     for (bool feel = false;; feel = true) {
         if (!ay__meet(at, place, feel))
             return at->fixed.protocol->dead(index, 0);
+        const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
         access_point();
         const word value = atomic_load(registers_word(at, place, index));
-        if (acquaintance_stands(other) && registers_is_beyond_doubt(at, other, index, value))
+        if (acquaintance_stands(other, hot) && registers_is_beyond_doubt(at, other, index, value))
             return registers_as(at, index, other->alive, other->open, value);
-    }
-}
-
-/* Once there are more than a few of them, they lie in the room that was made for all. */
-static void make_room(struct rivals *rivals)
-{
-    if (rivals->run_count == RIVALS_FEW && rivals->runs == rivals->few) {
-        memcpy(rivals->many, rivals->few, sizeof rivals->few);
-        rivals->runs = rivals->many;
-    }
-    if (rivals->company_count == RIVALS_FEW && rivals->company == rivals->few_company) {
-        memcpy(rivals->much_company, rivals->few_company, sizeof rivals->few_company);
-        rivals->company = rivals->much_company;
     }
 }
 
@@ -149,7 +133,7 @@ static void add_to_runs(struct registers *at, unsigned place)
         last->end++;
         return;
     }
-    make_room(&at->rivals);
+    ay__rivals_make_room(at);
     at->rivals.runs[at->rivals.run_count++] =
         (struct stretch){.line = (const char *)registers_hot(at, place),
                          .place = place,
@@ -169,7 +153,8 @@ static void revisit(struct registers *at, unsigned place)
     const bool looked_at = !at->fixed.tags ||
                            tag_is(at->fixed.space->tags, at->fixed.tags, place) ||
                            tag_is(at->fixed.space->tags, tag_pattern(TAG_LOOK), place);
-    if (!looked_at && !acquaintance_stands(&at->rivals.acquaintances[place]))
+    if (!looked_at &&
+        !acquaintance_stands(acquaintance_of(&at->rivals.met, place), registers_hot(at, place)))
         ay__meet(at, place, false);
 }
 
@@ -188,12 +173,13 @@ static void revisit_all(struct registers *at)
  * generation with its tag, so the others will be met anew when their turn comes. */
 static bool see(struct registers *at, unsigned place, bool anew, bool nobody_came)
 {
-    struct acquaintance *other = &at->rivals.acquaintances[place];
     if (anew)
-        other->known = 0;
+        ay__acquaintance_make(at, place)->known = 0;
+    const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
     /* who is gone stays so until somebody comes there: in a crowd most are, and their lines far */
     return (nobody_came && is_known_gone(other)) ||
-           (other->known != 0 && acquaintance_stands(other)) || ay__meet(at, place, false);
+           (other->known != 0 && acquaintance_stands(other, registers_hot(at, place))) ||
+           ay__meet(at, place, false);
 }
 
 /* In the middle of a passage: one that died may be watched; and with a condition, or slots, one
@@ -209,15 +195,15 @@ static bool is_kept(const struct registers *at, const struct acquaintance *gone)
  * gathered anew when the passage is over. */
 static void add(struct registers *at, unsigned place)
 {
-    const struct acquaintance *other = &at->rivals.acquaintances[place];
+    const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
     const bool gone = is_known_gone(other);
     if (other->rival && (!gone || is_kept(at, other))) {
         add_to_runs(at, place);
         at->rivals.burdened |= gone;
     } else if (other->meets && !other->rival && !gone) {
-        make_room(&at->rivals);
+        ay__rivals_make_room(at);
         at->rivals.company[at->rivals.company_count++] =
-            (struct companion){.other = other, .place = place};
+            (struct companion){.hot = registers_hot(at, place), .place = place};
     }
 }
 

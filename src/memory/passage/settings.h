@@ -62,25 +62,25 @@ static inline bool registers_condition(struct registers *at)
 
 static inline bool registers_rival(const struct registers *at, unsigned place)
 {
-    return at->rivals.acquaintances[place].rival;
+    return acquaintance_of(&at->rivals.met, place)->rival;
 }
 
 /* Who is gone may have been left out of the last look (rivals.c). */
 static inline bool registers_stays(const struct registers *at, unsigned place)
 {
-    const struct acquaintance *other = &at->rivals.acquaintances[place];
+    const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
     return other->rival && (other->alive || other->open);
 }
 
 static inline int registers_precedence(const struct registers *at, unsigned place)
 {
-    return at->rivals.acquaintances[place].precedence;
+    return acquaintance_of(&at->rivals.met, place)->precedence;
 }
 
 /* Whether somebody at `place`, in `mode`, stands in my way. */
 static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
 {
-    return at->rivals.acquaintances[place].meets &&
+    return acquaintance_of(&at->rivals.met, place)->meets &&
            (mode >= MODES || modes_conflict(at->fixed.spec->mode, mode));
 }
 

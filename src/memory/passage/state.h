@@ -95,12 +95,12 @@ struct retention {
     bool recalled; /* ever. Set when a recall is found; never cleared */
 };
 
-enum { RIVALS_FEW = 4 };
+enum { RIVALS_FEW = 4, FEW_SLOT_BITS = 3 };
 
 /* Who the rivals are. */
 struct rivals {
     uint64_t gathered;    /* what `claims` was then; NEVER_GATHERED: they are to be gathered */
-    struct stretch *runs; /* all rivals, as gathered then: in `few`, or in `many` */
+    struct stretch *runs; /* all rivals, as gathered then: in `few`, at first */
     unsigned run_count;
     unsigned company_count; /* gathered likewise */
     /* the greatest number found at a place when its owner changed or died; it never falls */
@@ -113,16 +113,15 @@ struct rivals {
     bool burdened; /* among the runs are places whose owners are gone. ay__gather() says which */
     /* one was met that is to be told that it is wanted. Set by ay__meet(); never cleared */
     bool told;
-    unsigned run;                       /* that of the rival returned last */
-    struct companion *company;          /* who may be inside together with me; likewise */
-    struct acquaintance *acquaintances; /* of every place */
-    uint64_t counted;                   /* what `claims` was when they were last gathered */
-    struct stretch few[RIVALS_FEW];     /* for so many `runs` */
+    unsigned run;                   /* that of the rival returned last */
+    struct companion *company;      /* who may be inside together with me; likewise */
+    struct acquaintances met;       /* in `few_met`, at first */
+    uint64_t counted;               /* what `claims` was when they were last gathered */
+    struct stretch few[RIVALS_FEW]; /* for so many `runs` */
     struct companion few_company[RIVALS_FEW];
-    /* for more, as many as there are places. Behind the acquaintances, in pages of which few are
-     * ever touched */
-    struct stretch *many;
-    struct companion *much_company;
+    struct acquaintance few_met[1 << FEW_SLOT_BITS];
+    unsigned run_room, company_room; /* how many there is room for now */
+    char *reserve; /* addresses without memory, for what it may yet have to know */
     /* rivals whose place has another owner now, or came and went unseen; it never falls */
     uint64_t missed;
 };

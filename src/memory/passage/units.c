@@ -22,7 +22,7 @@ static void collect(struct registers *at, uint64_t *taken)
     for (unsigned place = registers_next(at, 0); place < at->fixed.places;
          place = registers_next(at, place + 1)) {
         /* who holds some is inside: it says so before it lets others choose */
-        if (!at->rivals.acquaintances[place].rival ||
+        if (!acquaintance_of(&at->rivals.met, place)->rival ||
             !atomic_load(&registers_hot(at, place)->inside) ||
             !ay__vital(at->fixed.space, place).alive)
             continue;

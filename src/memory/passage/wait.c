@@ -177,7 +177,7 @@ static unsigned count_sharing(struct registers *at)
     }
     for (unsigned which = 0; which < at->rivals.company_count; which++)
         count += at->rivals.company[which].place < at->fixed.self &&
-                 sleeps_on(at->rivals.company[which].other->hot, on);
+                 sleeps_on(at->rivals.company[which].hot, on);
     return count;
 }
 

@@ -35,10 +35,9 @@ static inline bool needs_waking(struct registers *at, unsigned place, const stru
         return false;
     access_point();
     const uint32_t sleeps = atomic_load(&hot->sleeps);
-    struct acquaintance *other = &at->rivals.acquaintances[place];
-    const bool again = other->woken == sleeps;
+    const bool again = acquaintance_of(&at->rivals.met, place)->woken == sleeps;
     if (wakes && registers_is_idle(at, 0, registers_own(at, 0)))
-        other->woken = sleeps;
+        ay__acquaintance_make(at, place)->woken = sleeps;
     return !again;
 }
 
@@ -117,7 +116,7 @@ void ay__wake_next(struct registers *at)
         sleeps = atomic_load(&hot->sleeps);
     }
     if (count > 0 && wake_own(at, 0) == 1 && count == 1)
-        at->rivals.acquaintances[next].woken = sleeps;
+        ay__acquaintance_make(at, next)->woken = sleeps;
 }
 
 /* One that says nothing of sleeping is awake, or on its way to sleep: there it will find what has

@@ -82,12 +82,11 @@ __attribute__((always_inline)) static inline bool registers_none_with(struct reg
  * whenever in its death it was fetched: the rewriting of a claimer does not change that value. */
 static inline word registers_read(struct registers *at, unsigned place, unsigned index)
 {
-    const struct acquaintance *other = &at->rivals.acquaintances[place];
+    const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
     access_point();
     if (__builtin_expect(other->known != 0, 1)) {
-        const word value =
-            atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
-        if (__builtin_expect(acquaintance_stands(other), 1) &&
+        const word value = atomic_load(registers_word(at, place, index));
+        if (__builtin_expect(acquaintance_stands(other, registers_hot(at, place)), 1) &&
             __builtin_expect(registers_is_beyond_doubt(at, other, index, value), 1))
             return registers_as(at, index, other->alive, other->open, value);
     }
@@ -170,7 +169,7 @@ static inline bool registers_read_bit(struct registers *at, unsigned place, unsi
     const struct vital vital = ay__vital(at->fixed.space, place);
     if (vital.alive)
         return value;
-    if (at->rivals.acquaintances[place].alive)
+    if (acquaintance_of(&at->rivals.met, place)->alive)
         ay__meet(at, place, true); /* it may have died inside */
     return at->fixed.protocol->dead_bit(index, value);
 }

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Room for what a region knows of others: as much as it has met, and not as there are places. Of
+ * ten thousand regions of a process that know a hundred others each, at places far apart, each
+ * would touch a hundred pages otherwise.
+ *
+ * Whoever meets somebody is in the middle of a passage, and cannot fail for want of memory. So when
+ * a region is opened, addresses are reserved for all that it may ever meet, and no memory. What is
+ * small comes from malloc(3), or from there if that has none; what is large, from there. No child
+ * has that, nor uses it: a copy of what is known of a crowd would cost a page for every hundred.
+ *
+ * Only the thread that passes touches it, and nobody else's word depends on where it lies: who is a
+ * rival, and since when, is rivals.c's affair. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "memory/passage/region.h"
+
+enum { SMALL_MOST = 16 * 1024, LIST_FIRST = 16 };
+
+static size_t slots_of(unsigned bits)
+{
+    return (size_t)1 << bits;
+}
+
+/* With so many each place has a slot of its own: more are never needed. */
+static unsigned bits_most(unsigned places)
+{
+    unsigned bits = FEW_SLOT_BITS;
+    while (slots_of(bits) < places)
+        bits++;
+    return bits;
+}
+
+/* Of slots there are always twice as many as before: those of one size lie behind all that are
+ * smaller. */
+static size_t slots_size(unsigned places)
+{
+    return 2 * slots_of(bits_most(places)) * sizeof(struct acquaintance);
+}
+
+static size_t reserve_size(unsigned places)
+{
+    return slots_size(places) + places * (sizeof(struct stretch) + sizeof(struct companion));
+}
+
+int ay__acquaintances_begin(struct rivals *rivals, unsigned places)
+{
+    const size_t size = reserve_size(places);
+    char *reserve = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserve == MAP_FAILED || madvise(reserve, size, MADV_DONTFORK) != 0) {
+        const int error = errno;
+        if (reserve != MAP_FAILED)
+            munmap(reserve, size);
+        return ay__fail(-error, "cannot make room for what a region knows of others: %s",
+                        strerror(error));
+    }
+    rivals->reserve = reserve;
+    rivals->met = (struct acquaintances){.slot = rivals->few_met, .bits = FEW_SLOT_BITS};
+    rivals->runs = rivals->few;
+    rivals->company = rivals->few_company;
+    rivals->run_room = rivals->company_room = RIVALS_FEW;
+    return 0;
+}
+
+/* ---- who was met ---- */
+
+/* Who does not have its first slot goes on by an odd number of them, which leads to all; and those
+ * who share the first one part there. */
+static struct acquaintance *slot_of(const struct acquaintances *met, unsigned place)
+{
+    const unsigned mask = (1u << met->bits) - 1, step = 2 * (place >> met->bits) + 1;
+    unsigned slot = place & mask;
+    while (met->slot[slot].whence != 0 && met->slot[slot].whence != place + 1)
+        slot = (slot + step) & mask;
+    return &met->slot[slot];
+}
+
+/* A slot that is nobody's yet says just that. */
+const struct acquaintance *ay__acquaintance_find(const struct acquaintances *met, unsigned place)
+{
+    return slot_of(met, place);
+}
+
+/* Zeros. */
+static struct acquaintance *take_slots(struct rivals *rivals, unsigned bits)
+{
+    const size_t size = slots_of(bits) * sizeof(struct acquaintance);
+    struct acquaintance *small = size <= SMALL_MOST ? calloc(1, size) : NULL;
+    return small ? small : (struct acquaintance *)(void *)(rivals->reserve + size);
+}
+
+static bool is_reserved(const struct rivals *rivals, const struct acquaintances *met)
+{
+    const size_t size = slots_of(met->bits) * sizeof *met->slot;
+    return (char *)met->slot == rivals->reserve + size;
+}
+
+/* Where pages are too large for it, they are kept. */
+static void give_slots_back(const struct rivals *rivals, const struct acquaintances *met)
+{
+    if (is_reserved(rivals, met))
+        madvise(met->slot, slots_of(met->bits) * sizeof *met->slot, MADV_DONTNEED);
+    else if (met->slot != rivals->few_met)
+        free(met->slot);
+}
+
+static void widen(struct rivals *rivals)
+{
+    const struct acquaintances before = rivals->met;
+    rivals->met.bits++;
+    rivals->met.slot = take_slots(rivals, rivals->met.bits);
+    for (size_t which = 0; which < slots_of(before.bits); which++)
+        if (before.slot[which].whence != 0)
+            *slot_of(&rivals->met, before.slot[which].whence - 1) = before.slot[which];
+    give_slots_back(rivals, &before);
+}
+
+struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place)
+{
+    struct acquaintances *met = &at->rivals.met;
+    struct acquaintance *other = slot_of(met, place);
+    if (other->whence != 0)
+        return other;
+    if (met->count >= slots_of(met->bits) / 8 * 7 && met->bits < bits_most(at->fixed.places)) {
+        widen(&at->rivals);
+        other = slot_of(met, place);
+    }
+    other->whence = (place + 1) & 0x1ffff;
+    met->count++;
+    return other;
+}
+
+/* ---- who is a rival, or in company ---- */
+
+/* A list of `room` things, in `few` or from malloc(3), gets more room: at last, for all. */
+static void *longer(void *list, const void *few, void *all, unsigned *room, size_t size)
+{
+    const unsigned more = *room < LIST_FIRST ? LIST_FIRST : 2 * *room;
+    void *small = more * size <= SMALL_MOST ? malloc(more * size) : NULL;
+    void *grown = small ? small : all;
+    memcpy(grown, list, *room * size);
+    if (list != few)
+        free(list);
+    *room = small ? more : UINT_MAX;
+    return grown;
+}
+
+static void *all_runs(const struct registers *at)
+{
+    return at->rivals.reserve + slots_size(at->fixed.places);
+}
+
+static void *all_company(const struct registers *at)
+{
+    return (struct stretch *)all_runs(at) + at->fixed.places;
+}
+
+void ay__rivals_make_room(struct registers *at)
+{
+    struct rivals *rivals = &at->rivals;
+    if (rivals->run_count == rivals->run_room)
+        rivals->runs = longer(rivals->runs, rivals->few, all_runs(at), &rivals->run_room,
+                              sizeof *rivals->runs);
+    if (rivals->company_count == rivals->company_room)
+        rivals->company = longer(rivals->company, rivals->few_company, all_company(at),
+                                 &rivals->company_room, sizeof *rivals->company);
+}
+
+void ay__acquaintances_end(struct rivals *rivals, unsigned places, bool mine)
+{
+    if (!rivals->reserve)
+        return;
+    if (!is_reserved(rivals, &rivals->met) && rivals->met.slot != rivals->few_met)
+        free(rivals->met.slot);
+    if (rivals->runs != rivals->few && rivals->run_room != UINT_MAX)
+        free(rivals->runs);
+    if (rivals->company != rivals->few_company && rivals->company_room != UINT_MAX)
+        free(rivals->company);
+    if (mine)
+        munmap(rivals->reserve, reserve_size(places));
+}
