@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutants of the engine that `schedules` must refute: a search that finds nothing in them would find nothing anywhere.
+"""Mutants of the engine that `schedules` must refute, and some that `naming` must: a search that finds nothing in them would find
+nothing anywhere.
 
 usage: mutants.py SOURCE_ROOT BUILD_ROOT [--only TEXT] [--runs N] [--all]
 
@@ -16,9 +17,10 @@ import subprocess
 import sys
 import tempfile
 
-from mutants_list import MUTANTS
+from mutants_list import MUTANTS, NAMING
 
 RUNS = 20000
+PATIENCE = 120
 
 
 class Program:
@@ -69,6 +71,9 @@ def judge(root, program, runs, mutant):
         return False, f"the text stands {source.count(mutant.text)} times in {mutant.file}, not once"
     with tempfile.TemporaryDirectory() as folder:
         made = program.changed(pathlib.Path(folder), mutant.file, source.replace(mutant.text, mutant.instead))
+        if mutant.scene == NAMING:
+            run = subprocess.run([str(made)], capture_output=True, text=True, check=False, timeout=PATIENCE)
+            return run.returncode == 1 and "engine and text differ" in run.stderr, run.stderr.partition(": ")[2].strip()
         options = [word for name in ("preemptions", "kills", "lapses", "rouses") for word in (f"--{name}", str(getattr(mutant, name)))]
         if mutant.within:
             options += ["--within", mutant.within]
@@ -89,9 +94,9 @@ def main():
     wishes = parser.parse_args()
     root, build = wishes.root.resolve(), wishes.build.resolve()
     mutants = [mutant for mutant in MUTANTS if wishes.only in mutant.name and (wishes.all or not mutant.long)]
-    programs = {narrow: Program(root, build, "schedules-narrow" if narrow else "schedules") for narrow in (False, True)}
+    programs = {name: Program(root, build, name) for name in ("schedules", "schedules-narrow", "naming")}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        verdicts = list(pool.map(lambda mutant: judge(root, programs[mutant.narrow], wishes.runs, mutant), mutants))
+        verdicts = list(pool.map(lambda mutant: judge(root, programs[mutant.program()], wishes.runs, mutant), mutants))
     for mutant, (refuted, what) in zip(mutants, verdicts):
         print(f"{'refuted' if refuted else 'NOT REFUTED'}: {mutant.name}: {what}")
     return not all(refuted for refuted, _ in verdicts)

@@ -4,6 +4,7 @@ import dataclasses
 
 STUCK = "nobody wakes them"
 SLEEPING = "wait.c wake.c"
+NAMING = "naming"  # no scene: the program of that name finds it, beside the text of the model
 
 
 @dataclasses.dataclass
@@ -22,6 +23,9 @@ class Mutant:
     seed: int = 1
     within: str = ""  # only points in these files count
     long: bool = False  # to find: it is left out unless all are asked for
+
+    def program(self):
+        return "naming" if self.scene == NAMING else "schedules-narrow" if self.narrow else "schedules"
 
 
 MUTANTS = [
@@ -129,4 +133,21 @@ MUTANTS = [
     Mutant("a recall that was not heard is not repeated", "courtesy/recall.c", "heard ? AT_NOBODY : place;", "AT_NOBODY;", "a recall", STUCK, preemptions=0, rouses=1),
     Mutant("who closes keeps its permission", "courtesy/retention.c", "    at->fixed.protocol->leave(at);\n", "", "one closes while it retains", STUCK),
     Mutant("the bell is mapped too late", "courtesy/retention.c", " || !ay__space_map_bell(space)", "", "one closes while it retains, beside one aside"),
+    # names, beside the text of the model
+    Mutant("who is renamed leaves no number behind", "file/claim.c",
+           "    raise_floors(space->pen.header, spec, protocol_number(protocol, atomic_load(&hot->word)));\n", "", NAMING),
+    Mutant("who claims a place forgets the number of the last owner", "file/claim.c",
+           "    if (protocol->number_bits)\n        raise_floors(", "    if (0)\n        raise_floors(", NAMING),
+    Mutant("who is renamed keeps its generation", "file/claim.c", "    const uint32_t generation = next_generation(life);\n    access_point();\n",
+           "    const uint32_t generation = life_generation(life);\n    access_point();\n", NAMING),
+    Mutant("who is renamed keeps its tag", "file/claim.c",
+           "    tag_store(space->pen.tags, claim->place, tag_for(space, claim));\n    atomic_store(&claim->cold->admission", "    atomic_store(&claim->cold->admission", NAMING),
+    Mutant("who comes is not counted by its name", "file/claim.c", "spec->name[at]))].claims, 1);", "spec->name[at]))].claims, 0);", NAMING),
+    Mutant("who is renamed does not gather anew", "passage/rename.c", "        ay__gather_anew(&region->at);\n", "        ay__gather(&region->at);\n", NAMING),
+    Mutant("who changed its tag is not met again", "passage/rivals.c", "        revisit_all(at);\n", "        (void)revisit_all;\n", NAMING),
+    Mutant("who gathers does not heed the floor", "passage/rivals.c", "    registers_heed_floor(at);\n", "", NAMING),
+    Mutant("one whom a region has met is lost among many", "passage/acquaintances.c",
+           "        if (before.slot[which].whence != 0)\n", "        if (before.slot[which].whence > 1)\n", NAMING),
+    Mutant("two who share a slot are taken for one", "passage/acquaintances.c",
+           " && met->slot[slot].whence != place + 1)\n", " && (met->slot[slot].whence & 7) != ((place + 1) & 7))\n", NAMING),
 ]
