@@ -68,12 +68,19 @@ def judge(suite, command, there):
     return bool(passed) and not wrong and not mended
 
 
+def reason(there, needed):
+    """Why a suite is not there, in fetch.sh's words."""
+    why = there / (needed.partition("/")[0] + ".why")
+    said = why.read_text(encoding="utf-8").split("\n") if why.exists() else []
+    return "; ".join(filter(None, said)) or f"{needed} is not in {there}"
+
+
 def main():
     there = pathlib.Path(sys.argv[1]).resolve()
     status = 0
     for suite, (needed, command) in SUITES.items():
         if not (there / needed).exists():
-            print(f"{suite}: SKIP: its tests are not in {there}")
+            print(f"{suite}: SKIP: {reason(there, needed)}")
         elif not judge(suite, command(there), there):
             status = 1
     return status
