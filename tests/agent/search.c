@@ -37,7 +37,7 @@ static const struct {
     {"pauses", offsetof(struct bounds, pauses)},     {"modes", offsetof(struct bounds, modes)},
     {"protocol", offsetof(struct bounds, protocol)}, {"without", offsetof(struct bounds, without)},
     {"scene", offsetof(struct bounds, scene)},       {"refuted", offsetof(struct bounds, refuted)},
-    {"closes", offsetof(struct bounds, closes)},
+    {"closes", offsetof(struct bounds, closes)},     {"hasty", offsetof(struct bounds, hasty)},
 };
 
 /* A state that was found: the move that led to it, and from where. */
@@ -276,6 +276,8 @@ int main(int arguments, char **words)
     now.world.arena = reserve(now.world.arena_room = ARENA);
     now.world.without = now.left.without;
     now.world.judge_deaths = !now.left.kills && !now.left.pauses;
+    now.world.judge_once = now.world.judge_deaths && !now.left.modes;
+    now.world.hasty = now.left.hasty;
     for (unsigned number = 0; number < MACHINES_HERE; number++) {
         world_start(&now.world, number);
         now.wants_left[number] = now.left.entries;

@@ -20,6 +20,7 @@ struct bounds {
     unsigned long modes;    /* 1: shared besides exclusive */
     unsigned long protocol; /* which */
     unsigned long without;  /* bits: 1 << enum agent_rule */
+    unsigned long hasty;    /* 1: who was told of a death leaves before its agent has heard so */
     unsigned long scene;    /* 1: at first machine 0 is inside, and machine 1 waits */
     unsigned long refuted;  /* 1: something must be found */
 };

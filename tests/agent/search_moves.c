@@ -14,6 +14,7 @@ enum kind {
     TICK,
     TRY,
     TAKE_BACK,
+    HEAR,
     /* if it pleases */
     LEAVE,
     START,
@@ -35,6 +36,7 @@ static const char *const kinds[] = {"takes the next of the ledger",
                                     "ticks",
                                     "tries to enter",
                                     "takes back",
+                                    "hears that one was told",
                                     "leaves",
                                     "starts an agent",
                                     "wants in",
@@ -115,6 +117,7 @@ static void moves_of(const struct machine *machine)
     may(machine->cursor < now->world.logged, DELIVER, number, 0);
     may(due_of(machine) <= now->world.now, TICK, number, 0);
     may(takes_back(machine), TAKE_BACK, number, 0);
+    may(machine->told_unheard, HEAR, number, 0);
     may(now->left.closes && can_close(machine), CLOSE, number, 0);
     may(now->left.kills, KILL, number, 0);
     moves_of_links(machine);
@@ -195,6 +198,9 @@ void make_move(struct searched *state, struct move move)
         break;
     case TAKE_BACK:
         world_take_back(machine);
+        break;
+    case HEAR:
+        world_hear_told(machine);
         break;
     case LEAVE:
         world_leave(&now->world, move.machine);

@@ -86,6 +86,7 @@ static void mix_machine(const struct machine *machine)
     mix(machine->process[0].inside);
     mix(machine->process[0].wants);
     mix(machine->dead_inside);
+    mix(machine->told_unheard);
     mix(machine->pid);
     mix((uint64_t)machine->deadline);
     mix((uint64_t)machine->process[0].lost);

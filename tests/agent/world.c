@@ -209,7 +209,7 @@ void world_kill(struct world *world, unsigned number)
         return;
     free_memory(machine);
     links_end_process(machine);
-    machine->running = machine->stopped = false;
+    machine->running = machine->stopped = machine->told_unheard = false;
     world_tell(machine, "is killed", 0);
     if (!machine->cut)
         log_left(world, machine, false);
@@ -300,6 +300,7 @@ static void take_back_one(struct machine *machine, unsigned at, unsigned mode)
     machine->dead_inside &= !death;
     machine->page[at].death |= death;
     const bool withdrawn = world_lower(machine, at, mode);
+    world_hear_told(machine);
     world_feed(machine, (struct agent_event){.kind = ON_TAKEN_BACK,
                                              .resource = at,
                                              .taken_back = {.withdrawn = withdrawn,

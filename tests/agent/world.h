@@ -107,6 +107,9 @@ struct machine {
     struct process process[PROCESSES];
     uint64_t passage; /* the number of the last local one, the agent's included */
     bool dead_inside; /* one of them died inside, and nobody has been told */
+    /* one inside has said that it was told of a death, and the agent has not heard it: set when it
+     * enters, cleared when the agent has, or is killed */
+    bool told_unheard;
     unsigned entries, losses, deaths_told;
     unsigned nudges; /* what its agent sent over links to be missed sooner */
 };
@@ -147,7 +150,10 @@ struct world {
     bool forgets;
     uint64_t without;  /* 1 << enum agent_rule: of all agents. At first, by AGENT_TEST_WITHOUT */
     bool judge_deaths; /* who enters after a death must be told: no agent is killed then */
-    bool untold;       /* somebody died inside, exclusively, and nobody has entered since */
+    bool
+        judge_once; /* nobody is told who does not enter after a death: no agent is killed or cut */
+    bool hasty;     /* who was told of a death leaves before its agent has heard so */
+    bool untold;    /* somebody died inside, exclusively, and nobody has entered since */
     const struct message_protocol *protocol;
     const char *violation; /* NULL: none */
     char words[256];
@@ -235,6 +241,7 @@ void *world_allocate(struct world *world, size_t bytes);
 void world_free(struct world *world, void *memory);
 void world_deliver_next(struct world *world, struct machine *machine); /* of the ledger */
 void world_take_back(struct machine *machine);
+void world_hear_told(struct machine *machine);
 /* Whether world_try_to_enter() would enter, or ask: of the first process. */
 bool world_would_try(const struct world *world, unsigned machine);
 void world_try_to_enter(struct world *world, unsigned machine);

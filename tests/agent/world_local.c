@@ -23,8 +23,24 @@ bool world_has(const struct world *world, unsigned number, const char *name)
     return page >= 0 && world->machine[number].page[page].mode == PERMISSION_EXCLUSIVE;
 }
 
+/* What was said first is heard first. */
+void world_hear_told(struct machine *machine)
+{
+    const struct demand told = {.magic = DEMAND_MAGIC,
+                                .kind = DEMAND_TOLD,
+                                .length = sizeof RESOURCE - 1,
+                                .name = RESOURCE};
+    if (!machine->told_unheard || !machine->running || machine->stopped)
+        return;
+    machine->told_unheard = false;
+    world_feed(machine,
+               (struct agent_event){.kind = ON_DEMAND,
+                                    .demand = {.what = &told, .number = machine->passage}});
+}
+
 static void demand(struct machine *machine, const struct demand *what)
 {
+    world_hear_told(machine);
     world_feed(machine, (struct agent_event){.kind = ON_DEMAND,
                                              .demand = {.what = what, .number = machine->passage}});
 }
@@ -172,15 +188,11 @@ static void enter(struct world *world, struct machine *machine, struct process *
     if (world->judge_deaths && world->untold && !told)
         world_violate(world, "not told that somebody died inside", machine->number,
                       machine->number);
+    if (world->judge_once && !world->untold && told)
+        world_violate(world, "told of a death that another was told of", machine->number,
+                      machine->number);
     world->untold = false;
-    if (page->death) {
-        const struct demand noted = {.magic = DEMAND_MAGIC,
-                                     .kind = DEMAND_TOLD,
-                                     .length = sizeof RESOURCE - 1,
-                                     .name = RESOURCE};
-        if (machine->running && !machine->stopped)
-            demand(machine, &noted);
-    }
+    machine->told_unheard |= page->death && machine->running;
     world_tell(machine,
                process->mode == PERMISSION_EXCLUSIVE ? "enters" : "enters, not exclusively",
                process->fence);
@@ -235,8 +247,11 @@ void world_want_too(struct world *world, unsigned number, unsigned mode)
     want(&world->machine[number].process[1], mode);
 }
 
+/* Who was told of a death waits until its agent has heard so, if that is there. */
 static void leave(struct world *world, struct machine *machine, struct process *process)
 {
+    if (process->inside && !world->hasty)
+        world_hear_told(machine);
     if (process->inside && !holds(world, machine, process))
         machine->losses++;
     if (process->inside)
@@ -273,6 +288,7 @@ static bool wants(const struct machine *machine)
 void world_move_local(struct world *world, unsigned number)
 {
     struct machine *machine = &world->machine[number];
+    world_hear_told(machine);
     for (unsigned at = 0; at < (world->all_modes ? PROCESSES : 1); at++) {
         struct process *process = &machine->process[at];
         if (world->local_processes && process->inside && world_draw(world, 4) == 0)

@@ -70,7 +70,7 @@ class Calls(ClusterTest):
         self.assertFalse(later.told_of_death(), "nor is another machine")
 
     def tell_late(self, region):
-        """The agent hears that somebody was told of a death only when that one has left. False: it was away for too long."""
+        """The agent hears that somebody was told of a death only when that one is about to leave. False: it was away for too long."""
         a, b, c = self.cluster.machines
         holder, caller = Holder(b, region), Caller(a)
         holder.entered()
@@ -90,8 +90,9 @@ class Calls(ClusterTest):
         caller.program.resume()
         self.assertEqual(caller.decided(asked)[0], AFTER_DEATH)
         in_time = caller.do("valid", asked)
-        self.assertEqual(caller.do("leave", asked), 0)
+        left = caller.begin("leave", asked)
         a.agent.resume()
+        self.assertEqual(left(), 0)
         self.assertFalse(later.told_of_death() and in_time, "one is told, once")
         return in_time
 

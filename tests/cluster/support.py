@@ -86,8 +86,15 @@ class Caller:
 
     def do(self, *words):
         """What the call returns."""
+        return self.begin(*words)()
+
+    def begin(self, *words):
+        """Makes the call: what waits until it returns."""
         asked = len(self.answers)
         self.say(*words)
+        return lambda: self._end(asked, words)
+
+    def _end(self, asked, words):
         wait_until(lambda: len(self.answers) > asked, f"the answer to {words}")
         word, result, *_ = self.answers[asked]
         assert word == words[0], self.answers[asked]

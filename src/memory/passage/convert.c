@@ -49,6 +49,8 @@ unsigned ay__mode_join(unsigned mode, unsigned other)
 static void lower(ay_region *region, unsigned mode)
 {
     struct registers *at = &region->at;
+    if (at->near.cluster)
+        ay__cluster_leaves(region);
     annotate_leave(at->fixed.spec);
     at->near.mode = (uint8_t)mode;
     at->fixed.protocol->downgrade(at, mode);

@@ -294,6 +294,8 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
         at->passage.depth--;
         return 0;
     }
+    if (__builtin_expect(at->near.cluster, 0))
+        ay__cluster_leaves(region);
     if (__builtin_expect(ay__trace_file >= 0, 0))
         ay__trace(region, "leave");
     at->fixed.protocol->hooks->before_leaving(at);

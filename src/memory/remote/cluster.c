@@ -75,6 +75,7 @@ int ay__cluster_open(const char *space, struct cluster **out)
                         "the agent of cluster '%s' is not of this version", name);
     }
     cluster->pages = pages;
+    pthread_mutex_init(&cluster->opening, NULL);
     cluster->identity = cluster->pages->identity;
     cluster->device = status.st_dev;
     cluster->inode = status.st_ino;
@@ -109,6 +110,7 @@ void ay__cluster_close(struct cluster *cluster)
     if (!cluster)
         return;
     ay__cluster_stop_watching(cluster);
+    ay__cluster_hush(cluster);
     munmap((void *)(uintptr_t)cluster->pages, sizeof *cluster->pages);
     free(cluster);
 }

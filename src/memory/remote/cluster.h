@@ -13,6 +13,8 @@
 #include "common/clusters.h"
 #include "memory/passage/region.h"
 
+struct mouth;
+
 /* In ay_space; NULL if it is of one machine. */
 struct cluster {
     const struct permissions *pages;
@@ -22,6 +24,10 @@ struct cluster {
     pthread_t watcher; /* tells of losses */
     bool watching;
     _Atomic uint32_t stop;
+    /* through which it speaks to the agent (demand.c); NULL: it has not yet. Set by who has the
+     * mutex */
+    struct mouth *_Atomic mouth;
+    pthread_mutex_t opening;
     char name[CLUSTER_NAME_MOST + 1];
 };
 
@@ -32,6 +38,19 @@ void ay__cluster_close(struct cluster *cluster);
 /* refuses what a cluster hasn't got */
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster);
 void ay__cluster_region_named(ay_region *region); /* outside, under the mutex: it has another */
+
+/* demand.c */
+enum demand_answer {
+    DEMAND_SENT,
+    DEMAND_NO_AGENT,
+    DEMAND_NO_ROOM, /* its queue was full all the time */
+    DEMAND_NOT_SENT /* the process has no descriptor left, or no memory: not at once again */
+};
+/* The agent's queue is short. A thread that finds it full waits for room, for so long at most; an
+ * ask does not. */
+enum demand_answer ay__cluster_demand(const ay_region *region, enum demand_kind kind,
+                                      int64_t patience);
+void ay__cluster_hush(struct cluster *cluster); /* nobody speaks any more */
 
 /* cluster_wait.c: waiting for the permission, inside the region of the space. */
 enum cluster_answer {
@@ -52,6 +71,9 @@ enum cluster_answer ay__cluster_go_on(ay_region *region);
 enum cluster_answer ay__cluster_begin_anew(ay_region *region);
 bool ay__cluster_rest(ay_region *region);       /* as it says. False: called off */
 bool ay__cluster_called_off(ay_region *region); /* after a rest: somebody has cancelled the wait */
+/* Inside, and about to leave or to become weaker: nobody else is told of the death that this
+ * passage was told of. */
+void ay__cluster_leaves(ay_region *region);
 /* The permission covers all that the region may become. */
 bool ay__cluster_suffices(const ay_region *region);
 uint64_t ay__cluster_number(const ay_region *region); /* of its passage in the space */

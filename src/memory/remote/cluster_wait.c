@@ -12,13 +12,9 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "common/assert.h"
-#include "common/descriptors.h"
 #include "memory/passage/sleep.h"
 #include "memory/remote/cluster.h"
 
@@ -34,46 +30,6 @@ enum {
     DEAF_TO_SIGNALS_MS = 500
 };
 
-enum demand_answer {
-    ASKED,
-    NO_AGENT,
-    NO_ROOM, /* its queue was full all the time */
-    NOT_SENT /* the process has no descriptor left, or no memory: not at once again */
-};
-
-/* The agent's queue is short. A thread that finds it full waits for room, for so long at most; an
- * ask does not. */
-static enum demand_answer demand(const ay_region *region, enum demand_kind kind, int64_t patience)
-{
-    const struct name *name = &region->spec.name[0];
-    struct demand demand = {.magic = DEMAND_MAGIC,
-                            .kind = (uint8_t)kind,
-                            .mode = region->remote.needed,
-                            .length = name->length,
-                            .number = ay__cluster_number(region)};
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    memcpy(demand.name, name->bytes, name->length);
-    if (!cluster_path(region->at.fixed.space->cluster->name, "socket", address.sun_path,
-                      sizeof address.sun_path))
-        return NO_AGENT;
-    const int fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    if (fd < 0)
-        return NOT_SENT;
-    const int64_t us = patience / 1000 > 1000 ? patience / 1000 : 1000;
-    const struct timeval time = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
-    const int how = MSG_NOSIGNAL | (region->at.passage.asked ? MSG_DONTWAIT : 0);
-    const bool sent =
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time) == 0 &&
-        sendto(fd, &demand, sizeof demand, how, (struct sockaddr *)&address, sizeof address) >= 0;
-    const int error = errno;
-    close(fd);
-    if (sent)
-        return ASKED;
-    if (error == EAGAIN || error == EINTR)
-        return NO_ROOM;
-    return error == ECONNREFUSED || error == ENOENT || error == EACCES ? NO_AGENT : NOT_SENT;
-}
-
 static bool give_up(ay_region *region, int reason)
 {
     region->at.passage.reason = reason;
@@ -81,14 +37,15 @@ static bool give_up(ay_region *region, int reason)
 }
 
 /* Somebody removed the pages, or their space, and an agent has made others: nothing will ever be
- * granted in these. */
-static bool is_replaced(const struct cluster *cluster)
+ * granted in these. The files are looked at only when it asks again: most need not. */
+static bool is_replaced(const struct cluster *cluster, bool again)
 {
     char path[PATH_MAX];
     struct stat status;
     if (cluster->pages->identity != cluster->identity)
         return true;
-    return cluster_path(cluster->name, "agent", path, sizeof path) && lstat(path, &status) == 0 &&
+    return again && cluster_path(cluster->name, "agent", path, sizeof path) &&
+           lstat(path, &status) == 0 &&
            (status.st_dev != cluster->device || status.st_ino != cluster->inode);
 }
 
@@ -118,22 +75,23 @@ static bool ask(ay_region *region, enum demand_kind kind)
         return true;
     const int64_t again = now + (int64_t)wait->pause_ms * MS;
     const int64_t soon = now + (int64_t)ASK_AGAIN_MS * MS;
+    const bool asked = wait->agent != 0;
     wait->agent = agent_of(cluster->pages);
     const enum demand_answer answer =
-        demand(region, kind, (soon < wait->until ? soon : wait->until) - now);
-    wait->unheard = answer == NO_ROOM || answer == NOT_SENT;
-    wait->pause_ms = answer != ASKED                      ? ASK_AGAIN_MS
+        ay__cluster_demand(region, kind, (soon < wait->until ? soon : wait->until) - now);
+    wait->unheard = answer == DEMAND_NO_ROOM || answer == DEMAND_NOT_SENT;
+    wait->pause_ms = answer != DEMAND_SENT                ? ASK_AGAIN_MS
                      : 2 * wait->pause_ms < ASK_RARELY_MS ? 2 * wait->pause_ms
                                                           : ASK_RARELY_MS;
-    if (answer == NO_ROOM) /* a thread has waited for it, and asks again at once */
+    if (answer == DEMAND_NO_ROOM) /* a thread has waited for it, and asks again at once */
         wait->ask = region->at.passage.asked ? now + ROOM_MS * MS : now;
     else
-        wait->ask = answer == NOT_SENT ? soon : again;
-    if (answer != NO_AGENT)
+        wait->ask = answer == DEMAND_NOT_SENT ? soon : again;
+    if (answer != DEMAND_NO_AGENT)
         wait->agent_lost = 0;
     else if (!wait->agent_lost)
         wait->agent_lost = now;
-    if (is_replaced(cluster))
+    if (is_replaced(cluster, asked))
         return give_up(
             region,
             ay__fail(-ESTALE, "the files of cluster '%s' were removed and made anew: open it again",
@@ -207,9 +165,9 @@ enum cluster_answer ay__cluster_begin_anew(ay_region *region)
     return CLUSTER_BEGINS_ANEW;
 }
 
-/* Somebody died inside on another machine: of those who enter, one is told. A thread waits until
- * that is known everywhere, so that nobody else is. An ask, whose program may take its time, is
- * inside once the agent has been told: from then on its own death counts. */
+/* Somebody died inside on another machine: of those who enter, one is told. It is inside once the
+ * agent has been told so: from then on its own death counts. That nobody else is told it waits for
+ * when it leaves. */
 static enum cluster_answer tell(ay_region *region)
 {
     const struct cluster_wait *wait = &region->remote.wait;
@@ -217,10 +175,33 @@ static enum cluster_answer tell(ay_region *region)
     if (atomic_load(&permission->granted) != atomic_load(&region->remote.granted) && !take(region))
         return ay__cluster_begin_anew(region);
     if (!atomic_load(&permission->death) || ay__now() >= wait->until || !ask(region, DEMAND_TOLD) ||
-        (region->at.passage.asked && !wait->unheard))
+        !wait->unheard)
         return take(region) ? CLUSTER_PERMITS : ay__cluster_begin_anew(region);
     return rest_on(region, &permission->death, 1, &permission->granted,
                    (uint32_t)atomic_load(&region->remote.granted));
+}
+
+/* Whoever comes next on this machine is told as well while the page says so. It says so no longer
+ * when the agent has taken what this passage said: that it has left is waited for until then, or
+ * until a second after it was told, should the agent be stopped. If there is another agent, what
+ * was said is lost. Not said again: by now it may be another death, of which nobody is told yet. */
+void ay__cluster_leaves(ay_region *region)
+{
+    struct cluster_wait *wait = &region->remote.wait;
+    const struct permission *permission = region->remote.permission;
+    if (wait->stage != CLUSTER_TELLS)
+        return;
+    while (atomic_load(&permission->death) && ay__cluster_stands(region) &&
+           ay__now() < wait->until && !wait->agent_lost &&
+           agent_of(region->at.fixed.space->cluster->pages) == wait->agent) {
+        struct ay__waitv words[CLUSTER_WORDS];
+        wait->ask = wait->until;
+        rest_on(region, &permission->death, 1, &permission->granted,
+                (uint32_t)atomic_load(&region->remote.granted));
+        memcpy(words, wait->words, sizeof words);
+        ay__futex_sleep(words, CLUSTER_WORDS, (int64_t)DEAF_MS * MS, wait->wake);
+    }
+    wait->stage = CLUSTER_INSIDE;
 }
 
 static enum cluster_answer permit(ay_region *region)

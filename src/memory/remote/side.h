@@ -22,7 +22,8 @@ struct cluster_wait {
     enum {
         CLUSTER_INSIDE,  /* the region of the space */
         CLUSTER_OUTSIDE, /* it, for a while: so that the agent can come in */
-        CLUSTER_TELLS    /* permitted, and told of a death: the agent is to know */
+        /* permitted, and told of a death: the agent is to know. Until it leaves */
+        CLUSTER_TELLS
     } stage;
     int64_t until;      /* give up then; INT64_MAX: never */
     int64_t ask;        /* again */
