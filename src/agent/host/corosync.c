@@ -287,6 +287,11 @@ void transport_send(struct transport *transport, const void *bytes, size_t lengt
     memcpy(item->bytes, bytes, length);
 }
 
+bool transport_is_full(const struct transport *transport)
+{
+    return transport->unsent.first != NULL;
+}
+
 static void send_again(struct transport *transport)
 {
     while (transport->unsent.first) {

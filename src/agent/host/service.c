@@ -89,7 +89,7 @@ static void take_demands(struct service *service)
             demand.length > PERMISSION_NAME_MOST || demand.mode > PERMISSION_EXCLUSIVE ||
             demand.kind > DEMAND_TOLD)
             continue;
-        unused_demanded(&service->unused);
+        unused_demanded(&service->unused, demand.name, demand.length);
         service_step(service,
                      (struct agent_event){.kind = ON_DEMAND,
                                           .demand = {.what = &demand, .number = demand.number}});
@@ -177,17 +177,25 @@ static void wake_loop_by(struct service *service, int64_t until)
     timerfd_settime(service->timer, TFD_TIMER_ABSTIME, &time, NULL);
 }
 
+void service_wake(struct service *service)
+{
+    wake_loop_by(service, now());
+}
+
 /* A thread of the library's has found that a taking back may be decided. It goes on itself: to wake
- * the loop up first would take as long again as all the rest. */
+ * the loop up first would take as long again as all the rest. But who has the mutex at that moment
+ * sees to it afterwards, and nobody waits: it looks when it has given the mutex back. */
 static void on_decided(void *arg)
 {
     struct service *service = arg;
-    pthread_mutex_lock(&service->mutex);
-    if (!service->over) {
-        take_decided(service);
-        wake_loop_by(service, finish_turn(service));
+    atomic_store(&service->decided, true);
+    while (atomic_load(&service->decided) && pthread_mutex_trylock(&service->mutex) == 0) {
+        if (atomic_exchange(&service->decided, false) && !service->over) {
+            take_decided(service);
+            wake_loop_by(service, finish_turn(service));
+        }
+        pthread_mutex_unlock(&service->mutex);
     }
-    pthread_mutex_unlock(&service->mutex);
 }
 
 /* ---- the loop ---- */
@@ -205,9 +213,11 @@ static void wait_and_take(struct service *service)
     const unsigned transports = transport_fds(service->transport, fds + OWN);
     const unsigned controls = control_fds(service->control, fds + OWN + transports);
     const int64_t left = service->until - now();
-    const struct timespec patience = {.tv_sec = left > 0 ? left / 1000000000 : 0,
-                                      .tv_nsec = left > 0 ? left % 1000000000 : 0};
+    struct timespec patience = {.tv_sec = left > 0 ? left / 1000000000 : 0,
+                                .tv_nsec = left > 0 ? left % 1000000000 : 0};
     pthread_mutex_unlock(&service->mutex);
+    if (atomic_load(&service->decided))
+        patience = (struct timespec){0};
     const int ready = ppoll(fds, OWN + transports + controls, &patience, NULL);
     pthread_mutex_lock(&service->mutex);
     if (ready < 0)
@@ -221,7 +231,7 @@ static void wait_and_take(struct service *service)
         }
     if (fds[3].revents)
         links_dispatch(service->links);
-    if (fds[1].revents)
+    if (atomic_exchange(&service->decided, false) || fds[1].revents)
         take_decided(service);
     if (fds[0].revents)
         take_demands(service);

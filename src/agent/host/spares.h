@@ -13,7 +13,8 @@
 
 enum {
     SPARES_AHEAD = 4, /* so many are opened before they are needed */
-    SPARES_KEPT = 64, /* and no more are kept, for places are few */
+    /* and no more are kept, for places are few; but to open one takes as long as ten hand-overs */
+    SPARES_KEPT = 256,
     SPARES_WHY = 256
 };
 

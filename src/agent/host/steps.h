@@ -5,6 +5,7 @@
 #define AFTERYOU_AGENT_HOST_STEPS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "agent/core/agent.h"
 #include "agent/host/directory.h"
@@ -31,6 +32,9 @@ struct service {
     /* Who does anything with all this has it: the loop, but while it waits; and who is told that a
      * region is decided. */
     pthread_mutex_t mutex;
+    /* Something may be decided: set by who finds that, cleared by who sees to it. Who gives the
+     * mutex back looks at it afterwards. */
+    _Atomic bool decided;
     int64_t until; /* the loop waits so long at most */
     int timer;     /* wakes the loop sooner, if another thread has found reason to */
     bool over;     /* set when the loop has ended, never cleared: others do nothing any more */
@@ -40,6 +44,8 @@ struct service {
 
 /* What happens at this moment: the time is filled in. */
 void service_step(struct service *service, struct agent_event event);
+/* The loop has something to do. By who has the mutex. */
+void service_wake(struct service *service);
 void service_say(struct service *service, enum log_level level, const char *event,
                  const char *details);
 

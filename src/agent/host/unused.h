@@ -3,28 +3,51 @@
 #ifndef AFTERYOU_AGENT_HOST_UNUSED_H
 #define AFTERYOU_AGENT_HOST_UNUSED_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct service;
 
-struct unused {
-    int64_t due;    /* of the next look, by CLOCK_MONOTONIC; INT64_MAX: not before a demand */
-    int64_t pause;  /* before it */
-    int64_t took;   /* the last look */
-    uint64_t *open; /* hashes of the names that are open, ascending */
+/* Hashes of names. */
+struct name_set {
+    uint64_t *hash; /* 0: there is none here */
     size_t count, room;
-    unsigned next; /* the entry to be compared next; 0: no look is under way */
-    bool found;    /* by the present look: a name that is not open */
+};
+
+/* How far a look has come. But for `open` and `seen`, which are the thread's while it looks, all is
+ * of who has the service's mutex. */
+struct unused {
+    enum {
+        UNUSED_RESTS,    /* until `due` */
+        UNUSED_SEEKS,    /* whether there is any name to be looked for: `next` */
+        UNUSED_LOOKS,    /* the thread does */
+        UNUSED_LOOKED,   /* it has ended */
+        UNUSED_COMPARES, /* what it has seen with what the agent knows: `next` */
+    } stage;
+    int64_t due;          /* of the next look, by CLOCK_MONOTONIC; INT64_MAX: not before a demand */
+    int64_t pause;        /* before it */
+    int64_t took;         /* the last look, of a processor's time */
+    struct name_set open; /* as the thread has seen, */
+    struct name_set since; /* and those that were asked for since it began to look */
+    bool seen;             /* the space could be: set or cleared by each look */
+    unsigned next;         /* the entry whose turn it is, while it seeks or compares */
+    bool named;            /* of those sought, one has a name */
+    bool doubted;          /* one that was asked for since could not be kept */
+    bool found;            /* by the present look: a name that is not open */
+    pthread_t thread;      /* while it looks, and until it is joined */
+    _Atomic bool ended;    /* set by unused_end(), never cleared: the thread need not go on */
 };
 
 void unused_begin(struct unused *unused);
-/* A process has asked: it will go, some time. */
-void unused_demanded(struct unused *unused);
-/* Looks, if it is time to, and tells the agent of some; returns the nanoseconds after which it
- * wants to be called again. */
+/* A process has asked for a name, and has it open: it will go, some time. */
+void unused_demanded(struct unused *unused, const char *name, size_t length);
+/* Sees to it that somebody looks, if it is time to, and tells the agent of some; returns the
+ * nanoseconds after which it wants to be called again. */
 int64_t unused_tick(struct service *service);
+/* Not with the mutex: a thread that looks may wait for it. */
 void unused_end(struct unused *unused);
 
 #endif

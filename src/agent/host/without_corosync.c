@@ -40,6 +40,12 @@ void transport_send(struct transport *transport, const void *bytes, size_t lengt
     (void)length;
 }
 
+bool transport_is_full(const struct transport *transport)
+{
+    (void)transport;
+    return false;
+}
+
 int64_t transport_tick(struct transport *transport)
 {
     (void)transport;
