@@ -48,8 +48,12 @@ class Peers:
         with open(self.directory / f"{words[0]}.log", "ab") as log:
             self.processes.append(subprocess.Popen(words, cwd=self.directory, stdout=log, stderr=log, preexec_fn=die_with_parent))
 
-    def close(self):
+    def end_servers(self):
         for process in self.processes:
             process.kill()
             process.wait()
+        self.processes = []
+
+    def close(self):
+        self.end_servers()
         shutil.rmtree(self.directory, ignore_errors=True)

@@ -37,6 +37,8 @@ ROUNDS, BATCHES = 9, 5
 INSIDE_ETCD_US, INSIDE_US = 120000, 10000
 HANDOVERS_ETCD, HANDOVERS, TURNS, KILLS, NAMES, MANY_SECONDS = 40, 150, 4, 300, 100, 5
 UNITS, KILLS_OF_UNITS, MACHINES_OF_UNITS = 64, 100, 8  # as locks.h has them
+FEWER = 3  # times less often by another plane, which is slow: enough for a median
+AGENTS = ("--lease", "2", "--grace", "3")  # the first start of a cluster takes the grace
 RELAY_PORT = 4567
 PLANES = {"links": (), "ring": ("--no-links",)}  # with these options of the agent; the first is the one that is called the cluster
 PARTS = ("agent", "taking", "link", "waiter")  # of a hand-over, as bench-handover prints them
@@ -51,6 +53,9 @@ class Bench:
     def with_peers(self):
         """What is set beside the cluster is measured with the first plane."""
         return self.name == "cluster"
+
+    def times(self, count):
+        return count if self.with_peers else -(-count // FEWER)
 
     def board(self):
         """A file for programs on several machines to map."""
@@ -135,18 +140,22 @@ def hand_over_etcd(bench):
 
 
 def bench_handover(bench, cluster):
-    ours, theirs = [], []
-    exchange(bench, cluster, "hand-over", TURNS)
+    """Etcd first: it is ended then, so that what it does by itself disturbs nothing."""
+    ours, theirs, bare = [], [], []
     for _ in range(2):
-        ours += hand_over(bench, cluster, HANDOVERS_ETCD, INSIDE_ETCD_US)
+        ours += hand_over(bench, cluster, bench.times(HANDOVERS_ETCD), INSIDE_ETCD_US)
         theirs += hand_over_etcd(bench) if bench.with_peers else []
-    bench.keep("hand-over after 120 ms", bench.name, [line[0] for line in ours])
-    if theirs:
-        bench.keep("hand-over after 120 ms", "etcd", [line[0] for line in theirs])
+        bare += relay(bench, cluster, HANDOVERS_ETCD, INSIDE_ETCD_US) if bench.with_peers else []
+    for what, lines in ((bench.name, ours), ("etcd", theirs), ("relay", bare)):
+        if lines:
+            bench.keep("hand-over after 120 ms", what, [line[0] for line in lines])
+    bench.peers.end_servers()
+    exchange(bench, cluster, "hand-over", bench.times(TURNS))
 
 
 def kill_holders(bench, cluster, kind="space", count=KILLS):
     board = bench.board()
+    count = bench.times(count)
     a, b = cluster.machines[:2]
     return [line[0] for line in at_once(*(machine.inside(KILL, kind, role, space_of(cluster), board, str(count))
                                           for machine, role in ((a, "holder"), (b, "waiter"))))]
@@ -183,7 +192,7 @@ def bench_units(bench, cluster):
 
 
 def bench_size(bench, cluster):
-    exchange(bench, cluster, f"hand-over, {len(cluster.machines)} machines", 2)
+    exchange(bench, cluster, f"hand-over, {len(cluster.machines)} machines", bench.times(2))
 
 
 BENCHES = {"passages": bench_passages, "handover": bench_handover, "kill": bench_kill, "many": bench_many}
@@ -210,17 +219,17 @@ def processor():
 def run_plane(bench, plane, chosen, sizes):
     bench.name = "cluster" if plane == next(iter(PLANES)) else plane
     if set(chosen) & set(BENCHES):
-        with Cluster(agent_options=PLANES[plane]) as cluster:
+        with Cluster(agent_options=(*AGENTS, *PLANES[plane])) as cluster:
             cluster.start()
-            for name in chosen:
-                if name in BENCHES:
-                    BENCHES[name](bench, cluster)
+            for name, part in BENCHES.items():
+                if name in chosen:
+                    part(bench, cluster)
     if "units" in chosen:
-        with Cluster("abcdefghi"[:MACHINES_OF_UNITS], agent_options=PLANES[plane]) as cluster:
+        with Cluster("abcdefghi"[:MACHINES_OF_UNITS], agent_options=(*AGENTS, *PLANES[plane])) as cluster:
             cluster.start()
             bench_units(bench, cluster)
     for size in sizes if "sizes" in chosen else ():
-        with Cluster("abcdefghi"[:size], agent_options=PLANES[plane]) as cluster:
+        with Cluster("abcdefghi"[:size], agent_options=(*AGENTS, *PLANES[plane])) as cluster:
             cluster.start()
             bench_size(bench, cluster)
 
