@@ -234,12 +234,9 @@ static void test_what_a_cluster_has_not(void **state)
 {
     (void)state;
     ay_region *other;
-    const char *const also[] = {"more", NULL};
     assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .slots = 257}, &other),
                      -ENOTSUP);
     assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .take = 1, .of = 257}, &other),
-                     -ENOTSUP);
-    assert_int_equal(ay_region_open(space, &(ay_spec){.name = "a", .also = also}, &other),
                      -ENOTSUP);
     assert_int_equal(ay_enter_when(region, NULL, NULL, 0), -ENOTSUP);
     ay_space *local;
