@@ -405,6 +405,12 @@ AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
  * now and then, and give way; or be told by the descriptor of the space (`tell_wanted`, ay_fd). */
 AY_API unsigned ay_wanted(const ay_region *region);
 
+/* Wakes whoever is next, so that it has looked at all the others when the caller leaves, and enters
+ * sooner. A hint, for one who stays inside for longer than a wake-up takes; nothing else changes.
+ *   0       told, if anybody waits
+ *   -EPERM  not inside, or the region belongs to another process */
+AY_API int ay_wake_next(ay_region *region);
+
 /* Ends the waits of process `pid`, of this PID namespace, for the resource `name`: its calls return
  * -ECANCELED, and ay_look() shows by whom it was done. Whoever is inside stays there; one that
  * waits for a stronger mode (ay_convert) keeps the one that it has. Needs a free place. In a

@@ -276,6 +276,41 @@ static void test_threads(const char *protocol)
     ay_close(space);
 }
 
+static _Atomic bool next_is_inside;
+
+static void *be_next(void *region)
+{
+    CHECK_EQUAL(ay_enter(region), 0);
+    next_is_inside = true;
+    CHECK_EQUAL(ay_leave(region), 0);
+    return NULL;
+}
+
+/* Who was woken while another is inside waits on. */
+static void test_wake_next(const char *protocol)
+{
+    unlink(test_space);
+    ay_space *space = open_space(protocol);
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
+    pthread_t next;
+    expect(ay_wake_next(a), -EPERM, "not inside");
+    CHECK_EQUAL(ay_enter(a), 0);
+    CHECK_EQUAL(ay_wake_next(a), 0); /* nobody waits */
+    next_is_inside = false;
+    CHECK_EQUAL(pthread_create(&next, NULL, be_next, b), 0);
+    AWAIT_TRUE(ay_wanted(a) == 1);
+    for (int times = 0; times < 50; times++) {
+        CHECK_EQUAL(ay_wake_next(a), 0);
+        sleep_ms(1);
+        CHECK(!next_is_inside);
+    }
+    CHECK_EQUAL(ay_leave(a), 0);
+    pthread_join(next, NULL);
+    CHECK(next_is_inside);
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("basics");
@@ -285,8 +320,10 @@ int main(void)
     test_matrix("courtesy");
     static const char *const protocols[] = {"pair",   "races", "clock",   "bakery",
                                             "region", "forks", "courtesy"};
-    for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++)
+    for (size_t at = 0; at < sizeof protocols / sizeof *protocols; at++) {
         test_newcomers(protocols[at]);
+        test_wake_next(protocols[at]);
+    }
     unlink(test_space);
     test_slots_and_units();
     test_also();

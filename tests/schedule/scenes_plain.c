@@ -39,6 +39,16 @@ static void one_moves(unsigned actor)
         pass_twice(actor);
 }
 
+/* One that stays for long has the next one ready. */
+static void pass_and_wake_next(unsigned actor)
+{
+    (void)actor;
+    heed(ay_enter(region));
+    if (ay_wake_next(region) != 0)
+        found("ay_wake_next: %s", ay_message());
+    stay();
+}
+
 static void prepare_space(unsigned actor)
 {
     open_space((ay_options){.places = 4});
@@ -128,6 +138,11 @@ const struct scene scenes_plain[] = {
      .act = pass_twice,
      .audit = audit_x},
     {.name = "three pass", .actors = 3, .prepare = prepare_x, .act = pass_once, .audit = audit_x},
+    {.name = "three wake the next",
+     .actors = 3,
+     .prepare = prepare_x,
+     .act = pass_and_wake_next,
+     .audit = audit_x},
     {.name = "a place changes its owner",
      .actors = 2,
      .prepare = prepare_x,

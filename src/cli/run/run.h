@@ -59,12 +59,10 @@ struct between {
     _Atomic int code;
     _Atomic bool lost;   /* R5: the command is to be ended, gently */
     _Atomic bool end;    /* R1, R3, R5: all is to be killed */
-    _Atomic bool parted; /* it is in a session of its own, and the deputy in the job's group */
     /* signals for the command that its group may have got too */
     _Atomic uint32_t passed_on[SIGNALS];
     _Atomic uint32_t sent_to_guardian[SIGNALS]; /* others for the command, or for what it left */
     /* written by the deputy */
-    _Atomic bool awaits_parting; /* and hears the bell */
     _Atomic int error;           /* why the command could not be run: an errno */
     _Atomic uint32_t stops; /* how often the command was seen stopped; written before `state` */
     _Atomic int state;      /* enum command_state */

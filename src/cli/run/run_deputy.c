@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -266,6 +267,8 @@ static noreturn void end_well(const struct deputy *self)
         let_go(self);
     atomic_store(&self->between->done, true);
     ring_guardian(self);
+    close_range(0, ~0u, 0);
+    sched_yield(); /* to the guardian, if that is to have this processor */
     _exit(0);
 }
 
@@ -337,27 +340,12 @@ static void await_look(struct deputy *self)
     heed_bell(self); /* it may have been rung for something else */
 }
 
-/* The guardian changes the groups of both first, by way of this process's own. */
-static void await_parting(const struct deputy *self)
-{
-    sigset_t set;
-    siginfo_t info;
-    sigemptyset(&set);
-    sigaddset(&set, SIGNAL_BELL);
-    atomic_store(&self->between->awaits_parting, true);
-    while (!atomic_load(&self->between->parted)) {
-        signal_next(&set, &info, INT64_MAX);
-        end_if_told(self);
-    }
-}
-
 static noreturn void deputy(struct deputy *self)
 {
     const pid_t group = self->child.inherited->group;
     const int error = guard_begin(self->guardian);
     if (error)
         could_not_run(self, -error);
-    await_parting(self);
     if (group > 0 && setpgid(0, group) != 0)
         could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
     self->command = child_start(&self->child);

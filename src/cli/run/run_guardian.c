@@ -76,11 +76,27 @@ static void continue_wrapper(int number, siginfo_t *info, void *context)
 }
 
 /* A group of its own: what the terminal, or somebody with kill -9 -GROUP, sends to the job does not
- * reach the guardian. */
+ * reach the guardian. Who leads a group cannot begin a session (part_from_session): so its leader
+ * is a child that has ended. 0, or -1 with errno. */
+static int leave_group(void)
+{
+    const pid_t leader = vfork();
+    if (leader == 0)
+        _exit(setpgid(0, 0) == 0 ? 0 : errno);
+    if (leader < 0)
+        return -1;
+    const int joined = setpgid(0, leader), error = errno;
+    int status;
+    if (waitpid(leader, &status, 0) == leader && joined == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
 static void begin(const struct guardian *self)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
-        (self->inherited->group > 0 && setpgid(0, 0) != 0))
+        (self->inherited->group > 0 && leave_group() != 0))
         fail("cannot prepare: %s", strerror(errno));
     if (getppid() != self->wrapper)
         _exit(EXIT_FAILED);
@@ -265,25 +281,12 @@ static void ring_deputy(const struct guardian *self)
 }
 
 /* A session of its own: a parent in the job's session, and not in its group, would keep the group
- * from ever being orphaned, and the kernel from waking what is stopped when the shell dies. Who
- * leads a group, or has led one that is not empty, cannot begin a session. So it leaves its own for
- * the deputy's, who leads that for a moment only: started before, to be of the job's session, it
- * goes to the job's group. Should a step fail, the deputy finds out by itself. It starts nothing
- * before: nobody else is ever in those groups, and what the job's group gets reaches the command.
- */
-static void part_from_session(const struct guardian *self)
+ * from ever being orphaned, and the kernel from waking what is stopped when the shell dies. The
+ * deputy, started before, stays in the job's. */
+static void part_from_session(void)
 {
-    const pid_t group = self->inherited->group;
-    const bool left =
-        group <= 0 || (setpgid(self->deputy, self->deputy) == 0 && setpgid(0, self->deputy) == 0);
-    const int error = errno;
-    if (group > 0)
-        setpgid(self->deputy, group);
-    if (!left || setsid() < 0)
-        say(called, "cannot begin a session: %s", strerror(left ? errno : error));
-    atomic_store(&self->between->parted, true);
-    if (atomic_load(&self->between->awaits_parting))
-        ring_deputy(self);
+    if (setsid() < 0)
+        say(called, "cannot begin a session: %s", strerror(errno));
 }
 
 static void start(struct guardian *self)
@@ -298,7 +301,8 @@ static void start(struct guardian *self)
         say(called, "cannot start a deputy: %s", strerror(-self->deputy));
         give_up(self, EXIT_FAILED);
     }
-    part_from_session(self);
+    part_from_session();
+    ay_wake_next(self->region); /* a command takes longer */
 }
 
 /* Everything has gone: the end of the passage. Who died inside does not leave. */

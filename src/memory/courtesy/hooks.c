@@ -114,9 +114,10 @@ static void after_entering(struct registers *at, bool had_to_wait)
     if (at->fixed.spec->take > 0) {
         ay__units_choose(at);
         courtesy_hold(&my, at);
-    } else if (had_to_wait && at->fixed.space->overtake == 0 && at->fixed.spec->slots == 1 &&
-               ay__spins(at)) {
-        /* in strict order it will be the next, whoever comes, and waits awake until I leave */
+    } else if (had_to_wait && at->habits.entered && at->fixed.space->overtake == 0 &&
+               at->fixed.spec->slots == 1 && ay__spins(at)) {
+        /* in strict order it will be the next, whoever comes, and waits awake until I leave; not
+         * the first time: who comes once, one of a crowd perhaps, need not be quick */
         ay__wake_next(at);
     }
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the one inside may ask: its fence, its units, and how many wait for them. */
+#include <errno.h>
+
+#include "memory/passage/region.h"
 #include "memory/passage/words.h"
 #include "memory/remote/cluster.h"
 
@@ -57,4 +60,15 @@ unsigned ay_wanted(const ay_region *region)
          place = registers_next_rival(at, place + 1))
         count += acquaintance_of(&at->rivals.met, place)->rival && waits(at, place);
     return count;
+}
+
+int ay_wake_next(ay_region *region)
+{
+    if (region_is_strange(region))
+        return ay__refuse_stranger();
+    if (!region_is_inside(region))
+        return ay__fail(-EPERM, "the caller is not inside the region");
+    if (!region->remote.units)
+        ay__wake_next(&region->at);
+    return 0;
 }
