@@ -39,7 +39,7 @@ MUTANTS = [
            "readers and a writer", STUCK, preemptions=0, kills=1),
     Mutant("who leaves wakes nobody", "passage/wake.c", "    if (needed)\n        wake_own(at, 0);\n", "", "two pass", STUCK),
     Mutant("one that was not asleep counts as woken ahead", "passage/wake.c", "wake_own(at, 0) == 1 && count == 1",
-           "(wake_own(at, 0), true) && count == 1", "three wake the next", STUCK, preemptions=2, within=SLEEPING, long=True),
+           "(wake_own(at, 0), true) && count == 1", "three wake the next", STUCK, preemptions=2, within=SLEEPING),
     Mutant("one by its place is not woken", "passage/wake.c", "    if (asleep != 0 &&\n        !(", "    if (0 &&\n        !(",
            "two slots", STUCK),
     Mutant("one for a slot does not sleep by its place", "passage/wait.c", "aside || at->fixed.spec->slots > 1;", "aside;",
