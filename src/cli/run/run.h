@@ -57,13 +57,13 @@ struct between {
     _Atomic bool inside;
     _Atomic bool stays; /* the command has ended, with `code`, and others go on */
     _Atomic int code;
-    _Atomic bool lost;   /* R5: the command is to be ended, gently */
-    _Atomic bool end;    /* R1, R3, R5: all is to be killed */
+    _Atomic bool lost; /* R5: the command is to be ended, gently */
+    _Atomic bool end;  /* R1, R3, R5: all is to be killed */
     /* signals for the command that its group may have got too */
     _Atomic uint32_t passed_on[SIGNALS];
     _Atomic uint32_t sent_to_guardian[SIGNALS]; /* others for the command, or for what it left */
     /* written by the deputy */
-    _Atomic int error;           /* why the command could not be run: an errno */
+    _Atomic int error;      /* why the command could not be run: an errno */
     _Atomic uint32_t stops; /* how often the command was seen stopped; written before `state` */
     _Atomic int state;      /* enum command_state */
     _Atomic int status;     /* of the command, as waitpid has it, once it has ended */
