@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/status/serve_address.h"
 #include "common/grow.h"
+#include "common/network.h"
 #include "common/printable.h"
 #include "common/waitv.h"
 
@@ -246,14 +247,14 @@ static void print_waiting(void)
 static void print_asking(void)
 {
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
+    if (fd >= 0 && network_of(fd) != 0)
+        puts("asks: told by who leaves, by datagrams of unix(7)");
+    else
         printf("asks: told by a thread that watches, a wake-up later than a thread that waits, for "
-               "sockets are refused here (%s)\n",
-               strerror(errno));
-        return;
-    }
-    close(fd);
-    puts("asks: told by who leaves, by datagrams of unix(7)");
+               "sockets %s here (%s)\n",
+               fd < 0 ? "are refused" : "do not tell their network", strerror(errno));
+    if (fd >= 0)
+        close(fd);
 }
 
 static void print_ways(void)

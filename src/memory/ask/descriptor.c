@@ -31,12 +31,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "common/network.h"
 #include "memory/ask/ask.h"
 #include "memory/ask/tell.h"
-
-#ifndef SO_NETNS_COOKIE
-#define SO_NETNS_COOKIE 71 /* Linux 5.14 */
-#endif
 
 struct hint {
     uint64_t key;
@@ -98,14 +95,6 @@ static bool drop_without_key(int fd, uint64_t key)
 static int new_socket(void)
 {
     return descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
-
-/* The network namespace of a socket, by a number that no two have; 0: the kernel does not say. */
-static uint64_t network_of(int fd)
-{
-    uint64_t network = 0;
-    socklen_t length = sizeof network;
-    return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &network, &length) == 0 ? network : 0;
 }
 
 /* And one that is connected to it: to say something takes no more than write(2), should the program
