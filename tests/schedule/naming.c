@@ -131,8 +131,7 @@ static struct model_view engine_view(const ay_region *region, unsigned place)
     const struct registers *at = &region->at;
     const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
     return (struct model_view){.met = other->known != 0,
-                               .stands = other->known != 0 &&
-                                         acquaintance_stands(other, registers_hot(at, place)),
+                               .stands = other->known != 0 && acquaintance_stands(other),
                                .rival = other->rival,
                                .alive = other->alive,
                                .gathered = engine_gathered(&at->rivals, place)};

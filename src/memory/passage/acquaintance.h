@@ -8,10 +8,11 @@
 /* What this region last found at another place. Small: each of ten thousand regions may know a
  * hundred others. */
 struct acquaintance {
-    uint64_t known;       /* (life, generation); 0: never met */
-    uint64_t pulse;       /* which it then had */
-    uint32_t woken;       /* which of its sleeps I ended last */
-    uint32_t whence : 17; /* its place, and 1; 0: nobody's */
+    uint64_t known;        /* (life, generation); 0: never met */
+    uint64_t pulse;        /* which it then had */
+    const struct hot *hot; /* its lines; NULL: never met */
+    uint32_t woken;        /* which of its sleeps I ended last */
+    uint32_t whence : 17;  /* its place, and 1; 0: nobody's */
     /* by these. One that idled or waited when it was met is taken to be as long as its process is:
      * its pulse was not felt */
     uint32_t alive : 1;
@@ -22,13 +23,13 @@ struct acquaintance {
     uint32_t told : 1;      /* and it is to be told that it is wanted: wanted.c */
     int32_t precedence : 2; /* < 0: its class goes before mine; > 0: after it */
 };
-_Static_assert(sizeof(struct acquaintance) == 24 && AY_PLACES_MOST < 1 << 17, "small");
+_Static_assert(sizeof(struct acquaintance) <= 32 && AY_PLACES_MOST < 1 << 17, "small");
 
 /* All whom a region has met, in slots found by their places: acquaintances.c. Of places side by
  * side each has a slot of its own, and the first one looked at is it. */
 struct acquaintances {
     struct acquaintance *slot;
-    unsigned bits; /* of a slot's number */
+    unsigned mask; /* of a slot's number: how many there are, less one */
     unsigned count;
 };
 
@@ -39,26 +40,21 @@ struct stretch {
     size_t stride;
 };
 
-/* One that has a resource in common with me, and may be inside together with me. */
-struct companion {
-    const struct hot *hot;
-    unsigned place;
-};
-
 const struct acquaintance *ay__acquaintance_find(const struct acquaintances *met, unsigned place);
 
 /* What is known of a place: of one that was never met, nothing. It holds until the next is met. */
 static inline const struct acquaintance *acquaintance_of(const struct acquaintances *met,
                                                          unsigned place)
 {
-    const struct acquaintance *first = &met->slot[place & ((1u << met->bits) - 1)];
+    const struct acquaintance *first = &met->slot[place & met->mask];
     return __builtin_expect(first->whence == place + 1, 1) ? first
                                                            : ay__acquaintance_find(met, place);
 }
 
 /* Whether a place is as it was when it was met. */
-static inline bool acquaintance_stands(const struct acquaintance *other, const struct hot *hot)
+static inline bool acquaintance_stands(const struct acquaintance *other)
 {
+    const struct hot *hot = other->hot;
     access_point();
     return atomic_load(&hot->life) == other->known && atomic_load(&hot->pulse) == other->pulse;
 }

@@ -19,30 +19,25 @@
 
 enum { SMALL_MOST = 16 * 1024, LIST_FIRST = 16 };
 
-static size_t slots_of(unsigned bits)
-{
-    return (size_t)1 << bits;
-}
-
 /* With so many each place has a slot of its own: more are never needed. */
-static unsigned bits_most(unsigned places)
+static size_t slots_most(unsigned places)
 {
-    unsigned bits = FEW_SLOT_BITS;
-    while (slots_of(bits) < places)
-        bits++;
-    return bits;
+    size_t slots = FEW_SLOTS;
+    while (slots < places)
+        slots *= 2;
+    return slots;
 }
 
 /* Of slots there are always twice as many as before: those of one size lie behind all that are
  * smaller. */
 static size_t slots_size(unsigned places)
 {
-    return 2 * slots_of(bits_most(places)) * sizeof(struct acquaintance);
+    return 2 * slots_most(places) * sizeof(struct acquaintance);
 }
 
 static size_t reserve_size(unsigned places)
 {
-    return slots_size(places) + places * (sizeof(struct stretch) + sizeof(struct companion));
+    return slots_size(places) + places * (sizeof(struct stretch) + sizeof(unsigned));
 }
 
 int ay__acquaintances_begin(struct rivals *rivals, unsigned places)
@@ -58,7 +53,7 @@ int ay__acquaintances_begin(struct rivals *rivals, unsigned places)
                         strerror(error));
     }
     rivals->reserve = reserve;
-    rivals->met = (struct acquaintances){.slot = rivals->few_met, .bits = FEW_SLOT_BITS};
+    rivals->met = (struct acquaintances){.slot = rivals->few_met, .mask = FEW_SLOTS - 1};
     rivals->runs = rivals->few;
     rivals->company = rivals->few_company;
     rivals->run_room = rivals->company_room = RIVALS_FEW;
@@ -71,7 +66,7 @@ int ay__acquaintances_begin(struct rivals *rivals, unsigned places)
  * who share the first one part there. */
 static struct acquaintance *slot_of(const struct acquaintances *met, unsigned place)
 {
-    const unsigned mask = (1u << met->bits) - 1, step = 2 * (place >> met->bits) + 1;
+    const unsigned mask = met->mask, step = 2 * (place / (mask + 1)) + 1;
     unsigned slot = place & mask;
     while (met->slot[slot].whence != 0 && met->slot[slot].whence != place + 1)
         slot = (slot + step) & mask;
@@ -84,25 +79,21 @@ const struct acquaintance *ay__acquaintance_find(const struct acquaintances *met
     return slot_of(met, place);
 }
 
-/* Zeros. */
-static struct acquaintance *take_slots(struct rivals *rivals, unsigned bits)
+static size_t size_of(const struct acquaintances *met)
 {
-    const size_t size = slots_of(bits) * sizeof(struct acquaintance);
-    struct acquaintance *small = size <= SMALL_MOST ? calloc(1, size) : NULL;
-    return small ? small : (struct acquaintance *)(void *)(rivals->reserve + size);
+    return ((size_t)met->mask + 1) * sizeof *met->slot;
 }
 
-static bool is_reserved(const struct rivals *rivals, const struct acquaintances *met)
+static struct acquaintance *reserved(const struct rivals *rivals, const struct acquaintances *met)
 {
-    const size_t size = slots_of(met->bits) * sizeof *met->slot;
-    return (char *)met->slot == rivals->reserve + size;
+    return (struct acquaintance *)(void *)(rivals->reserve + size_of(met));
 }
 
 /* Where pages are too large for it, they are kept. */
 static void give_slots_back(const struct rivals *rivals, const struct acquaintances *met)
 {
-    if (is_reserved(rivals, met))
-        madvise(met->slot, slots_of(met->bits) * sizeof *met->slot, MADV_DONTNEED);
+    if (met->slot == reserved(rivals, met))
+        madvise(met->slot, size_of(met), MADV_DONTNEED);
     else if (met->slot != rivals->few_met)
         free(met->slot);
 }
@@ -110,11 +101,14 @@ static void give_slots_back(const struct rivals *rivals, const struct acquaintan
 static void widen(struct rivals *rivals)
 {
     const struct acquaintances before = rivals->met;
-    rivals->met.bits++;
-    rivals->met.slot = take_slots(rivals, rivals->met.bits);
-    for (size_t which = 0; which < slots_of(before.bits); which++)
+    struct acquaintances *met = &rivals->met;
+    met->mask = 2 * before.mask + 1;
+    met->slot = size_of(met) <= SMALL_MOST ? calloc(1, size_of(met)) : NULL;
+    if (!met->slot)
+        met->slot = reserved(rivals, met); /* zeros, too */
+    for (unsigned which = 0; which <= before.mask; which++)
         if (before.slot[which].whence != 0)
-            *slot_of(&rivals->met, before.slot[which].whence - 1) = before.slot[which];
+            *slot_of(met, before.slot[which].whence - 1) = before.slot[which];
     give_slots_back(rivals, &before);
 }
 
@@ -124,7 +118,8 @@ struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place)
     struct acquaintance *other = slot_of(met, place);
     if (other->whence != 0)
         return other;
-    if (met->count >= slots_of(met->bits) / 8 * 7 && met->bits < bits_most(at->fixed.places)) {
+    const size_t slots = (size_t)met->mask + 1;
+    if (met->count >= slots / 8 * 7 && slots < slots_most(at->fixed.places)) {
         widen(&at->rivals);
         other = slot_of(met, place);
     }
@@ -173,7 +168,7 @@ void ay__acquaintances_end(struct rivals *rivals, unsigned places, bool mine)
 {
     if (!rivals->reserve)
         return;
-    if (!is_reserved(rivals, &rivals->met) && rivals->met.slot != rivals->few_met)
+    if (rivals->met.slot != reserved(rivals, &rivals->met) && rivals->met.slot != rivals->few_met)
         free(rivals->met.slot);
     if (rivals->runs != rivals->few && rivals->run_room != UINT_MAX)
         free(rivals->runs);

@@ -31,7 +31,6 @@ void ay__region_named(ay_region *region); /* outside; who its rivals are is to b
 /* acquaintances.c */
 int ay__acquaintances_begin(struct rivals *rivals, unsigned places);
 void ay__acquaintances_end(struct rivals *rivals, unsigned places, bool mine);
-/* what is known of a place, to be changed. It holds until the next is met */
 struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place);
 void ay__rivals_make_room(struct registers *at); /* for one more, in runs and in company */
 /* rivals.c */
@@ -139,6 +138,15 @@ static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigne
     return index == 0 ? &at->near.own->word : &at->fixed.own_page->word[index - 1];
 }
 
+/* What is known of a place, to be changed; if it was never met, it is now. It holds until the next
+ * is met. */
+static inline struct acquaintance *registers_acquaintance(struct registers *at, unsigned place)
+{
+    struct acquaintance *first = &at->rivals.met.slot[place & at->rivals.met.mask];
+    return __builtin_expect(first->whence == place + 1, 1) ? first
+                                                           : ay__acquaintance_make(at, place);
+}
+
 /* L2: a scan ends there. */
 static inline unsigned registers_end(const struct registers *at)
 {
@@ -181,8 +189,7 @@ static inline unsigned registers_next(struct registers *at, unsigned place)
         if (place == at->fixed.self)
             continue;
         const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
-        if (__builtin_expect(other->known != 0 &&
-                                 atomic_load(&registers_hot(at, place)->life) == other->known,
+        if (__builtin_expect(other->known != 0 && atomic_load(&other->hot->life) == other->known,
                              1) ||
             ay__meet(at, place, false))
             return place;
@@ -240,11 +247,10 @@ static inline word registers_as(const struct registers *at, unsigned index, bool
     return at->fixed.protocol->dead(index, value);
 }
 
-static inline bool registers_companion_lives(const struct registers *at,
-                                             const struct companion *companion)
+static inline bool registers_companion_lives(const struct registers *at, unsigned place)
 {
-    const struct acquaintance *other = acquaintance_of(&at->rivals.met, companion->place);
-    return acquaintance_stands(other, companion->hot) && acquaintance_beats(other, at->fixed.space);
+    const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
+    return acquaintance_stands(other) && acquaintance_beats(other, at->fixed.space);
 }
 
 /* Whether all who may be inside together with me live. They are in nobody's way, so no scan
@@ -252,7 +258,7 @@ static inline bool registers_companion_lives(const struct registers *at,
 static inline bool registers_company_lives(const struct registers *at)
 {
     for (unsigned which = 0; which < at->rivals.company_count; which++)
-        if (__builtin_expect(!registers_companion_lives(at, &at->rivals.company[which]), 0))
+        if (__builtin_expect(!registers_companion_lives(at, at->rivals.company[which]), 0))
             return false;
     return true;
 }

@@ -57,7 +57,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
         const uint64_t life = vital.life;
         if (life_generation(life) == 0 && !(at->fixed.protocol->features & FEATURE_EVERY_PLACE))
             return false;
-        struct acquaintance *other = ay__acquaintance_make(at, place);
+        struct acquaintance *other = registers_acquaintance(at, place);
         feel |= !is_quiet(at, &vital, hot);
         if (feel)
             ay__vital_feel(&vital);
@@ -95,6 +95,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
         other->open = life_alive(life);
         other->beats = vital.border != NULL;
         other->pulse = vital.pulse;
+        other->hot = hot;
         other->known = life;
         if (!other->alive && !other->open)
             at->rivals.gathered = NEVER_GATHERED;
@@ -114,14 +115,13 @@ bool ay__notice(struct registers *at, unsigned place)
  * fetch. */
 word ay__read_anew(struct registers *at, unsigned place, unsigned index)
 {
-    const struct hot *hot = registers_hot(at, place);
     for (bool feel = false;; feel = true) {
         if (!ay__meet(at, place, feel))
             return at->fixed.protocol->dead(index, 0);
         const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
         access_point();
         const word value = atomic_load(registers_word(at, place, index));
-        if (acquaintance_stands(other, hot) && registers_is_beyond_doubt(at, other, index, value))
+        if (acquaintance_stands(other) && registers_is_beyond_doubt(at, other, index, value))
             return registers_as(at, index, other->alive, other->open, value);
     }
 }
@@ -153,8 +153,7 @@ static void revisit(struct registers *at, unsigned place)
     const bool looked_at = !at->fixed.tags ||
                            tag_is(at->fixed.space->tags, at->fixed.tags, place) ||
                            tag_is(at->fixed.space->tags, tag_pattern(TAG_LOOK), place);
-    if (!looked_at &&
-        !acquaintance_stands(acquaintance_of(&at->rivals.met, place), registers_hot(at, place)))
+    if (!looked_at && !acquaintance_stands(acquaintance_of(&at->rivals.met, place)))
         ay__meet(at, place, false);
 }
 
@@ -165,7 +164,7 @@ static void revisit_all(struct registers *at)
              place++)
             revisit(at, place);
     for (unsigned which = 0; which < at->rivals.company_count; which++)
-        revisit(at, at->rivals.company[which].place);
+        revisit(at, at->rivals.company[which]);
 }
 
 /* False: nobody is there yet. With another name: what is known of a place was judged by the old
@@ -174,12 +173,11 @@ static void revisit_all(struct registers *at)
 static bool see(struct registers *at, unsigned place, bool anew, bool nobody_came)
 {
     if (anew)
-        ay__acquaintance_make(at, place)->known = 0;
+        registers_acquaintance(at, place)->known = 0;
     const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
     /* who is gone stays so until somebody comes there: in a crowd most are, and their lines far */
     return (nobody_came && is_known_gone(other)) ||
-           (other->known != 0 && acquaintance_stands(other, registers_hot(at, place))) ||
-           ay__meet(at, place, false);
+           (other->known != 0 && acquaintance_stands(other)) || ay__meet(at, place, false);
 }
 
 /* In the middle of a passage: one that died may be watched; and with a condition, or slots, one
@@ -202,8 +200,7 @@ static void add(struct registers *at, unsigned place)
         at->rivals.burdened |= gone;
     } else if (other->meets && !other->rival && !gone) {
         ay__rivals_make_room(at);
-        at->rivals.company[at->rivals.company_count++] =
-            (struct companion){.hot = registers_hot(at, place), .place = place};
+        at->rivals.company[at->rivals.company_count++] = place;
     }
 }
 
@@ -244,6 +241,6 @@ void ay__look_at_company(struct registers *at)
     if (!registers_gathered(at))
         ay__gather(at);
     for (unsigned which = 0; which < at->rivals.company_count; which++)
-        if (!registers_companion_lives(at, &at->rivals.company[which]))
-            ay__meet(at, at->rivals.company[which].place, true);
+        if (!registers_companion_lives(at, at->rivals.company[which]))
+            ay__meet(at, at->rivals.company[which], true);
 }

@@ -95,7 +95,7 @@ struct retention {
     bool recalled; /* ever. Set when a recall is found; never cleared */
 };
 
-enum { RIVALS_FEW = 4, FEW_SLOT_BITS = 3 };
+enum { RIVALS_FEW = 4, FEW_SLOTS = 8 };
 
 /* Who the rivals are. */
 struct rivals {
@@ -113,13 +113,13 @@ struct rivals {
     bool burdened; /* among the runs are places whose owners are gone. ay__gather() says which */
     /* one was met that is to be told that it is wanted. Set by ay__meet(); never cleared */
     bool told;
-    unsigned run;                   /* that of the rival returned last */
-    struct companion *company;      /* who may be inside together with me; likewise */
-    struct acquaintances met;       /* in `few_met`, at first */
-    uint64_t counted;               /* what `claims` was when they were last gathered */
+    unsigned run;             /* that of the rival returned last */
+    unsigned *company;        /* places of those who may be inside together with me; likewise */
+    struct acquaintances met; /* in `few_met`, at first */
+    uint64_t counted;         /* what `claims` was when they were last gathered */
     struct stretch few[RIVALS_FEW]; /* for so many `runs` */
-    struct companion few_company[RIVALS_FEW];
-    struct acquaintance few_met[1 << FEW_SLOT_BITS];
+    unsigned few_company[RIVALS_FEW];
+    struct acquaintance few_met[FEW_SLOTS];
     unsigned run_room, company_room; /* how many there is room for now */
     char *reserve; /* addresses without memory, for what it may yet have to know */
     /* rivals whose place has another owner now, or came and went unseen; it never falls */

@@ -176,8 +176,8 @@ static unsigned count_sharing(struct registers *at)
             count += sleeps_on(registers_hot(at, place), on);
     }
     for (unsigned which = 0; which < at->rivals.company_count; which++)
-        count += at->rivals.company[which].place < at->fixed.self &&
-                 sleeps_on(at->rivals.company[which].hot, on);
+        count += at->rivals.company[which] < at->fixed.self &&
+                 sleeps_on(registers_hot(at, at->rivals.company[which]), on);
     return count;
 }
 

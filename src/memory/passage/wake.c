@@ -37,7 +37,7 @@ static inline bool needs_waking(struct registers *at, unsigned place, const stru
     const uint32_t sleeps = atomic_load(&hot->sleeps);
     const bool again = acquaintance_of(&at->rivals.met, place)->woken == sleeps;
     if (wakes && registers_is_idle(at, 0, registers_own(at, 0)))
-        ay__acquaintance_make(at, place)->woken = sleeps;
+        registers_acquaintance(at, place)->woken = sleeps;
     return !again;
 }
 
@@ -116,7 +116,7 @@ void ay__wake_next(struct registers *at)
         sleeps = atomic_load(&hot->sleeps);
     }
     if (count > 0 && wake_own(at, 0) == 1 && count == 1)
-        ay__acquaintance_make(at, next)->woken = sleeps;
+        registers_acquaintance(at, next)->woken = sleeps;
 }
 
 /* One that says nothing of sleeping is awake, or on its way to sleep: there it will find what has

@@ -85,8 +85,9 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
     const struct acquaintance *other = acquaintance_of(&at->rivals.met, place);
     access_point();
     if (__builtin_expect(other->known != 0, 1)) {
-        const word value = atomic_load(registers_word(at, place, index));
-        if (__builtin_expect(acquaintance_stands(other, registers_hot(at, place)), 1) &&
+        const word value =
+            atomic_load(index == 0 ? &other->hot->word : registers_word(at, place, index));
+        if (__builtin_expect(acquaintance_stands(other), 1) &&
             __builtin_expect(registers_is_beyond_doubt(at, other, index, value), 1))
             return registers_as(at, index, other->alive, other->open, value);
     }
