@@ -25,7 +25,7 @@ enum {
     ANSWER_MS = 3, /* an acknowledgement waits so long for a message to go with */
     NUDGE_MS = 6,  /* and is missed after so long; a packet that was lost is found by the next */
     DOUBT_MS = 15,
-    DOUBT_MOST_MS = 60,          /* where answers take long */
+    DOUBT_MOST_MS = 240,         /* where answers take long: as long as TCP takes at most */
     ANSWERS_LEARNT = 8,          /* of what is new, such a part is learnt */
     RELAYED_MOST = OUT_ROOM / 16 /* of a parcel: the rest goes with the next step */
 };

@@ -26,6 +26,7 @@ enum {
     LOOKUP_MS = 20,
     RESEND_MS = 2,
     IDLE_MS = 1000,
+    UNDER_WAY_MOST = 64, /* what is not urgent waits behind so many */
     VERDICTS = 32
 };
 
@@ -48,6 +49,7 @@ struct transport {
         bool quorate;
     } verdict[VERDICTS]; /* the newest last */
     struct item_queue received, unsent;
+    unsigned under_way; /* parcels of mine that Corosync has taken, and not delivered to me yet */
 };
 
 static bool same_ring(struct ring a, struct ring b)
@@ -66,7 +68,10 @@ static void on_parcel(cpg_handle_t handle, const struct cpg_name *group, uint32_
                       uint32_t pid, void *bytes, size_t length)
 {
     (void)group;
-    struct item *item = queue_add(&of_cpg(handle)->received, length);
+    struct transport *transport = of_cpg(handle);
+    struct item *item = queue_add(&transport->received, length);
+    if (node == transport->self.node && pid == transport->self.pid && transport->under_way > 0)
+        transport->under_way--;
     item->kind = ITEM_PARCEL;
     item->who = (struct address){.node = node, .pid = pid};
     memcpy(item->bytes, bytes, length);
@@ -136,6 +141,7 @@ static void close_handles(struct transport *transport)
     cpg_finalize(transport->cpg);
     quorum_finalize(transport->quorum);
     transport->open = false;
+    transport->under_way = 0;
     queue_clear(&transport->received);
     queue_clear(&transport->unsent);
 }
@@ -267,7 +273,9 @@ void transport_dispatch(struct transport *transport)
 static cs_error_t multicast(struct transport *transport, const void *bytes, size_t length)
 {
     const struct iovec vector = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length};
-    return cpg_mcast_joined(transport->cpg, CPG_TYPE_AGREED, &vector, 1);
+    const cs_error_t error = cpg_mcast_joined(transport->cpg, CPG_TYPE_AGREED, &vector, 1);
+    transport->under_way += error == CS_OK;
+    return error;
 }
 
 void transport_send(struct transport *transport, const void *bytes, size_t length)
@@ -289,7 +297,7 @@ void transport_send(struct transport *transport, const void *bytes, size_t lengt
 
 bool transport_is_full(const struct transport *transport)
 {
-    return transport->unsent.first != NULL;
+    return transport->unsent.first || transport->under_way >= UNDER_WAY_MOST;
 }
 
 static void send_again(struct transport *transport)

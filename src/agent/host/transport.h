@@ -31,7 +31,8 @@ void transport_close(struct transport *transport);
 unsigned transport_fds(const struct transport *transport, struct pollfd *fds);
 void transport_dispatch(struct transport *transport);
 void transport_send(struct transport *transport, const void *bytes, size_t length);
-/* More was to be sent than it takes at once: what comes next has to wait. */
+/* So much is under way that what comes next, of whomever, will take its time: what is not urgent
+ * should be sent later. */
 bool transport_is_full(const struct transport *transport);
 /* Tries again what could not be done; the nanoseconds after which it wants to be called again, at
  * the latest. */

@@ -27,17 +27,21 @@
 #include "common/assert.h"
 #include "memory/passage/region.h"
 
-/* One word of another's cold page, at `offset`, from what it was seen as. True: I am told. */
+/* One word of another's cold page, at `offset`, from what it was seen as. True: I am told. Somebody
+ * waits: so it is mapped without the hot lines. Under the mutex, so no child is made meanwhile. */
 static bool swap(const ay_space *space, unsigned place, size_t offset, uint64_t seen,
                  uint64_t wanted)
 {
-    struct claim other;
-    if (ay__map_place(space, place, &other) != 0)
+    const size_t page = ay__process.page, at = cold_offset(space->granule, space->places, place);
+    assert_required(ay__mutex_is_held());
+    char *cold = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd,
+                      (off_t)begin_of(page, at));
+    if (cold == MAP_FAILED)
         return false;
-    _Atomic uint64_t *target = (_Atomic uint64_t *)((char *)other.cold + offset);
+    _Atomic uint64_t *target = (_Atomic uint64_t *)(cold + at % page + offset);
     access_point();
     const bool swapped = atomic_compare_exchange_strong(target, &seen, wanted);
-    ay__unmap_place(&other);
+    munmap(cold, page);
     return swapped;
 }
 
