@@ -6,42 +6,21 @@
  *
  *   bench-handover space|etcd WHERE BOARD COUNT INSIDE_US [PAGES]
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "board.h"
-#include "common/permissions.h"
 #include "locks.h"
 
 /* So long after a release the agent is given to note when it gave the permission up. */
 enum { NOTE_US = 500, NOTES = 40 };
 
-static const struct permissions *pages; /* of this machine's agent; NULL: not asked for */
-
-static bool map_pages(const char *path)
-{
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    void *map = file < 0 ? MAP_FAILED
-                         : mmap(NULL, sizeof(struct permissions), PROT_READ, MAP_SHARED, file, 0);
-    if (file >= 0)
-        close(file);
-    pages = map == MAP_FAILED ? NULL : map;
-    return pages;
-}
-
-static const struct permission *permission(void)
-{
-    return permissions_find(pages, LOCK_NAME, strlen(LOCK_NAME));
-}
-
 /* Outside, and without a demand: what the pages tell is of the release. */
 static void note_release(struct board *board)
 {
-    const struct permission *mine = permission();
+    const struct permission *mine = board_permission();
     for (int note = 0; note < NOTES && mine; note++) {
         usleep(NOTE_US);
         if (mine->changed_ns < board->released_ns)
@@ -55,7 +34,7 @@ static void note_release(struct board *board)
 /* The other has noted its part by the end of my time inside. */
 static void print(const struct board *board)
 {
-    if (!pages)
+    if (!board_permission())
         printf("%lld\n", (long long)(board->inside_ns - board->released_ns));
     else if (board->woken_ns >= board->released_ns)
         board_print(board);
@@ -70,8 +49,8 @@ static bool exchange(const struct lock_kind *kind, struct board *board, long cou
             return false;
         board->inside_ns = now_ns();
         const bool handed_over = board->by && board->by != me;
-        if (handed_over && pages && permission())
-            board->granted_ns = permission()->changed_ns;
+        if (handed_over && board_permission())
+            board->granted_ns = board_permission()->changed_ns;
         usleep(inside_us);
         if (handed_over) {
             print(board);
@@ -81,8 +60,7 @@ static bool exchange(const struct lock_kind *kind, struct board *board, long cou
         board->released_ns = now_ns();
         if (!kind->leave())
             return false;
-        if (pages)
-            note_release(board);
+        note_release(board);
     }
     return true;
 }
@@ -91,7 +69,7 @@ int main(int count, char **words)
 {
     const struct lock_kind *kind = count == 6 || count == 7 ? lock_kind(words[1]) : NULL;
     struct board *board = kind ? board_open(words[3]) : NULL;
-    if (!board || (count == 7 && !map_pages(words[6]))) {
+    if (!board || (count == 7 && !board_map_pages(words[6]))) {
         fprintf(stderr, "usage: bench-handover space|etcd WHERE BOARD COUNT INSIDE_US [PAGES]\n");
         return 125;
     }

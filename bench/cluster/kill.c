@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* kill -9 of a holder on one machine, until the next is inside on another, in nanoseconds: one
- * figure a line, printed by the waiter.
+/* kill -9 of a holder on one machine, until the next is inside on another, in nanoseconds: a line
+ * for each, and if the agents' pages are given, what it is made of, as bench-handover prints it.
  *
- *   bench-kill space|units holder|waiter WHERE BOARD COUNT
+ *   bench-kill space|units holder|waiter WHERE BOARD COUNT [PAGES]
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -38,6 +38,19 @@ static void hold(const struct lock_kind *kind, const char *where, struct board *
         pause();
 }
 
+/* Until the next holder asks, the pages tell of this hand-over. */
+static void print(struct board *board)
+{
+    const struct permission *mine = board_permission();
+    if (mine) {
+        board->woken_ns = mine->woken_ns;
+        board->given_ns = mine->changed_ns;
+        board_print(board);
+    } else {
+        printf("%lld\n", (long long)(board->inside_ns - board->released_ns));
+    }
+}
+
 static bool be_holder(const struct lock_kind *kind, const char *where, struct board *board,
                       long count)
 {
@@ -49,10 +62,11 @@ static bool be_holder(const struct lock_kind *kind, const char *where, struct bo
             return false;
         await(&board->waiting, turn);
         usleep(strcmp(kind->name, "units") == 0 ? STAND_AT_UNITS_US : STAND_US);
-        board->killed_ns = now_ns();
+        board->released_ns = now_ns();
         if (kill(child, SIGKILL) != 0 || waitpid(child, NULL, 0) != child)
             return false;
         await(&board->entered, turn);
+        print(board);
     }
     return true;
 }
@@ -67,7 +81,9 @@ static bool be_waiter(const struct lock_kind *kind, const char *where, struct bo
         board->waiting = turn;
         if (!kind->enter())
             return false;
-        printf("%lld\n", (long long)(now_ns() - board->killed_ns));
+        board->inside_ns = now_ns();
+        if (board_permission())
+            board->granted_ns = board_permission()->changed_ns;
         if (!kind->leave())
             return false;
         board->entered = turn;
@@ -77,10 +93,10 @@ static bool be_waiter(const struct lock_kind *kind, const char *where, struct bo
 
 int main(int count, char **words)
 {
-    const struct lock_kind *kind = count == 6 ? lock_kind(words[1]) : NULL;
+    const struct lock_kind *kind = count == 6 || count == 7 ? lock_kind(words[1]) : NULL;
     struct board *board = kind ? board_open(words[4]) : NULL;
-    if (!board) {
-        fprintf(stderr, "usage: bench-kill space|units holder|waiter WHERE BOARD COUNT\n");
+    if (!board || (count == 7 && !board_map_pages(words[6]))) {
+        fprintf(stderr, "usage: bench-kill space|units holder|waiter WHERE BOARD COUNT [PAGES]\n");
         return 125;
     }
     const long times = strtol(words[5], NULL, 10);

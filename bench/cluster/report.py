@@ -162,6 +162,9 @@ agent sends 32 bytes over TCP, the other agent wakes a process by a futex; on th
 {sizes_table(rows)}
 ## kill -9 of the holder, until the next is inside elsewhere
 {kills_table(rows)}
+What the first of these is made of; until its agent wakes up, the killed process ends.
+
+{parts_table(rows, "kill -9")}
 ## 100 names that three machines want at once
 {many}
 

@@ -157,15 +157,15 @@ def kill_holders(bench, cluster, kind="space", count=KILLS):
     board = bench.board()
     count = bench.times(count)
     a, b = cluster.machines[:2]
-    return [line[0] for line in at_once(*(machine.inside(KILL, kind, role, space_of(cluster), board, str(count))
-                                          for machine, role in ((a, "holder"), (b, "waiter"))))]
+    pages = [f"/run/afteryou/{cluster.name}/agent"] if kind == "space" else []
+    return at_once(*(machine.inside(KILL, kind, role, space_of(cluster), board, str(count), *pages) for machine, role in ((a, "holder"), (b, "waiter"))))
 
 
 def bench_kill(bench, cluster):
-    bench.keep("kill -9", bench.name, kill_holders(bench, cluster))
+    keep_parts(bench, "kill -9", bench.name, kill_holders(bench, cluster))
     for machine in cluster.machines:
         machine.spoil(None, loss=0.005)
-    bench.keep("kill -9, 0.5 % lost", bench.name, kill_holders(bench, cluster))
+    bench.keep("kill -9, 0.5 % lost", bench.name, [line[0] for line in kill_holders(bench, cluster)])
     for machine in cluster.machines:
         machine.spoil(None)
 
@@ -186,7 +186,7 @@ def bench_units(bench, cluster):
         fillers.append(machine.start_inside("bench units", "--take", str(share), "--of", str(UNITS), "-c", "echo in; exec sleep 10000",
                                             stdout=subprocess.PIPE, text=True))
         fillers[-1].process.stdout.readline()
-    bench.keep("kill -9, 2 of 64 units", bench.name, kill_holders(bench, cluster, "units", KILLS_OF_UNITS))
+    bench.keep("kill -9, 2 of 64 units", bench.name, [line[0] for line in kill_holders(bench, cluster, "units", KILLS_OF_UNITS)])
     for filler in fillers:
         filler.end()
 
