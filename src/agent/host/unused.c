@@ -5,8 +5,8 @@
  * proportion to its places, tenths of a second with ten thousands: so it is done after somebody has
  * asked for a permission, then ever more rarely while all names are in use, and never for more than
  * a hundredth of the time; and by a thread of its own, for the lease is not renewed while the loop
- * is away. What is found is compared and told some at a time, and not while much is under way by the
- * ledger: a renewal would stand behind it, and come too late.
+ * is away. What is found is compared and told some at a time, and not while much is under way by
+ * the ledger: a renewal would stand behind it, and come too late.
  *
  * It is a hint. A process may open the name at this very moment: then it finds the permission
  * withdrawn, and asks.

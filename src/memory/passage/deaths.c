@@ -34,8 +34,8 @@ static bool swap(const ay_space *space, unsigned place, size_t offset, uint64_t 
 {
     const size_t page = ay__process.page, at = cold_offset(space->granule, space->places, place);
     assert_required(ay__mutex_is_held());
-    char *cold = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd,
-                      (off_t)begin_of(page, at));
+    char *cold =
+        mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, (off_t)begin_of(page, at));
     if (cold == MAP_FAILED)
         return false;
     _Atomic uint64_t *target = (_Atomic uint64_t *)(cold + at % page + offset);
