@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The side of a local process: permissions, losses, deaths and demands, with the test in place of
  * the agent. */
+#include <fcntl.h>
 #include <sys/wait.h>
 
 #include "agent/host/local.h"
@@ -48,6 +49,60 @@ static void test_no_agent(void **state)
     assert_int_equal(ay_try(region), -EHOSTDOWN);
     assert_non_null(strstr(ay_message(), "afteryou agent"));
     listen_for_demands();
+}
+
+/* The socket by which this process speaks to the agent; -1: there is none. */
+static int find_mouth(void)
+{
+    struct sockaddr_un agent, peer;
+    assert_true(cluster_path("c", "socket", agent.sun_path, sizeof agent.sun_path));
+    for (int fd = STDERR_FILENO + 1; fd < 1024; fd++) {
+        socklen_t length = sizeof peer;
+        memset(&peer, 0, sizeof peer);
+        if (getpeername(fd, (struct sockaddr *)&peer, &length) == 0 && peer.sun_family == AF_UNIX &&
+            strcmp(peer.sun_path, agent.sun_path) == 0)
+            return fd;
+    }
+    return -1;
+}
+
+static void ask_anew(uint64_t base)
+{
+    pages_withdraw(&pages, 0);
+    forget_demands();
+    enter_by_grant(base);
+    ay_leave(region);
+}
+
+/* One socket is kept. Another agent has another; and the program may close it, and have its number
+ * for something else. */
+static void test_what_is_said_reaches_the_agent(void **state)
+{
+    (void)state;
+    int pipes[2];
+    char byte;
+    enter_by_grant(1);
+    ay_leave(region);
+    const int mouth = find_mouth();
+    assert_true(mouth >= 0);
+    ask_anew(1000);
+    assert_int_equal(find_mouth(), mouth);
+    close(agent_socket);
+    listen_for_demands();
+    ask_anew(2000);
+    assert_int_equal(find_mouth(), mouth);
+    assert_int_equal(pipe2(pipes, O_NONBLOCK), 0);
+    assert_int_equal(dup2(pipes[1], mouth), mouth);
+    ask_anew(3000);
+    assert_true(find_mouth() != mouth);
+    assert_true(read(pipes[0], &byte, 1) < 0);
+    assert_int_equal(fcntl(mouth, F_GETFD), 0);
+    close(pipes[0]);
+    close(pipes[1]);
+    ay_close(space);
+    assert_int_equal(fcntl(mouth, F_GETFD), 0); /* it is the program's */
+    close(mouth);
+    assert_int_equal(ay_open("cluster:c", NULL, &space), 0);
 }
 
 static void *enter_soon(void *arg)
@@ -324,6 +379,7 @@ int main(void)
         TEST(test_granted_and_kept),
         TEST(test_try_hears_that_it_is_busy),
         TEST(test_no_agent),
+        TEST(test_what_is_said_reaches_the_agent),
         TEST(test_lost_by_withdrawal),
         TEST(test_lost_by_the_clock),
         TEST(test_too_weak_a_permission),
