@@ -2,6 +2,7 @@
 /* What the one inside may ask: its fence, its units, and how many wait for them. */
 #include <errno.h>
 
+#include "memory/passage/long_way.h"
 #include "memory/passage/region.h"
 #include "memory/passage/words.h"
 #include "memory/remote/cluster.h"
