@@ -10,7 +10,8 @@ usage: run.py [--write] [--machines 3,5,8] [--planes PLANE,...] [PART...]      a
   units      from kill -9 of who holds 2 of 64 units to the next that has them elsewhere, with all others held, on 8 machines
   sizes      hand-overs with as many machines as are named
 A plane is a way by which the agents' messages go; all there are if none is named: links (from agent to agent), ring (Corosync's).
---write: all parts; keeps what was measured in docs/results/cluster.csv, and makes docs/results/cluster.md and the README's table of it.
+--write: all parts; keeps what was measured in docs/results/cluster.csv, and makes docs/results/cluster.md and the README's table of it, at the end.
+All parts of both planes take five minutes on two cores; with --planes links, three and a half.
 
 The machines are those of tests/cluster/machines.py. Prints medians, the 99th of a hundred, the worst, and ratios; asserts nothing. BUILD is the
 build directory, AFTERYOU the command. The relay (relay.c): a process writes to an eventfd, its agent sends 32 bytes over TCP, the other agent wakes
