@@ -57,6 +57,7 @@ static inline void harness_step(struct harness *h, uint32_t node, struct event e
     struct effects effects = {.room = room};
     assert_true(h->protocol->room(h->nodes) <= 128);
     h->protocol->step(h->state[node], &event, &effects);
+    assert_true(effects.used <= h->protocol->room(h->nodes));
     for (unsigned i = 0; i < effects.count; i++) {
         const struct effect *effect = &effects.effect[i];
         if (effect->kind == EFFECT_ENTERED) {

@@ -127,6 +127,28 @@ static void readers_are_inside_together_and_keep_their_permissions(void **unused
                                  "1 enters, fence 4\n");
 }
 
+/* Whatever numbers their requests have. */
+static void readers_never_wait_for_readers(void **unused)
+{
+    (void)unused;
+    static const struct message_protocol *const protocols[] = {
+        &lamport_protocol, &ricart_agrawala_protocol, &carvalho_roucairol_protocol};
+    for (size_t which = 0; which < sizeof protocols / sizeof *protocols; which++) {
+        struct harness h;
+        harness_begin(&h, protocols[which], 3, false);
+        for (unsigned passage = 0; passage < 24; passage++) {
+            const uint32_t node = passage % 3;
+            if (passage >= 3) /* two others stay inside */
+                harness_release(&h, node);
+            harness_settle(&h);
+            harness_forget(&h);
+            harness_request(&h, node, MODE_SHARED);
+            harness_settle(&h);
+            assert_non_null(strstr(h.trace, " enters, "));
+        }
+    }
+}
+
 static void the_token_goes_round_from_its_holder(void **unused)
 {
     (void)unused;
@@ -215,6 +237,7 @@ int main(void)
         cmocka_unit_test(carvalho_roucairol_enters_again_without_a_message),
         cmocka_unit_test(carvalho_roucairol_asks_again_for_what_it_gives_up_while_waiting),
         cmocka_unit_test(readers_are_inside_together_and_keep_their_permissions),
+        cmocka_unit_test(readers_never_wait_for_readers),
         cmocka_unit_test(the_token_goes_round_from_its_holder),
         cmocka_unit_test(the_dead_count_as_having_replied),
         cmocka_unit_test(a_node_that_is_cut_off_tells_its_user),

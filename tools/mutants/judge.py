@@ -5,6 +5,9 @@ Only what the change touches is compiled, and linked with the objects of build/.
 more, as it ships: a register protocol by ships.c, a message protocol with no rule of `without` left out. If that gives the code of
 the unchanged text, it is the same program: what differs is dead there, or concerns the search alone. If the search runs the same
 code but what ships does not, no row could find it: `unseen`.
+
+What of the message protocols the search does not run (more nodes than a word has bits, what only an agent calls), tests run: they
+come last.
 """
 import collections
 import hashlib
@@ -13,6 +16,7 @@ import pathlib
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +56,11 @@ FILES = {
     "messages/messages.h": MESSAGES,
     "modes.h": ("carvalho-roucairol", "ricart-agrawala"),
 }
+# Tests that run the message protocols in other engines: where each is below build/tests, and the folders whose part in it is built
+# anew.
+SIMULATED = "messages/test-messages-simulate", ("src/protocols/messages", "src/simulate"), False
+BY_HAND = "messages/test-messages-protocols", ("src/protocols/messages",)
+AGENTS = [(f"agent/agent-{name}", ("src/protocols/messages", "src/agent/core")) for name in ("modes", "forgetting", "scenes", "forgeries")]
 # Files without mutants, and why.
 LEFT_OUT = {
     "language/registers.h": "macros; tests/expansion compares what is left of them",
@@ -74,13 +83,17 @@ LEFT_OUT = {
 WAY = 2
 # A search that grows so many times beyond the unchanged one counts as one that does not end.
 FAR = 10
-STATES_LEAST, CPU_LEAST = 20000, 3
+STATES_LEAST, CPU_LEAST = 20000, 2
+# Seconds of the processor: rows that take less on the unchanged text go before all others.
+SWIFT = 1
 AT_ONCE = 3  # rows that are put to a mutant before it is known whether it is another program than the one that ships
 ADDRESS_SPACE = 4 << 30
 
 COMMON = ["-std=gnu11", "-D_GNU_SOURCE", "-w", "-Werror=return-type", "-Werror=implicit-function-declaration"]
 SEARCHED = [*COMMON, "-O1"]
 SHIPPED = [*COMMON, "-O2", "-fno-asynchronous-unwind-tables", "-Dinline=inline __attribute__((always_inline))"]
+
+LINKER = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []  # which takes a third of the time
 
 # What becomes of a mutant. The first two are not counted: they are no other program than the one that ships.
 NO_PROGRAM, SAME, UNSEEN, KILLED, SURVIVES = "does not compile", "same code", "unseen", "killed", "survives"
@@ -94,10 +107,26 @@ class DoesNotCompile(Exception):
     """Said by the compiler of a mutant."""
 
 
+class Test:
+    """A test of the build's that is put to mutants as rows are."""
+
+    def __init__(self, program, folders, quick=True):
+        self.words, self.target, self.folders, self.quick = ["test", program], f"tests/{program}", folders, quick
+
+
+CHECKER = "afteryou-tools"
+
+
+def target_of(row):
+    return row.target if isinstance(row, Test) else CHECKER
+
+
 def rows_for(file):
-    """The rows that must hold of the protocols that the file belongs to."""
-    return [row for _, rows in guarantees.ROWS for row in rows
-            if row.found == guarantees.HOLDS and row.words[0] in FILES[file]]
+    """The rows that must hold of the protocols that the file belongs to, and the tests."""
+    tests = [BY_HAND, SIMULATED] if kind_of(file) == "messages" else []
+    tests += AGENTS if "carvalho-roucairol" in FILES[file] else []
+    return [*(row for _, rows in guarantees.ROWS for row in rows if row.found == guarantees.HOLDS and row.words[0] in FILES[file]),
+            *(Test(*test) for test in tests)]
 
 
 def words_of(row):
@@ -135,6 +164,15 @@ def checker_hash(kind):
     return hashed.hexdigest()
 
 
+def tests_hash():
+    """Of what the verdicts of tests hang on besides."""
+    hashed = hashlib.sha256()
+    for folder in ("src/agent/core", "src/simulate", "tests/agent", "tests/messages"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]")):
+            hashed.update(f"{path.relative_to(ROOT)} {meaning(path.read_text())}".encode())
+    return hashed.hexdigest()
+
+
 def included(path, seen):
     """The file, and all of src/ that it includes, by whatever way."""
     if path not in seen and path.exists():
@@ -157,10 +195,7 @@ class Builder:
             self.searched += self.dependents("src/check/messages") if file == "messages/messages.h" else []
         else:
             self.searched = [path for path in self.dependents("src/check/registers/models") if self.models_in(path)]
-        # How ninja links afteryou-tools: what comes first goes before the archives.
-        words = shlex.split(self.run(["ninja", "-C", str(build), "-t", "commands", "-s", "afteryou-tools"]).splitlines()[-1])
-        at = words.index("-o")
-        self.link = words[:at], words[at + 2:]
+        self.links, self.tested = {}, []
         self.table = [] if self.of_messages else [self.catalogue(folder)]
 
     def run(self, words, folder=ROOT):
@@ -168,6 +203,14 @@ class Builder:
         if done.returncode != 0:
             raise DoesNotCompile(done.stderr)
         return done.stdout
+
+    def link_of(self, target):
+        """How ninja links it: what comes first goes before the archives."""
+        if target not in self.links:
+            words = shlex.split(self.run(["ninja", "-C", str(self.build), "-t", "commands", "-s", target]).splitlines()[-1])
+            at = words.index("-o")
+            self.links[target] = words[:at], words[at + 2:]
+        return self.links[target]
 
     def dependents(self, folder):
         """The C files below the folder that include this file, or are it."""
@@ -212,11 +255,22 @@ class Builder:
     def objects(self, folder, text):
         """The objects that the search runs. -fwhole-program leaves out the models that nobody asks for."""
         self.overlay(folder, text)
-        made = []
-        for path in self.searched:
-            flags = ["-DREGISTERS_STOP_AT_ACCESS", *(["-fwhole-program"] if path.parent.name == "models" else [])]
-            made.append(folder / f"{len(made)}.o")
-            self.run([*self.compiler, "-c", "-o", str(made[-1]), *SEARCHED, *flags, f"-I{folder}", "-Isrc", "-Iinclude",
+        return [self.compiled(folder, path) for path in self.searched]
+
+    def tested_by(self, rows):
+        """The files beyond the searched ones that tests among these rows run, and that include this one."""
+        folders = sorted({folder for row in rows if isinstance(row, Test) for folder in row.folders})
+        return [path for folder in folders for path in self.dependents(folder) if path not in self.searched]
+
+    def objects_of_tests(self, folder):
+        return [self.compiled(folder, path) for path in self.tested]
+
+    def compiled(self, folder, path):
+        """The object of one file, with the overlay in that folder."""
+        made = folder / (str(path.relative_to(ROOT)).replace("/", "-") + ".o")
+        flags = ["-DREGISTERS_STOP_AT_ACCESS", *(["-fwhole-program"] if path.parent.name == "models" else [])]
+        if not made.exists():
+            self.run([*self.compiler, "-c", "-o", str(made), *SEARCHED, *flags, f"-I{folder}", "-Isrc", "-Iinclude",
                       f"-ffile-prefix-map={folder}=", str(self.source(folder, path))])
         return made
 
@@ -231,11 +285,14 @@ class Builder:
         return "".join(self.run([*self.compiler, "-S", "-o", "-", *SHIPPED, *flags, f"-I{folder}", "-Isrc",
                                  f"-ffile-prefix-map={folder}=", str(source)]).replace(str(folder), "") for source, flags in sources)
 
-    def checker(self, folder, objects):
-        """An afteryou-tools with these objects in it."""
-        program, (before, after) = folder / "checker", self.link
-        self.run([*before, "-s", "-o", str(program), *map(str, [*objects, *self.table]), *after], self.build)
-        return program
+    def program(self, folder, row):
+        """The checker, or the test, with the mutant in that folder in it."""
+        made, (before, after) = folder / target_of(row).replace("/", "-"), self.link_of(target_of(row))
+        if not made.exists():
+            paths = [path for of in row.folders for path in self.dependents(of)] if isinstance(row, Test) else self.searched
+            objects = [self.compiled(folder, path) for path in paths]
+            self.run([*before, *LINKER, "-s", "-o", str(made), *map(str, [*objects, *self.table]), *after], self.build)
+        return made
 
 
 def fold(text):
@@ -257,15 +314,18 @@ def ask(program, row, states, cpu):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     words = [word for at, word in enumerate(row.words) if word != "--memory" and row.words[at - 1] != "--memory"]
+    is_test = isinstance(row, Test)
     before = spent()
     try:
-        done = subprocess.run([program, "check", *words, "--json", "--memory", "3G", "--states", str(states)], capture_output=True,
-                              text=True, check=False, preexec_fn=limits, timeout=30 * cpu)
+        done = subprocess.run([program] if is_test else [program, "check", *words, "--json", "--memory", "3G", "--states", str(states)],
+                              capture_output=True, text=True, check=False, preexec_fn=limits, timeout=30 * cpu)
     except subprocess.TimeoutExpired:
         return ENDLESS, 0, 0
     seconds = spent() - before
     if done.returncode in (-24, -9):
         return ENDLESS, 0, seconds
+    if is_test:
+        return f"it fails ({done.returncode})" if done.returncode else None, 0, seconds
     if done.returncode < 0 or not done.stdout.startswith("{"):
         return f"it crashes ({done.returncode}) {done.stderr.strip()[:80]}", 0, seconds
     answer = json.loads(done.stdout)
@@ -279,11 +339,20 @@ def ask(program, row, states, cpu):
     return wrong, answer["states"], seconds
 
 
-class Judge:
-    """All that is known of one file before it is changed; then judges its mutants."""
+def is_put(row, measured, slowest, longest=float("inf")):
+    """Whether the row is put to mutants: a slow one only if it was found to end in time, and any only if it takes no longer than
+    that."""
+    states, seconds = measured.get(words_of(row), (None, 0))
+    return (row.quick or (states is not None and seconds <= slowest)) and seconds <= longest
 
-    def __init__(self, file, build, compiler, measured=None, slowest=0):
-        """`measured`: states and seconds of rows on the unchanged text, by their words, kept from run to run."""
+
+class Judge:
+    """All that is known of one file before it is changed; then judges its mutants by the quick rows, and by those of the slow ones
+    that end within `slowest` seconds; if `longest` is given, by those alone that take no longer."""
+
+    def __init__(self, file, build, compiler, measured=None, slowest=0, longest=float("inf"), by_rows_alone=False):
+        """`measured`, kept from run to run: of rows, by their words, states and seconds on the unchanged text; or None and the
+        seconds within which it does not end."""
         self.folder = tempfile.TemporaryDirectory()
         self.builder = Builder(file, build, compiler, pathlib.Path(self.folder.name))
         self.text = (PROTOCOLS / file).read_text()
@@ -294,64 +363,69 @@ class Judge:
         with tempfile.TemporaryDirectory() as name:
             self.shipped = self.builder.shipped(pathlib.Path(name), self.text)
         with tempfile.TemporaryDirectory() as name:
-            objects = self.builder.objects(pathlib.Path(name), self.text)
-            self.searched = digest(objects)
-            program = self.builder.checker(pathlib.Path(name), objects)
-            for row in rows_for(file):
-                self.measure(program, row)
-        self.rows = [row for row in rows_for(file) if self.measured[words_of(row)]]
+            every = [row for row in rows_for(file) if not (by_rows_alone and isinstance(row, Test))]
+            self.builder.tested = self.builder.tested_by(every)
+            self.searched = digest(self.builder.objects(pathlib.Path(name), self.text))
+            self.tested = digest(self.builder.objects_of_tests(pathlib.Path(name)))
+            for row in every:
+                self.measure(pathlib.Path(name), row)
+        self.rows = [row for row in every if is_put(row, self.measured, slowest, longest)]
 
-    def measure(self, program, row):
-        """How far the row goes on the unchanged text, where it must hold; None: it takes too long to be put to mutants."""
-        words = words_of(row)
-        if words in self.measured and (self.measured[words] or self.slowest == 0):
+    def measure(self, folder, row):
+        """How far the row goes on the unchanged text, where it must hold."""
+        words, longest = words_of(row), 60 if row.quick else self.slowest
+        states, seconds = self.measured.get(words, (None, 0))
+        if states is not None or seconds >= longest:
             return
-        if not row.quick and not self.slowest:
-            self.measured[words] = None
-            return
-        wrong, states, seconds = ask(program, row, 10 ** 9, 60 if row.quick else self.slowest)
+        wrong, states, seconds = ask(self.builder.program(folder, row), row, 10 ** 9, longest)
         if wrong and (row.quick or wrong != ENDLESS):
-            raise SystemExit(f"{self.builder.file}: `check {words}` must hold of the unchanged text: {wrong}")
-        self.measured[words] = None if wrong else (states, seconds)
+            raise SystemExit(f"{self.builder.file}: `{words}` must hold of the unchanged text: {wrong}")
+        self.measured[words] = (None, longest) if wrong else (states, seconds)
 
     def limits(self, row):
         states, seconds = self.measured[words_of(row)]
         return max(FAR * states, STATES_LEAST), max(int(FAR * seconds), CPU_LEAST)
 
     def in_turn(self, first):
-        """The rows: `first`, and then those that kill much in little time."""
+        """The rows: `first`, the swift ones, all others, the tests; of these, those first that kill much in little time."""
         def cost(row):
             words = words_of(row)
-            return words != first, (0.05 + self.measured[words][1]) / (1 + self.killed[words])
+            seconds = self.measured[words][1]
+            return words != first, isinstance(row, Test), seconds > SWIFT, (0.05 + seconds) / (1 + self.killed[words])
         return sorted(self.rows, key=cost)
 
-    def judge(self, mutant, first="", survived=()):
-        """What becomes of it. `first` is the row to begin with, `survived` those that it is known to survive."""
+    def judge(self, mutant, first="", survived=(), excused=False):
+        """What becomes of it. `first` is the row to begin with, `survived` those that it is known to survive; the slow ones are put
+        to it unless it is excused."""
         with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as ships:
             folder = pathlib.Path(name)
             try:
-                objects = self.builder.objects(folder, mutant.text)
-                code = digest(objects)
+                code = digest(self.builder.objects(folder, mutant.text))
+                seen = code != self.searched
+                if not seen: # of these, tests may tell one from another
+                    code += digest(self.builder.objects_of_tests(folder))
                 if code in self.known:
                     return self.known[code]
-                rows = [row for row in self.in_turn(first) if words_of(row) not in survived]
-                program = self.builder.checker(folder, objects) if code != self.searched else None
+                rows = [row for row in self.in_turn(first) if words_of(row) not in survived and (seen or isinstance(row, Test))
+                        and (row.quick or not excused)]
                 # Most are killed by a row that takes less time than to compile it once more.
-                verdict = self.put_rows(program, rows[:AT_ONCE], code)
-                if not verdict and self.builder.shipped(pathlib.Path(ships), mutant.text) == self.shipped:
+                at_once = AT_ONCE if seen else 0
+                verdict = self.put_rows(folder, rows[:at_once], code)
+                if not verdict and self.builder.shipped(pathlib.Path(ships), mutant.text) == self.shipped and \
+                        digest(self.builder.objects_of_tests(folder)) == self.tested:
                     verdict = Verdict(SAME)
-                verdict = verdict or self.put_rows(program, rows[AT_ONCE:], code) or Verdict(SURVIVES if program else UNSEEN, code)
+                verdict = verdict or self.put_rows(folder, rows[at_once:], code) or Verdict(SURVIVES if seen else UNSEEN, code)
             except DoesNotCompile:
                 return Verdict(NO_PROGRAM)
         if verdict.what in (KILLED, SURVIVES):
             self.known[code] = verdict
         return verdict
 
-    def put_rows(self, program, rows, code):
+    def put_rows(self, folder, rows, code):
         """The verdict of the row that kills it; None: they all hold."""
-        for row in rows if program else []:
+        for row in rows:
             words = words_of(row)
-            wrong = ask(program, row, *self.limits(row))[0]
+            wrong = ask(self.builder.program(folder, row), row, *self.limits(row))[0]
             if wrong:
                 self.killed[words] += 1
                 return Verdict(KILLED, code, words, wrong)

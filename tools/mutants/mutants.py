@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Mutants of the protocols that ship: every statement, clause, order and comparison of src/protocols changed, one at a time.
 
-usage: mutants.py [--file NAME]... [--sample N] [--budget MINUTES] [--slow SECONDS] [--write FILE]
+usage: mutants.py [--file NAME]... [--sample N] [--budget MINUTES] [--slow SECONDS] [--longest SECONDS] [--write FILE]
        mutants.py --quick        a test: mutants that must be killed, a survivor that must be noticed, a list that must be true
        mutants.py --list         the mutants, without judging them
 
@@ -67,6 +67,8 @@ class Cache:
         folder.mkdir(parents=True, exist_ok=True)
         self.path, self.kept, self.hints, self.lock = folder / "verdicts", {}, {}, threading.Lock()
         self.checkers = {kind: judge.checker_hash(kind) for kind in judge.KINDS}
+        self.tests = judge.tests_hash()
+        self.trusted = {*self.checkers.values(), *(checker + self.tests for checker in self.checkers.values())}
         self.measured, self.meanings = {}, {}
         if self.path.exists():
             for line in self.path.read_text().splitlines():
@@ -74,16 +76,17 @@ class Cache:
 
     def take(self, entry):
         if "measured" in entry:
-            if entry["checker"] in self.checkers.values():
+            if entry["checker"] in self.trusted:
                 self.measured[entry["measured"]] = entry["cost"]
             return
-        if entry["checker"] in self.checkers.values():
+        if entry["checker"] in self.trusted:
             self.kept[entry["mutant"]] = entry
         if entry["row"]:
             self.hints[entry["mutant"]] = entry["row"]
 
     def write(self, file, entry):
-        entry["checker"] = self.checkers[judge.kind_of(file)]
+        by_a_test = entry.get("row", entry.get("measured", "")).startswith("test ")
+        entry["checker"] = self.checkers[judge.kind_of(file)] + (self.tests if by_a_test else "")
         with self.lock, self.path.open("a") as out:
             self.take(entry)
             out.write(json.dumps(entry) + "\n")
@@ -98,25 +101,31 @@ class Cache:
 class Judgement:
     """The mutants of one file, judged: by what is kept, or else by a judge, who is called when he is first needed."""
 
-    def __init__(self, file, cache, words, compiler):
-        self.file, self.cache, self.words, self.compiler = file, cache, words, compiler
+    def __init__(self, file, cache, words, compiler, listed):
+        self.file, self.cache, self.words, self.compiler, self.listed = file, cache, words, compiler, listed
         self.called, self.lock = None, threading.Lock()
 
     def judge(self):
         with self.lock:
             if not self.called:
-                known = set(self.cache.measured)
-                self.called = judge.Judge(self.file, self.words.build.resolve(), self.compiler, self.cache.measured, self.words.slow)
-                for row in sorted(set(self.cache.measured) - known):
-                    self.cache.write(self.file, {"measured": row, "cost": self.cache.measured[row]})
+                known = dict(self.cache.measured)
+                self.called = judge.Judge(self.file, self.words.build.resolve(), self.compiler, self.cache.measured, self.words.slow,
+                                          self.words.longest)
+                for row, cost in sorted(self.cache.measured.items()):
+                    if known.get(row) != cost:
+                        self.cache.write(self.file, {"measured": row, "cost": cost})
             return self.called
 
-    def rows(self):
+    def is_excused(self, mutant):
+        """It is listed, and nobody expects it to be killed: the slow rows would be put to it in vain."""
+        return self.listed.get(identity(self.file, mutant)) in ("equivalent", "speed only")
+
+    def rows(self, excused):
         """The rows that a survivor has to survive."""
-        if self.words.slow:
+        if any(not row.quick and judge.words_of(row) not in self.cache.measured for row in judge.rows_for(self.file)):
             self.judge()  # to find out which of the slow ones are fast enough
-        return {judge.words_of(row) for row in judge.rows_for(self.file)
-                if row.quick or (self.words.slow and self.cache.measured[judge.words_of(row)])}
+        return {judge.words_of(row) for row in judge.rows_for(self.file) if (row.quick or not excused) and
+                judge.is_put(row, self.cache.measured, self.words.slow, self.words.longest)}
 
     def verdict(self, mutant, in_time):
         """What is known of it, or what is found out now; None: there was no time for it."""
@@ -124,14 +133,15 @@ class Judgement:
         known, survived = self.cache.kept.get(key), ()
         if known:
             old = judge.Verdict(known["what"], known["code"], known["row"], known["found"])
-            if old.what != judge.SURVIVES or self.rows() <= set(known["survived"]):
+            if old.what != judge.SURVIVES or self.rows(self.is_excused(mutant)) <= set(known["survived"]):
                 return old
             survived = known["survived"]
         if not in_time:
             return None
-        new = self.judge().judge(mutant, self.cache.hints.get(key, ""), survived)
+        excused = self.is_excused(mutant)
+        new = self.judge().judge(mutant, self.cache.hints.get(key, ""), survived, excused)
         self.cache.write(self.file, {"mutant": key, **new._asdict(),
-                                     "survived": sorted(self.rows() | set(survived)) if new.what == judge.SURVIVES else []})
+                                     "survived": sorted(self.rows(excused) | set(survived)) if new.what == judge.SURVIVES else []})
         return new
 
 
@@ -143,7 +153,7 @@ def chosen(mutants, sample):
 def judge_file(file, words, cache, compiler, ends, listed):
     """The verdict on each of its mutants, as report.Judged."""
     mutants = chosen(mutator.mutants_of((judge.PROTOCOLS / file).read_text()), words.sample)
-    judgement = Judgement(file, cache, words, compiler)
+    judgement = Judgement(file, cache, words, compiler, listed)
 
     def one(mutant):
         name = identity(file, mutant)
@@ -177,7 +187,7 @@ def complaints(groups, listed):
         if judged.verdict.what in (judge.SURVIVES, judge.UNSEEN) and judged.name not in listed:
             yield f"a new survivor, without a reason in {SURVIVORS.name}: {judged.name}"
         if judged.verdict.what == judge.KILLED and judged.name in listed:
-            yield f"{SURVIVORS.name} lists what is killed by `check {judged.verdict.row}`: {judged.name}"
+            yield f"{SURVIVORS.name} lists what is killed by `{judged.verdict.row}`: {judged.name}"
 
 
 def main():
@@ -185,7 +195,9 @@ def main():
     parser.add_argument("--file", action="append", metavar="NAME", help="below src/protocols; more than once for several")
     parser.add_argument("--sample", type=int, metavar="N", help="so many mutants of each file")
     parser.add_argument("--budget", type=float, metavar="MINUTES", help="ends then, and says what was not judged")
-    parser.add_argument("--slow", type=int, default=0, metavar="SECONDS", help="the slow rows too, if they end within so long")
+    parser.add_argument("--slow", type=int, default=2, metavar="SECONDS", help="the slow rows too, if they end within so long (default: 2)")
+    parser.add_argument("--longest", type=float, default=float("inf"), metavar="SECONDS",
+                        help="a first pass, by rows that take no longer: what survives is put to the others in a later run")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--build", type=pathlib.Path, default=judge.ROOT / "build")
     parser.add_argument("--compiler", default="gcc")
@@ -217,7 +229,7 @@ def main():
             print(report.line(file, groups[file], listed), flush=True)
         failed += complaints(groups, listed)
         if words.write:
-            pathlib.Path(words.write).write_text(report.table(groups, listed, words), encoding="utf-8")
+            report.write(pathlib.Path(words.write), groups, listed, words.slow)
     for why in failed:
         print(f"FAIL  {why}")
     return 1 if failed else 0

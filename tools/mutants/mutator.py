@@ -254,12 +254,19 @@ class Mutator(Reader):
             token = self.tokens[at]
             if [before.text for before in self.tokens[at - 4:at]] == ["registers_own", "(", "at", ","]:
                 continue  # the name of a register
+            if token.kind == "number" and self.tokens[self.begin_of_enumerator(at)].text.startswith("WITHOUT_"):
+                continue  # the name of a rule
             if token.kind == "number":
                 value, suffix = re.fullmatch(r"(0[xX][0-9a-fA-F]+|[0-9]+)(\w*)", token.text).groups()
                 for changed in sorted({int(value, 0) + 1, int(value, 0) - 1} - {-1}):
                     self.replace("constant", at, f"{changed}{suffix}")
             elif token.text in ("true", "false"):
                 self.replace("constant", at, "false" if token.text == "true" else "true")
+
+    def begin_of_enumerator(self, at):
+        while at > 0 and self.tokens[at - 1].text not in (",", "{", "}", ";"):
+            at -= 1
+        return at
 
     def last_argument(self, opened):
         at, begun = opened + 1, opened + 1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a run over the mutants found, in figures."""
 import collections
+import re
 
 import judge
 
@@ -50,12 +51,36 @@ def line(file, judged, listed):
         f" {figures.share():.1f} %{f'; {figures.left} NOT JUDGED' if figures.left else ''}"
 
 
-def table(groups, listed, words):
-    """The table for docs/results."""
+COLUMNS = ("made", "no program", "same", "twins", "counted", "killed", "limit", "equivalent", "speed", "unseen", "unfound")
+IN_TABLE = re.compile(r"\| (\S+\.[ch])(?: \((\d+) not judged\))? \|((?: \d+ \|)+) [\d.]+ % \|")
+
+
+def counts(figures):
+    """A line of the table: how many were not judged, and what stands in its columns."""
+    kinds = figures.kinds
+    return figures.left, [figures.made, figures.no_program, figures.same, figures.twins, figures.counted, figures.killed, figures.by_limit,
+                          kinds["equivalent"], kinds["speed only"], kinds["unseen"], kinds["unfound"] + kinds["new"]]
+
+
+def read_table(text):
+    """Of each file in a table that was written before, its line as counts()."""
+    return {file: (int(left or 0), [int(cell) for cell in cells.split("|")[:-1]]) for file, left, cells in IN_TABLE.findall(text)}
+
+
+def in_table(name, left, cells):
+    of = dict(zip(COLUMNS, cells))
+    judged = of["counted"] - of["equivalent"] - of["speed"]
+    return f"| {name}{f' ({left} not judged)' if left else ''} | {' | '.join(map(str, cells))} |" \
+        f" {100 * of['killed'] / judged if judged else 100:.1f} % |"
+
+
+def table(lines, slow):
+    """The table for docs/results, of lines by file."""
     out = ["# Mutants of the protocols", "",
            "Made by `./dev mutants` with the repository's own checker: every statement, clause, order and comparison of the file changed, one",
            "at a time, and each mutant judged by the rows of `tools/guarantees.py` that must hold of its protocol"
-           + (f", the slow ones too if they end within {words.slow} s." if words.slow else ", but for the slow ones."),
+           + (f", the slow ones too if they end within {slow} s." if slow else ", but for the slow ones."),
+           "A run over some of the files leaves the lines of the others as they were, by the rows of that time.",
            "",
            "- *no program*: does not compile. *same*: compiles to the code that ships; what differs is dead there, or a note to the search.",
            "  *twins*: compiles to the code of another mutant. These are not counted.",
@@ -63,32 +88,19 @@ def table(groups, listed, words):
            "- Survivors stand in `tools/mutants/survivors.txt`, each with its reason. *equivalent*: behaves as what ships does. *speed*: costs or saves",
            "  something, and promises the same. *unseen*: changes only what the search does not run. *unfound*: ought to be killed, and is not.",
            "- *share*: killed, of those counted that are neither equivalent nor a question of speed.", "",
-           "| file of `src/protocols` | made | no program | same | twins | counted | killed | limit | equivalent | speed | unseen | unfound | share |",
-           "|---|" + "---:|" * 12]
-    every = []
-    for file, judged in [*groups.items(), ("all", None)]:
-        if judged is None:
-            judged = every
-        else:
-            every = every + judged
-        figures = Figures(judged, listed) if file != "all" else summed(groups, listed)
-        kinds = figures.kinds
-        out.append(f"| {file}{f' ({figures.left} not judged)' if figures.left else ''} | {figures.made} | {figures.no_program} | {figures.same} |"
-                   f" {figures.twins} | {figures.counted} | {figures.killed} | {figures.by_limit} | {kinds['equivalent']} | {kinds['speed only']} |"
-                   f" {kinds['unseen']} | {kinds['unfound'] + kinds['new']} | {figures.share():.1f} % |")
-    unjudged = [file for file in judge.FILES if file not in groups]
+           f"| file of `src/protocols` | {' | '.join(COLUMNS)} | share |",
+           "|---|" + "---:|" * (len(COLUMNS) + 1)]
+    judged = [file for file in judge.FILES if file in lines]
+    out += [in_table(file, *lines[file]) for file in judged]
+    out.append(in_table("all", sum(lines[file][0] for file in judged), [sum(cells) for cells in zip(*(lines[file][1] for file in judged))]))
+    unjudged = [file for file in judge.FILES if file not in lines]
     if unjudged:
-        out += ["", "Not judged in this run:", "", *(f"- `{file}`" for file in unjudged)]
+        out += ["", "Not judged:", "", *(f"- `{file}`" for file in unjudged)]
     return "\n".join(out) + "\n"
 
 
-def summed(groups, listed):
-    """The sums over files: a twin is one of the same file."""
-    total = Figures([], listed)
-    for judged in groups.values():
-        figures = Figures(judged, listed)
-        for field in ("made", "left", "no_program", "same", "twins", "counted", "killed", "by_limit"):
-            setattr(total, field, getattr(total, field) + getattr(figures, field))
-        for kind, count in figures.kinds.items():
-            total.kinds[kind] += count
-    return total
+def write(path, groups, listed, slow):
+    """The table, with these files judged anew."""
+    lines = read_table(path.read_text(encoding="utf-8")) if path.exists() else {}
+    lines.update({file: counts(Figures(judged, listed)) for file, judged in groups.items()})
+    path.write_text(table(lines, slow), encoding="utf-8")

@@ -222,13 +222,17 @@ void messages_step(struct doing *doing, unsigned process, const struct event *ev
     struct model_node *node = &doing->state->node[process];
     uint64_t room[8 * (3 * MODEL_NODES_MOST + 1)];
     struct effects effects = {.room = room};
-    const bool requested = node_has_requested(model_head(node));
+    const bool requested = node_has_requested(model_head(node)),
+               busy = model_head(node)->status != NODE_OUTSIDE && event->kind != EVENT_RELEASE;
     units_step(doing->model->options.variant->protocol, node->words,
                doing->model->options.units ? node->units : NULL, event, &effects);
     if (!doing->model->tells)
         model_head(node)->died = 0; /* nobody asks: it would only tell states apart */
     note_request(doing, process, !requested && node_has_requested(model_head(node)),
                  sends_request(&effects));
+    if (busy && model_head(node)->status == NODE_OUTSIDE &&
+        messages_judges(doing->model, MESSAGES_CUT))
+        doing->complaint = "cut: who is inside or waits is sent away, and was not cut off";
     for (unsigned i = 0; i < effects.count; i++) {
         if (effects.effect[i].kind == EFFECT_SEND)
             send(doing, process, &effects.effect[i]);
