@@ -99,7 +99,8 @@ void ay__wake(struct registers *at)
 }
 
 /* While I am inside, the next one gets up: when I leave, it need not be woken any more, if it was
- * the only one and the kernel says that it was asleep. */
+ * the only one and the kernel says that it was asleep. Not for an ask, whose helper would find
+ * nothing, go to sleep again, and be woken twice. */
 void ay__wake_next(struct registers *at)
 {
     unsigned count = 0, next = 0;
@@ -108,7 +109,8 @@ void ay__wake_next(struct registers *at)
          place = registers_next_rival(at, place + 1)) {
         const struct hot *hot = registers_hot(at, place);
         access_point();
-        if ((atomic_load(&hot->asleep) & ASLEEP_PLACE_MASK) != at->fixed.self + 1)
+        const uint64_t asleep = atomic_load(&hot->asleep);
+        if ((asleep & ASLEEP_PLACE_MASK) != at->fixed.self + 1 || asleep >> ASLEEP_ONE_SHIFT & 1)
             continue;
         count++;
         next = place;
