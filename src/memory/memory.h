@@ -219,6 +219,8 @@ void ay__pulse_close(const ay_space *space);
 void ay__pulse_forget(void); /* in a child after fork */
 
 /* keeper.c: all under the mutex */
+/* the first place is about to be claimed: a thread takes as long to start as that does */
+void ay__keeper_prepare(void);
 int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */
 void ay__keeper_remove(char *node);
 void ay__keeper_tell(void); /* there are more or fewer places that retain */

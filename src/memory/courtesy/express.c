@@ -10,10 +10,23 @@
 /* After so many passages it is time to see who is gone, and need not be looked at any more. */
 enum { EXPRESS_GATHER = 1024 };
 
+/* To gather them is to look through the tags of all places: not for nothing. */
+static bool one_has_changed(const struct registers *at)
+{
+    for (unsigned which = 0; which < at->rivals.run_count; which++) {
+        const struct stretch *run = &at->rivals.runs[which];
+        for (unsigned place = run->place; place < run->end; place++)
+            if (!acquaintance_stands(acquaintance_of(&at->rivals.met, place)))
+                return true;
+    }
+    return false;
+}
+
 /* Whether the passage may begin at all: if not, the long way says why. */
 static bool take_stock(struct registers *at)
 {
-    at->rivals.gathered = NEVER_GATHERED;
+    if (one_has_changed(at))
+        at->rivals.gathered = NEVER_GATHERED;
     /* and to ask for the name of the file (named.h): no thread counts from there */
     at->passer.breaks = 0;
     if (numbers_used_up(at))

@@ -381,6 +381,7 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
         error = ay__pen_take(space);
     if (error)
         return error;
+    ay__keeper_prepare();
     error = take_any(space, claim);
     if (!error)
         error = move_in(space, spec, claim);

@@ -231,7 +231,7 @@ static int create_thread(struct place_keeper *keeper)
     return error;
 }
 
-/* One more. */
+/* One more. It is not waited for. */
 static int start(void)
 {
     struct place_keeper *keeper = &keepers[keeper_count];
@@ -242,9 +242,14 @@ static int start(void)
     const int error = create_thread(keeper);
     if (error)
         return ay__fail(-error, "cannot start the keeper thread: %s", strerror(error));
+    keeper_count++;
+    return 0;
+}
+
+static int await_ready(struct place_keeper *keeper)
+{
     while (atomic_load(&keeper->tid) == 0)
         futex(&keeper->tid, FUTEX_WAIT, 0);
-    keeper_count++;
     if (!keeper->error)
         return 0;
     const int why = keeper->error;
@@ -269,6 +274,14 @@ static struct place_keeper *with_room(void)
     return NULL;
 }
 
+/* If it cannot be started, ay__keeper_add() tries again, and says so. */
+void ay__keeper_prepare(void)
+{
+    assert_required(ay__mutex_is_held());
+    if (keeper_count == 0)
+        start();
+}
+
 int ay__keeper_add(char *at, uint32_t *tid)
 {
     assert_required(ay__mutex_is_held());
@@ -276,12 +289,14 @@ int ay__keeper_add(char *at, uint32_t *tid)
     if (!keeper && keeper_count == KEEPERS_MOST)
         return ay__fail(-EMFILE, "this process has %d regions open, the most it can",
                         KEEPERS_MOST * LIST_MOST);
-    if (!keeper) {
-        const int error = start();
-        if (error)
-            return error;
+    int error = keeper ? 0 : start();
+    if (error)
+        return error;
+    if (!keeper)
         keeper = &keepers[keeper_count - 1];
-    }
+    error = await_ready(keeper);
+    if (error)
+        return error;
     struct robust_list *head = &keeper->head.list, *first = head->next;
     struct kept_place *node = (struct kept_place *)at;
     *node = (struct kept_place){.list.next = first, .before = head, .keeper = keeper};
