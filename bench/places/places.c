@@ -176,14 +176,17 @@ static void measure_passages_of_two(void)
 static void measure_opening(void)
 {
     double us[OPENED], first = 0;
+    const double begun = seconds(CLOCK_MONOTONIC);
     ay_space *space = join(many_path);
+    const double joined = (seconds(CLOCK_MONOTONIC) - begun) * 1e6;
     for (unsigned which = 0; which < OPENED; which++) {
         const double before = seconds(CLOCK_MONOTONIC);
         open_one(space, "new", which);
         us[which] = (seconds(CLOCK_MONOTONIC) - before) * 1e6;
         first += which < FEW ? us[which] : 0;
     }
-    printf("opening, %u places open: the very first of a process %.0f us, ", places, us[0]);
+    printf("opening, %u places open: the space %.0f us, the very first of a process %.0f us, ",
+           places, joined, us[0]);
     printf("the first %d %.0f us each, ", FEW, first / FEW);
     printf("the median of %d %.0f us\n", OPENED, median(us, OPENED));
 }

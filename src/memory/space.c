@@ -221,6 +221,8 @@ static int open_locked(const char *path, const ay_options *options, struct clust
         close(fd);
         return error;
     }
+    struct identity self;
+    ay__identify(&self); /* once a process, by /proc: its first region need not wait for that */
     space->cluster = cluster;
     space->next = ay__process.spaces;
     ay__process.spaces = space;
