@@ -25,7 +25,7 @@ static void note_release(struct board *board)
         usleep(NOTE_US);
         if (mine->changed_ns < board->released_ns)
             continue;
-        board->woken_ns = mine->woken_ns;
+        board->woken_ns = mine->changed_ns - mine->woken_before_ns;
         board->given_ns = mine->changed_ns;
         return;
     }

@@ -43,7 +43,7 @@ static void print(struct board *board)
 {
     const struct permission *mine = board_permission();
     if (mine) {
-        board->woken_ns = mine->woken_ns;
+        board->woken_ns = mine->changed_ns - mine->woken_before_ns;
         board->given_ns = mine->changed_ns;
         board_print(board);
     } else {

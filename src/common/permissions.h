@@ -32,6 +32,10 @@
  *       miss it: `changes` rises afterwards.
  *   P4  An agent answers for what was granted in pages of this identity, and for nothing else.
  *       Pages that were removed, or whose space was, are made anew, with another.
+ *   P5  Where `watch` has one of its bits, whoever enters only asks its condition. A bit is set
+ *       while nothing is granted, or while one that asked is inside the region of the space; and
+ *       `granted` changes after each change of the bits. The count rises when those who sleep may
+ *       have missed something.
  */
 #ifndef AFTERYOU_COMMON_PERMISSIONS_H
 #define AFTERYOU_COMMON_PERMISSIONS_H
@@ -44,7 +48,7 @@
 #define PERMISSIONS_MAGIC "ay-agent"
 
 enum {
-    PERMISSIONS_VERSION = 3,
+    PERMISSIONS_VERSION = 4,
     BOOT_ID_ROOM = 40,
     PERMISSIONS_MOST = 1 << 18, /* names of resources that one machine can know */
     PERMISSION_BUCKETS = 1 << 15,
@@ -62,7 +66,12 @@ enum {
     PERMISSION_CHANGING = 8, /* `base` and `number` are being changed */
     PERMISSION_ERA_SHIFT = 4,
     PERMISSION_ERA_BITS = 36,
-    PERMISSION_STEP_SHIFT = PERMISSION_ERA_SHIFT + PERMISSION_ERA_BITS /* within the era */
+    PERMISSION_STEP_SHIFT = PERMISSION_ERA_SHIFT + PERMISSION_ERA_BITS, /* within the era */
+    /* the low bits of `watch`: somebody sleeps on its condition, here or on other machines. Both
+     * are to hear of it before another is inside; then it counts one more */
+    PERMISSION_ARMED = 1,
+    PERMISSION_WATCHED = 2,
+    PERMISSION_HEARD = 4
 };
 
 struct permission {
@@ -79,9 +88,11 @@ struct permission {
     char name[PERMISSION_NAME_MOST + 1];
     /* CLOCK_BOOTTIME: it was lost, and until then those begun under it may be stopping */
     _Atomic int64_t owed;
-    /* CLOCK_MONOTONIC, for who looks on: when `granted` was last changed, and when the agent woke
-     * up for its last withdrawal */
-    _Atomic int64_t changed_ns, woken_ns;
+    /* for who looks on: when `granted` was last changed (CLOCK_MONOTONIC), and how long before that
+     * the agent woke up for its last withdrawal */
+    _Atomic int64_t changed_ns;
+    _Atomic uint32_t woken_before_ns;
+    _Atomic uint32_t watch; /* bits, and a count; slept on: P5 */
 };
 _Static_assert(sizeof(struct permission) % 64 == 0, "whole lines");
 
@@ -107,6 +118,7 @@ struct permissions {
     _Atomic uint32_t count; /* names */
     /* the cluster has room for no other name than those here */
     _Atomic uint32_t full;
+    _Atomic uint32_t conditions; /* 1: processes can wait for them */
     /* CLOCK_BOOTTIME: until then all that is granted holds */
     _Alignas(64) _Atomic int64_t deadline;
     /* of CLOCK_MONOTONIC, a tick earlier: for those who look at the coarse clock */
@@ -136,7 +148,9 @@ static inline size_t permission_bucket(const char *name, size_t length)
 enum demand_kind {
     DEMAND_PERMISSION = 1, /* I am inside the region of the space, and have no permission */
     DEMAND_MORE,           /* I was inside, and the permission is for too weak a mode */
-    DEMAND_TOLD            /* I have been told of the death inside */
+    DEMAND_TOLD,           /* I have been told of the death inside */
+    DEMAND_WATCH,          /* I am inside the region of the space, and my condition is false */
+    DEMAND_REAL            /* I am inside it, and have all but that somebody watches */
 };
 
 struct demand {

@@ -38,6 +38,7 @@ static const struct {
     {"protocol", offsetof(struct bounds, protocol)}, {"without", offsetof(struct bounds, without)},
     {"scene", offsetof(struct bounds, scene)},       {"refuted", offsetof(struct bounds, refuted)},
     {"closes", offsetof(struct bounds, closes)},     {"hasty", offsetof(struct bounds, hasty)},
+    {"asleep", offsetof(struct bounds, asleep)},
 };
 
 /* A state that was found: the move that led to it, and from where. */
@@ -104,7 +105,9 @@ static bool nobody_waits(struct world *its)
     bool waits = false;
     for (unsigned number = 0; number < its->machines; number++) {
         world_leave(its, number);
+        world_leave_too(its, number);
         waits |= its->machine[number].process[0].wants;
+        waits |= its->machine[number].process[1].wants && !world_waits_in_vain(its, number);
     }
     return !waits;
 }
@@ -126,9 +129,10 @@ static void judge_progress(void)
 static bool uses(const struct machine *machine, const struct resource *name)
 {
     const struct agent *agent = &machine->agent;
-    const struct process *process = &machine->process[0];
-    const bool closed = agent->group_count && agent->group[0]->is_idle;
-    return name->users & slot_bit(agent->self) && (process->inside || process->wants || !closed);
+    bool open = !(agent->group_count && agent->group[0]->is_idle);
+    for (unsigned at = 0; at < PROCESSES; at++)
+        open |= machine->process[at].inside || machine->process[at].wants;
+    return name->users & slot_bit(agent->self) && open;
 }
 
 /* What nobody has open is forgotten, unless somebody is to be told of a death; over links. */
@@ -208,6 +212,14 @@ static bool all_settled(struct world *its)
     return world_all_ready(its) && world_all_linked(its) && is_settled(&possible);
 }
 
+static bool all_sleep(struct world *its)
+{
+    bool sleep = true;
+    for (unsigned number = 0; number < now.left.asleep; number++)
+        sleep &= world_waits_in_vain(its, number);
+    return sleep && all_settled(its);
+}
+
 static bool first_is_inside(struct world *its)
 {
     return world_holds(its, 0) && all_settled(its);
@@ -218,6 +230,10 @@ static bool set_scene(void)
 {
     const int64_t long_enough = 20 * now.world.grace;
     if (!world_until(&now.world, all_settled, long_enough))
+        return false;
+    for (unsigned number = 0; number < now.left.asleep && number < MACHINES_HERE; number++)
+        world_want_when(&now.world, number, 1 + number);
+    if (now.left.asleep && !world_until(&now.world, all_sleep, long_enough))
         return false;
     if (!now.left.scene)
         return true;
@@ -277,6 +293,7 @@ int main(int arguments, char **words)
     now.world.without = now.left.without;
     now.world.judge_deaths = !now.left.kills && !now.left.pauses;
     now.world.judge_once = now.world.judge_deaths && !now.left.modes;
+    now.world.judge_asking = now.world.judge_deaths && !now.left.times;
     now.world.hasty = now.left.hasty;
     for (unsigned number = 0; number < MACHINES_HERE; number++) {
         world_start(&now.world, number);

@@ -23,6 +23,9 @@ struct bounds {
     unsigned long hasty;    /* 1: who was told of a death leaves before its agent has heard so */
     unsigned long scene;    /* 1: at first machine 0 is inside, and machine 1 waits */
     unsigned long refuted;  /* 1: something must be found */
+    /* at first so many machines have one who sleeps until others have passed: on machine 0 until
+     * one has, on machine 1 until two have */
+    unsigned long asleep;
 };
 
 struct searched {

@@ -13,10 +13,12 @@ enum kind {
     DIAL,
     TICK,
     TRY,
+    ASK,
     TAKE_BACK,
     HEAR,
     /* if it pleases */
     LEAVE,
+    LEAVE_TOO,
     START,
     WANT,
     WANT_SHARED,
@@ -35,9 +37,11 @@ static const char *const kinds[] = {"takes the next of the ledger",
                                     "dials slot",
                                     "ticks",
                                     "tries to enter",
+                                    "asks whether others have passed",
                                     "takes back",
                                     "hears that one was told",
                                     "leaves",
+                                    "leaves, that waited for others",
                                     "starts an agent",
                                     "wants in",
                                     "wants in, shared",
@@ -70,7 +74,8 @@ static bool takes_back(const struct machine *machine)
 {
     for (unsigned at = 0; at < machine->pages; at++)
         if (machine->taking_back[at] &&
-            (!machine->process[0].inside || !machine->agent.resource[at].is_busy))
+            (!world_is_in_the_way(machine, NULL, machine->taking_back[at]) ||
+             !machine->agent.resource[at].is_busy))
             return true;
     return false;
 }
@@ -80,7 +85,8 @@ static bool can_close(const struct machine *machine)
 {
     for (unsigned at = 0; at < machine->agent.resources; at++)
         if (machine->agent.resource[at].length)
-            return !machine->process[0].inside && !machine->process[0].wants;
+            return !machine->process[0].inside && !machine->process[0].wants &&
+                   !machine->process[1].inside && !machine->process[1].wants;
     return false;
 }
 
@@ -105,7 +111,9 @@ static void moves_of(const struct machine *machine)
 {
     const unsigned number = machine->number;
     may(world_would_try(&now->world, number), TRY, number, 0);
+    may(world_would_ask(&now->world, number), ASK, number, 0);
     may(machine->process[0].inside, LEAVE, number, 0);
+    may(machine->process[1].inside, LEAVE_TOO, number, 0);
     const bool may_want =
         !machine->process[0].inside && !machine->process[0].wants && now->wants_left[number];
     may(may_want, WANT, number, 0);
@@ -156,9 +164,10 @@ static int64_t next_due(void)
         const int64_t due = machine->running ? due_of(machine) : INT64_MAX;
         if (due > now->world.now && due < next)
             next = due;
-        if (machine->process[0].wants && machine->process[0].next_demand > now->world.now &&
-            machine->process[0].next_demand < next)
-            next = machine->process[0].next_demand;
+        for (unsigned at = 0; at < PROCESSES; at++)
+            if (machine->process[at].wants && machine->process[at].next_demand > now->world.now &&
+                machine->process[at].next_demand < next)
+                next = machine->process[at].next_demand;
     }
     return next == INT64_MAX ? now->world.now : next;
 }
@@ -196,6 +205,9 @@ void make_move(struct searched *state, struct move move)
     case TRY:
         world_try_to_enter(&now->world, move.machine);
         break;
+    case ASK:
+        world_ask(&now->world, move.machine);
+        break;
     case TAKE_BACK:
         world_take_back(machine);
         break;
@@ -204,6 +216,9 @@ void make_move(struct searched *state, struct move move)
         break;
     case LEAVE:
         world_leave(&now->world, move.machine);
+        break;
+    case LEAVE_TOO:
+        world_leave_too(&now->world, move.machine);
         break;
     case START:
         world_start(&now->world, move.machine);

@@ -80,21 +80,32 @@ static void mix_agent(const struct agent *agent)
     }
 }
 
+static void mix_process(const struct machine *machine, const struct process *process)
+{
+    mix(process->inside);
+    mix(process->wants);
+    mix((uint64_t)process->lost);
+    mix((uint64_t)process->next_demand);
+    mix(process->mode);
+    mix(process->era);
+    mix(process->fence);
+    mix(process->needs);
+    mix((uint64_t)process->passing << 3 | process->holds << 2 | process->asleep << 1 |
+        process->asked);
+    mix(process->heard);
+    mix(process->stirs == machine->world->stirs);
+}
+
 static void mix_machine(const struct machine *machine)
 {
     mix(machine->running);
-    mix(machine->process[0].inside);
-    mix(machine->process[0].wants);
+    for (unsigned at = 0; at < PROCESSES; at++)
+        mix_process(machine, &machine->process[at]);
     mix(machine->dead_inside);
     mix(machine->told_unheard);
     mix(machine->pid);
     mix((uint64_t)machine->deadline);
-    mix((uint64_t)machine->process[0].lost);
-    mix((uint64_t)machine->process[0].next_demand);
     mix((uint64_t)machine->obliged);
-    mix(machine->process[0].mode);
-    mix(machine->process[0].era);
-    mix(machine->process[0].fence);
     mix(machine->passage);
     mix(machine->known_view);
     mix(machine->seen_view);
@@ -139,6 +150,7 @@ void state_key(const struct searched *state, uint64_t made[2])
     mix(world->chance);
     mix_bytes(world->greatest_fence, sizeof world->greatest_fence);
     mix(world->untold);
+    mix(world->ended);
     mix_bytes(&state->left, sizeof state->left);
     mix_bytes(state->wants_left, sizeof state->wants_left);
     for (unsigned number = 0; number < MACHINES_HERE; number++)

@@ -187,6 +187,10 @@ void world_start(struct world *world, unsigned number)
     world_tell(machine, "starts", 0);
     machine->pid = ++world->pids;
     memset(machine->taking_back, 0, machine->pages * sizeof(uint8_t));
+    for (unsigned at = 0; at < machine->pages; at++) {
+        machine->page[at].heard += machine->page[at].armed;
+        machine->page[at].armed = false;
+    }
     machine->full = false;
     inherit(machine);
     if (!machine->cut)

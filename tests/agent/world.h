@@ -35,8 +35,8 @@ struct page {
     unsigned mode;
     uint32_t slot;
     uint64_t base, first;
-    bool death;
-    unsigned busy;
+    bool death, armed, others;
+    unsigned busy, heard;
     int64_t owed;
 };
 
@@ -69,6 +69,14 @@ struct process {
     uint64_t fence;
     int64_t lost; /* when the present passage was, by withdrawal; 0: it was not */
     int64_t next_demand;
+    /* It waits until so many passages have ended; 0: for nothing. One that only asked whether they
+     * have is none. */
+    unsigned needs;
+    bool passing; /* inside the region of the space: it has asked, and waits for its agent */
+    bool holds;   /* what it asked was so */
+    bool asleep;  /* it was not, and it is outside */
+    bool asked;   /* ever */
+    unsigned heard, stirs; /* the page's, and the world's, when it last asked */
 };
 
 struct machine {
@@ -154,6 +162,11 @@ struct world {
         judge_once; /* nobody is told who does not enter after a death: no agent is killed or cut */
     bool hasty;     /* who was told of a death leaves before its agent has heard so */
     bool untold;    /* somebody died inside, exclusively, and nobody has entered since */
+    /* who has asked whether enough passages have ended asks again only when something has changed:
+     * no agent is killed then, nor is a lease lost */
+    bool judge_asking;
+    unsigned ended; /* passages */
+    unsigned stirs; /* announced, begun or ended */
     const struct message_protocol *protocol;
     const char *violation; /* NULL: none */
     char words[256];
@@ -200,6 +213,8 @@ bool world_until(struct world *world, bool (*so)(struct world *), int64_t ns);
 /* its first local process wants in; or the second */
 void world_want(struct world *world, unsigned machine, unsigned mode);
 void world_want_too(struct world *world, unsigned machine, unsigned mode);
+/* the second, once so many passages have ended */
+void world_want_when(struct world *world, unsigned machine, unsigned needs);
 void world_leave(struct world *world, unsigned machine);
 void world_leave_too(struct world *world, unsigned machine);
 /* those of its local processes that are inside; others take their place */
@@ -245,6 +260,11 @@ void world_hear_told(struct machine *machine);
 /* Whether world_try_to_enter() would enter, or ask: of the first process. */
 bool world_would_try(const struct world *world, unsigned machine);
 void world_try_to_enter(struct world *world, unsigned machine);
+/* The same of the second, which waits for others to pass. */
+bool world_would_ask(const struct world *world, unsigned machine);
+void world_ask(struct world *world, unsigned machine);
+/* It waits, and what it waits for is not so. */
+bool world_waits_in_vain(const struct world *world, unsigned machine);
 void world_move_local(struct world *world, unsigned machine);
 /* One of them is inside in a mode that conflicts with this one. */
 bool world_is_in_the_way(const struct machine *machine, const struct process *but, unsigned mode);

@@ -24,7 +24,7 @@ static void set_name(struct machine *machine, unsigned resource)
     if (page->mode != PERMISSION_NONE)
         world_violate(machine->world, "another name for what is granted", machine->number,
                       machine->number);
-    *page = (struct page){.era = page->era + 1};
+    *page = (struct page){.era = page->era + 1, .heard = page->heard + 1};
     snprintf(page->name, sizeof page->name, "%.*s", (int)machine->agent.resource[resource].length,
              machine->agent.resource[resource].name);
     machine->pages = resource >= machine->pages ? resource + 1 : machine->pages;
@@ -67,6 +67,8 @@ static void lose(struct machine *machine, unsigned resource, int64_t owed)
             process->lost = machine->deadline < now ? machine->deadline : now;
     }
     machine->page[resource].owed = owed;
+    machine->page[resource].armed = false;
+    machine->page[resource].heard++;
     world_lower(machine, resource, PERMISSION_EXCLUSIVE);
 }
 
@@ -127,6 +129,11 @@ static void carry_out(struct machine *machine, const struct agent_effect *effect
         break;
     case DO_TELL_DEATH:
         machine->page[effect->resource].death = effect->death;
+        break;
+    case DO_WATCH:
+        machine->page[effect->resource].armed = effect->watch.armed;
+        machine->page[effect->resource].others = effect->watch.others;
+        machine->page[effect->resource].heard += effect->watch.heard;
         break;
     case DO_TELL_FULL:
         machine->full = effect->full;

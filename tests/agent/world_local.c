@@ -96,11 +96,18 @@ static bool suffices(const struct page *page, unsigned mode)
     return modes_include(permission_turned(page->mode), permission_turned(mode));
 }
 
+/* Somebody is to be told before another is inside. */
+static bool is_watched(const struct page *page)
+{
+    return page->armed || page->others;
+}
+
 bool world_is_in_the_way(const struct machine *machine, const struct process *but, unsigned mode)
 {
     for (unsigned at = 0; at < PROCESSES; at++) {
         const struct process *process = &machine->process[at];
-        if (process != but && process->inside && conflict(process->mode, mode))
+        if (process != but && (process->inside || process->passing) &&
+            conflict(process->mode, mode))
             return true;
     }
     return false;
@@ -154,29 +161,39 @@ static void judge_entry(struct world *world, unsigned number, const struct proce
         world->greatest_fence[entered->mode] = entered->fence;
 }
 
-static void demand_entry(struct world *world, struct machine *machine, struct process *process)
+static void demand_of(struct world *world, struct machine *machine, struct process *process,
+                      enum demand_kind kind)
 {
     struct demand what = {.magic = DEMAND_MAGIC,
-                          .kind = DEMAND_PERMISSION,
+                          .kind = (uint8_t)kind,
                           .mode = (uint8_t)process->mode,
                           .length = sizeof RESOURCE - 1};
-    const int page = page_of(machine);
     strcpy(what.name, RESOURCE);
-    if (page >= 0 && machine->page[page].mode != PERMISSION_NONE &&
-        !suffices(&machine->page[page], process->mode))
-        what.kind = DEMAND_MORE;
     process->next_demand = world->now + 250 * (int64_t)MS;
-    if (machine->running && !machine->stopped)
-        demand(machine, &what);
+    if (!machine->running || machine->stopped)
+        return;
+    world->stirs += kind == DEMAND_REAL;
+    demand(machine, &what);
+}
+
+static void demand_entry(struct world *world, struct machine *machine, struct process *process)
+{
+    const int page = page_of(machine);
+    const bool has_some = page >= 0 && machine->page[page].mode != PERMISSION_NONE;
+    demand_of(world, machine, process,
+              has_some && !suffices(&machine->page[page], process->mode) ? DEMAND_MORE
+              : has_some && is_watched(&machine->page[page])             ? DEMAND_REAL
+                                                                         : DEMAND_PERMISSION);
 }
 
 static void enter(struct world *world, struct machine *machine, struct process *process)
 {
     struct page *page = &machine->page[page_of(machine)];
     machine->passage++;
-    process->wants = false;
+    process->wants = process->passing = process->asleep = process->holds = false;
     process->inside = true;
     process->lost = 0;
+    world->stirs++;
     process->era = page->era;
     process->fence =
         page->base + (machine->passage > page->first ? machine->passage - page->first : 0);
@@ -199,35 +216,137 @@ static void enter(struct world *world, struct machine *machine, struct process *
     judge_entry(world, machine->number, process);
 }
 
-static bool may_enter(const struct world *world, const struct machine *machine,
-                      const struct process *process)
+static bool may_ask(const struct world *world, const struct machine *machine,
+                    const struct process *process)
 {
     const int page = page_of(machine);
     return page >= 0 && suffices(&machine->page[page], process->mode) &&
            world->now < machine->deadline;
 }
 
+/* Nobody watches who has not been told. */
+static bool may_enter(const struct world *world, const struct machine *machine,
+                      const struct process *process)
+{
+    return may_ask(world, machine, process) && !is_watched(&machine->page[page_of(machine)]);
+}
+
 bool world_would_try(const struct world *world, unsigned number)
 {
     const struct machine *machine = &world->machine[number];
     const struct process *process = &machine->process[0];
-    return process->wants &&
-           (may_enter(world, machine, process) || world->now >= process->next_demand);
+    return process->wants && !world_is_in_the_way(machine, process, process->mode) &&
+           (may_enter(world, machine, process) || world->now >= process->next_demand ||
+            process->passing != may_ask(world, machine, process));
 }
 
 static void try_to_enter(struct world *world, struct machine *machine, struct process *process)
 {
     if (world_is_in_the_way(machine, process, process->mode))
         return;
-    if (may_enter(world, machine, process))
+    if (may_enter(world, machine, process)) {
         enter(world, machine, process);
-    else if (world->now >= process->next_demand)
+        return;
+    }
+    /* has all but that somebody watches: it stays inside the region of the space, and says so */
+    const bool passing = may_ask(world, machine, process);
+    if (passing && !process->passing)
+        process->next_demand = 0;
+    process->passing = passing;
+    if (world->now >= process->next_demand)
         demand_entry(world, machine, process);
 }
 
 void world_try_to_enter(struct world *world, unsigned number)
 {
     try_to_enter(world, &world->machine[number], &world->machine[number].process[0]);
+}
+
+/* ---- who waits for others to pass ---- */
+
+static bool is_so(const struct world *world, const struct process *process)
+{
+    return world->ended >= process->needs;
+}
+
+bool world_waits_in_vain(const struct world *world, unsigned number)
+{
+    const struct process *process = &world->machine[number].process[1];
+    return process->wants && process->asleep && !is_so(world, process);
+}
+
+/* Asleep, or about to be: something may have changed since it asked. */
+static bool has_heard(const struct machine *machine, const struct process *process)
+{
+    const int page = page_of(machine);
+    return page < 0 || machine->page[page].heard != process->heard;
+}
+
+bool world_would_ask(const struct world *world, unsigned number)
+{
+    const struct machine *machine = &world->machine[number];
+    const struct process *process = &machine->process[1];
+    if (!process->wants || process->asleep)
+        return process->wants && has_heard(machine, process);
+    const bool asks = world->now >= process->next_demand;
+    if (!process->passing)
+        return !world_is_in_the_way(machine, process, process->mode) &&
+               (may_ask(world, machine, process) || asks);
+    return asks || has_heard(machine, process) ||
+           (process->holds ? may_enter(world, machine, process)
+                           : machine->page[page_of(machine)].armed);
+}
+
+static void ask(struct world *world, struct machine *machine, struct process *process)
+{
+    const struct page *page = &machine->page[page_of(machine)];
+    if (world->judge_asking && process->asked && process->stirs == world->stirs)
+        world_violate(world, "asks again although nothing has changed", machine->number,
+                      machine->number);
+    process->asked = process->passing = true;
+    process->stirs = world->stirs;
+    process->heard = page->heard;
+    process->era = page->era;
+    process->holds = is_so(world, process);
+    process->next_demand = 0;
+}
+
+/* Inside the region of the space: until its agent has told the others that it is to be inside, or
+ * that it sleeps. */
+static void pass_on(struct world *world, struct machine *machine, struct process *process)
+{
+    const int page = page_of(machine);
+    if (page < 0 || machine->page[page].era != process->era ||
+        (!process->holds && has_heard(machine, process))) {
+        process->passing = process->holds = false; /* anew */
+        process->next_demand = 0;
+    } else if (process->holds && may_enter(world, machine, process)) {
+        enter(world, machine, process);
+    } else if (!process->holds && machine->page[page].armed) {
+        process->passing = false;
+        process->asleep = true;
+    } else if (world->now >= process->next_demand) {
+        demand_of(world, machine, process, process->holds ? DEMAND_REAL : DEMAND_WATCH);
+    }
+}
+
+void world_ask(struct world *world, unsigned number)
+{
+    struct machine *machine = &world->machine[number];
+    struct process *process = &machine->process[1];
+    if (process->asleep && !has_heard(machine, process))
+        return;
+    if (process->asleep)
+        process->next_demand = 0;
+    process->asleep = false;
+    if (process->passing)
+        pass_on(world, machine, process);
+    else if (world_is_in_the_way(machine, process, process->mode))
+        return;
+    else if (may_ask(world, machine, process))
+        ask(world, machine, process);
+    else if (world->now >= process->next_demand)
+        demand_entry(world, machine, process);
 }
 
 static void want(struct process *process, unsigned mode)
@@ -247,6 +366,13 @@ void world_want_too(struct world *world, unsigned number, unsigned mode)
     want(&world->machine[number].process[1], mode);
 }
 
+void world_want_when(struct world *world, unsigned number, unsigned needs)
+{
+    struct process *process = &world->machine[number].process[1];
+    want(process, PERMISSION_EXCLUSIVE);
+    process->needs = needs;
+}
+
 /* Who was told of a death waits until its agent has heard so, if that is there. */
 static void leave(struct world *world, struct machine *machine, struct process *process)
 {
@@ -254,8 +380,11 @@ static void leave(struct world *world, struct machine *machine, struct process *
         world_hear_told(machine);
     if (process->inside && !holds(world, machine, process))
         machine->losses++;
-    if (process->inside)
+    if (process->inside) {
         world_tell(machine, "leaves", process->fence);
+        world->ended++;
+        world->stirs++;
+    }
     process->inside = false;
 }
 
@@ -298,7 +427,9 @@ void world_move_local(struct world *world, unsigned number)
             want(process, draw_mode(world));
     }
     for (unsigned at = 0; at < PROCESSES; at++)
-        if (machine->process[at].wants)
+        if (machine->process[at].wants && machine->process[at].needs)
+            world_ask(world, number);
+        else if (machine->process[at].wants)
             try_to_enter(world, machine, &machine->process[at]);
     if (world->forgets && !wants(machine) && world_draw(world, 8) == 0)
         world_close_all(world, number);
@@ -336,7 +467,9 @@ void world_die(struct world *world, unsigned number)
         if (process->inside)
             world_tell(machine, "dies inside", process->fence);
         machine->dead_inside |= process->inside;
-        process->inside = process->wants = false;
+        world->ended += process->inside;
+        world->stirs += process->inside;
+        process->inside = process->wants = process->passing = process->asleep = false;
     }
 }
 

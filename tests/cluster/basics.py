@@ -153,7 +153,7 @@ class Basics(ClusterTest):
         shown = self.afteryou(a, "run", "x", "--cluster", "no-such", "--", "true")
         self.assertEqual(shown.returncode, 125)
         self.assertIn("no-such", shown.stderr)
-        for words in (("--when", "true"), ("-k", "257"), ("--priority", "1")):
+        for words in (("-k", "257"), ("--priority", "1"), ("--when", "true", "-k", "2")):
             shown = a.run_inside(self.region + "-refused", *words, "--", "true")
             self.assertEqual(shown.returncode, 125, words)
             self.assertIn("cluster", shown.stderr)

@@ -6,6 +6,7 @@
  *   ask REGION [MS]   withdraw REGION    enter REGION [MS]   leave REGION   close REGION
  *   enter_as REGION MODE MS              convert REGION MODE MS             rename REGION NAME
  *   wanted REGION     valid REGION       cancel NAME PID     when REGION    pid
+ *   enter_when REGION FILE [MS]          once the file is there; FILE.PID has a byte for each look
  *   wakes             how often the descriptor was readable
  *   fork REGION       what a child gets that asks, withdraws, and looks what is decided
  *   exec              becomes another program
@@ -66,6 +67,18 @@ static bool never(void *arg)
     return false;
 }
 
+static bool is_there(void *path)
+{
+    char looks[4096];
+    snprintf(looks, sizeof looks, "%s.%d", (const char *)path, (int)getpid());
+    FILE *stream = fopen(looks, "a");
+    if (stream) {
+        fputc('+', stream);
+        fclose(stream);
+    }
+    return access(path, F_OK) == 0;
+}
+
 static int in_a_child(ay_region *region)
 {
     fflush(stdout);
@@ -96,6 +109,8 @@ static int on_region(char **words, ay_region *region)
         return ay_leave(region);
     if (strcmp(word, "enter_as") == 0)
         return ay_enter_as(region, mode_of(words[2]), atoi(words[3]));
+    if (strcmp(word, "enter_when") == 0)
+        return ay_enter_when(region, is_there, words[2], *words[3] ? atoi(words[3]) : -1);
     if (strcmp(word, "convert") == 0)
         return ay_convert(region, mode_of(words[2]), atoi(words[3]));
     if (strcmp(word, "rename") == 0)

@@ -170,6 +170,7 @@ enum agent_effect_kind {
     DO_TAKE_BACK,
     DO_TELL_BUSY,  /* somebody is inside on another machine: tell those who try */
     DO_TELL_DEATH, /* whether somebody died inside and nobody has been told */
+    DO_WATCH,      /* who is to hear of it before another is inside: P5 */
     DO_TELL_FULL,  /* whether the group has room for no other name */
     DO_LEASE,      /* what is granted holds until the deadline */
     DO_TELL_STATE,
@@ -228,6 +229,10 @@ struct agent_effect {
             uint32_t slot;
             uint64_t base, first;
         } grant;
+        struct {
+            bool armed, others; /* somebody sleeps here; on other machines */
+            bool heard;         /* those here are woken */
+        } watch;
         uint8_t mode; /* DO_TAKE_BACK: PERMISSION_… */
         int64_t owed;
         bool death, full;

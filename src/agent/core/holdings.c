@@ -26,6 +26,8 @@ static void withdraw(struct agent *agent, struct resource *resource)
     resource->granted = false;
     resource->was_lost = true;
     resource->ghost = -1;
+    if (agent_is_apart(agent))
+        resource->armed = false; /* who sleeps is woken with the loss */
     agent->counters.losses++;
     effect_on(agent, DO_WITHDRAW, resource)->owed = resource->owed;
 }
@@ -322,7 +324,9 @@ void holdings_demand(struct agent *agent, const struct demand *demand, uint64_t 
     names_publish(agent, resource);
     resource->is_idle = resource->is_idle && demand->kind == DEMAND_TOLD;
     resource->number = resource->number ? resource->number : number;
-    if (demand->kind != DEMAND_TOLD)
+    if (demand->kind == DEMAND_WATCH || demand->kind == DEMAND_REAL)
+        conditions_demand(agent, resource, (enum demand_kind)demand->kind);
+    else if (demand->kind != DEMAND_TOLD)
         demand_permission(agent, resource, demand);
     else if (resource->death && resource->in_group && agent_is_member(agent)) {
         if (agent_is_apart(agent))

@@ -140,6 +140,15 @@ void passages_want_of_successor(struct agent *agent, uint32_t successor);
 /* Others that want it are told that somebody is inside here. */
 void passages_tell_busy(struct agent *agent, struct resource *resource);
 
+/* conditions.c: those who sleep until theirs may be true */
+void conditions_demand(struct agent *agent, struct resource *resource, enum demand_kind kind);
+void conditions_take(struct agent *agent, struct resource *resource, uint32_t slot,
+                     enum record_kind kind);
+void conditions_publish(struct agent *agent, struct resource *resource); /* before it is granted */
+void conditions_stir(struct agent *agent, struct resource *resource);    /* those who sleep here */
+/* The group, or what it knows of the resource: nobody of `gone` watches any more. */
+void conditions_change(struct agent *agent, struct resource *resource, slot_set gone);
+
 /* peers.c: links, and the detour through the ledger */
 void peers_add(struct agent *agent, uint32_t slot);
 void peers_add_all(struct agent *agent); /* I am a member now */

@@ -199,10 +199,11 @@ void passages_look_for_contest(struct agent *agent, struct resource *resource)
         passages_take_back(agent, resource, mode);
 }
 
-static void publish(struct agent *agent, const struct resource *resource)
+static void publish(struct agent *agent, struct resource *resource)
 {
     assert_invariant(A2, lease_is_valid(agent));
     assert_invariant(A4, resource->granted && resource->ghost == -1);
+    conditions_publish(agent, resource);
     struct agent_effect *effect = effect_on(agent, DO_GRANT, resource);
     effect->grant.mode = resource->mode;
     effect->grant.slot = agent->self;
@@ -384,6 +385,8 @@ void passages_take(struct agent *agent, uint32_t slot, const struct said *said)
         take_message(agent, resource, slot, said);
     else if (said->kind == RECORD_BUSY)
         notes_busy(agent, resource, slot);
+    else if (said->kind == RECORD_WATCH || said->kind == RECORD_CHANGED)
+        conditions_take(agent, resource, slot, (enum record_kind)said->kind);
     else if (said->kind == RECORD_WANT && resource->granted && resource->ghost >= 0)
         resource->wanting |= slot_bit(slot);
     passages_look_for_contest(agent, resource);

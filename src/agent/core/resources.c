@@ -59,8 +59,9 @@ static struct resource *add_to_group(struct agent *agent, const char *name, size
 }
 
 /* What it is in the group. */
-static void forget(struct resource *resource)
+static void forget(struct agent *agent, struct resource *resource)
 {
+    conditions_change(agent, resource, ~(slot_set)0);
     resource->state = NULL;
     resource->in_group = resource->leaving = false;
     resource->serial = resource->ledger_died = resource->ledger_told = 0;
@@ -80,7 +81,7 @@ void resources_drop(struct agent *agent, struct resource *resource)
     last->index = resource->index;
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         agent->member[slot].resources -= (uint32_t)(resource->members >> slot & 1);
-    forget(resource);
+    forget(agent, resource);
     if (resource->death)
         effect_tell_death(agent, resource, false);
     names_forget(agent, resource);
@@ -214,6 +215,7 @@ void resources_joined(struct agent *agent, uint32_t slot)
     for (uint32_t at = 0; at < agent->group_count; at++) {
         struct resource *resource = agent->group[at];
         resource->members |= slot_bit(slot);
+        conditions_change(agent, resource, slot_bit(slot));
         passages_step(agent, resource,
                       &(struct event){.kind = EVENT_JOINED, .node = slot, .view = agent->view});
     }
@@ -290,7 +292,7 @@ void resources_forget(struct agent *agent)
     for (unsigned at = 0; at < agent->resources; at++) {
         struct resource *resource = &agent->resource[at];
         resource->creating = false;
-        forget(resource);
+        forget(agent, resource);
     }
     memset(agent->of_serial, 0, agent->entries * sizeof *agent->of_serial);
     agent->group_count = 0;
@@ -322,6 +324,7 @@ void resources_died(struct agent *agent, struct resource *resource, uint32_t slo
         resource->wanting &= ~bit;
         resource->told_busy &= ~bit;
     }
+    conditions_change(agent, resource, bit);
     if (death && concerned & bit && !resource->death)
         effect_tell_death(agent, resource, true);
     passages_step(agent, resource,

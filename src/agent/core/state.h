@@ -79,14 +79,19 @@ enum agent_rule {
     WITHOUT_CONTEST,            /* a request that is deferred does not make me give it back */
     WITHOUT_IDENTITY, /* what is about another name of the same serial is taken for mine */
     /* Forgetting: */
-    WITHOUT_SHEDDING,    /* who uses a name no longer keeps the others' permissions */
-    WITHOUT_USERS_FIRST, /* a request is taken from one of whom the ledger does not say that it
+    WITHOUT_SHEDDING,     /* who uses a name no longer keeps the others' permissions */
+    WITHOUT_USERS_FIRST,  /* a request is taken from one of whom the ledger does not say that it
                             uses the name */
-    WITHOUT_FLOOR,       /* a name that comes back does not begin above its old fences */
-    WITHOUT_UNTOLD,      /* a name is forgotten although somebody died inside untold */
-    WITHOUT_RESTORING,   /* what a machine keeps of a name that the group has not got is free */
-    WITHOUT_MARGIN,      /* who was buried has installed no change that nobody else has heard of */
-    WITHOUT_LEAVING_LATE /* who has to take a permission back first says nothing afterwards */
+    WITHOUT_FLOOR,        /* a name that comes back does not begin above its old fences */
+    WITHOUT_UNTOLD,       /* a name is forgotten although somebody died inside untold */
+    WITHOUT_RESTORING,    /* what a machine keeps of a name that the group has not got is free */
+    WITHOUT_MARGIN,       /* who was buried has installed no change that nobody else has heard of */
+    WITHOUT_LEAVING_LATE, /* who has to take a permission back first says nothing afterwards */
+    /* Conditions: */
+    WITHOUT_WATCHING,   /* the others do not know that somebody sleeps */
+    WITHOUT_MARKS,      /* nor the processes of their machines */
+    WITHOUT_ANNOUNCING, /* who sleeps elsewhere does not hear that somebody is to be inside */
+    WITHOUT_STIRRING    /* nor that the group has changed */
 };
 
 /* Where an agent listens for links, in the host's words. */
@@ -131,7 +136,7 @@ struct member {
 
 /* A message for one member, over its link. */
 struct said {
-    uint8_t kind;       /* enum record_kind: RECORD_PROTOCOL, RECORD_WANT or RECORD_BUSY */
+    uint8_t kind; /* enum record_kind: RECORD_PROTOCOL, …_WANT, …_BUSY, …_WATCH, …_CHANGED */
     uint8_t what, mode; /* of the protocol's message */
     uint64_t serial;    /* of the resource */
     uint64_t identity;  /* its: who has another of this serial takes nothing for it */
@@ -225,6 +230,10 @@ struct resource {
             slot_set told_busy;
             uint64_t dying;     /* the death that `death` announces */
             uint64_t told_here; /* the greatest of which somebody was told by the present grant */
+            /* conditions.c: those who are to hear CHANGED. Set by WATCH, cleared when they have */
+            slot_set watchers;
+            bool armed;  /* somebody sleeps here: set by DEMAND_WATCH, cleared when it is woken */
+            bool marked; /* the pages say that others watch. Set and cleared with them */
         };
     };
 };

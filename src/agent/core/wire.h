@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WIRE_MAGIC = 0x61796735, LINK_MAGIC = 0x61796c32, NO_SLOT = 255 };
+enum { WIRE_MAGIC = 0x61796736, LINK_MAGIC = 0x61796c33, NO_SLOT = 255 };
 
 enum record_kind {
     RECORD_HELLO = 1, /* I am here, and not yet one of you */
@@ -38,6 +38,8 @@ enum record_kind {
     RECORD_WANT,    /* over links: I want what your predecessor has */
     /* nobody here uses the resource any more: when nobody does anywhere, all forget it */
     RECORD_FORGETTING,
+    RECORD_WATCH,   /* over links: somebody here sleeps until I hear CHANGED */
+    RECORD_CHANGED, /* over links: somebody here is to be inside */
     RECORD_KINDS
 };
 

@@ -180,6 +180,20 @@ static int erase(struct pages *pages, const struct directory *directory, char *t
     return 0;
 }
 
+static void wake(const void *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* P5: those who sleep on their conditions, or are about to, may have missed something. */
+static void stir(struct permission *permission)
+{
+    const uint32_t watch = atomic_load(&permission->watch);
+    atomic_store(&permission->watch, (watch & ~(uint32_t)PERMISSION_ARMED) + PERMISSION_HEARD);
+    if (watch & PERMISSION_ARMED)
+        wake(&permission->watch);
+}
+
 /* A predecessor was killed while it changed the fences of what was granted (P2). */
 static void end_change(struct permission *permission)
 {
@@ -187,7 +201,7 @@ static void end_change(struct permission *permission)
     if (!(granted & PERMISSION_CHANGING))
         return;
     atomic_store(&permission->granted, permission_changed(granted, permission_mode(granted)));
-    syscall(SYS_futex, &permission->granted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    wake(&permission->granted);
 }
 
 int pages_open(struct pages *pages, const struct directory *directory,
@@ -215,8 +229,11 @@ int pages_open(struct pages *pages, const struct directory *directory,
         memcpy(pages->map->boot, boot, sizeof boot);
         renew(pages);
     }
-    for (unsigned at = 0; at < atomic_load(&pages->map->count); at++)
+    for (unsigned at = 0; at < atomic_load(&pages->map->count); at++) {
         end_change(&pages->map->permission[at]);
+        if (atomic_load(&pages->map->permission[at].watch) & PERMISSION_ARMED)
+            stir(&pages->map->permission[at]);
+    }
     write_header(pages->map, options);
     if (pages_grow(pages, atomic_load(&pages->map->count) + PAGES_AHEAD) <=
         atomic_load(&pages->map->count)) {
@@ -235,11 +252,6 @@ void pages_close(struct pages *pages)
     if (pages->fd >= 0)
         close(pages->fd);
     *pages = (struct pages){.fd = -1};
-}
-
-static void wake(const void *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static void change(struct pages *pages)
@@ -264,6 +276,7 @@ void pages_name(struct pages *pages, unsigned index, const char *name, size_t le
     atomic_store(&permission->owed, 0);
     atomic_store(&permission->base, 0);
     atomic_store(&permission->number, 0);
+    pages_watch(pages, index, false, false, true);
     atomic_store(&permission->length, (uint16_t)length);
     if (index >= atomic_load(&pages->map->count))
         atomic_store(&pages->map->count, index + 1);
@@ -311,6 +324,22 @@ bool pages_withdraw(struct pages *pages, unsigned index)
     return true;
 }
 
+/* P5 */
+void pages_watch(struct pages *pages, unsigned index, bool armed, bool others, bool heard)
+{
+    struct permission *permission = &pages->map->permission[index];
+    const uint32_t count = atomic_load(&permission->watch) / PERMISSION_HEARD + heard;
+    atomic_store(&permission->watch,
+                 count * PERMISSION_HEARD + armed * PERMISSION_ARMED + others * PERMISSION_WATCHED);
+    uint64_t granted = atomic_load(&permission->granted);
+    while (permission_mode(granted) != PERMISSION_NONE &&
+           !atomic_compare_exchange_weak(&permission->granted, &granted,
+                                         permission_changed(granted, permission_mode(granted))))
+        continue;
+    wake(&permission->watch);
+    wake(&permission->granted);
+}
+
 bool pages_lower_since(struct pages *pages, unsigned index, unsigned mode, int64_t woken_ns)
 {
     struct permission *permission = &pages->map->permission[index];
@@ -318,7 +347,8 @@ bool pages_lower_since(struct pages *pages, unsigned index, unsigned mode, int64
     const unsigned has = permission_mode(granted);
     const unsigned left = permission_turned(
         modes_common(permission_turned(has), modes_beside(permission_turned(mode))));
-    atomic_store(&permission->woken_ns, woken_ns);
+    const int64_t before = clock_ns(CLOCK_MONOTONIC) - woken_ns;
+    atomic_store(&permission->woken_before_ns, before < UINT32_MAX ? (uint32_t)before : UINT32_MAX);
     if (left == PERMISSION_NONE)
         return pages_withdraw(pages, index);
     if (left == has)
@@ -334,6 +364,7 @@ void pages_lose(struct pages *pages, unsigned index, int64_t owed)
     atomic_store(&pages->map->permission[index].owed, owed); /* first: a successor must know */
     if (pages_withdraw(pages, index))
         change(pages);
+    stir(&pages->map->permission[index]);
 }
 
 void pages_busy(struct pages *pages, unsigned index)

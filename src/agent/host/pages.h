@@ -43,6 +43,8 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
                  uint64_t number);
 /* False: it was not granted. */
 bool pages_withdraw(struct pages *pages, unsigned index);
+/* Who is to hear of it before another is inside; and whether those here who sleep are woken. */
+void pages_watch(struct pages *pages, unsigned index, bool armed, bool others, bool heard);
 /* What may be inside beside `mode` is left; by an agent that woke up for it at that moment
  * (CLOCK_MONOTONIC). False: it was not granted. */
 bool pages_lower_since(struct pages *pages, unsigned index, unsigned mode, int64_t woken_ns);

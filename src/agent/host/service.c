@@ -87,7 +87,7 @@ static void take_demands(struct service *service)
             return;
         if (length != (ssize_t)sizeof demand || demand.magic != DEMAND_MAGIC || demand.length < 1 ||
             demand.length > PERMISSION_NAME_MOST || demand.mode > PERMISSION_EXCLUSIVE ||
-            demand.kind > DEMAND_TOLD)
+            demand.kind > DEMAND_REAL)
             continue;
         unused_demanded(&service->unused, demand.name, demand.length);
         service_step(service,
@@ -348,6 +348,7 @@ static bool begin_agent(struct service *service, int64_t lease, int64_t grace)
     if (!service->memory || !service->effects.effect)
         return false;
     agent_begin(&service->agent, &options, service->memory);
+    atomic_store(&service->pages.map->conditions, agent_is_apart(&service->agent));
     service_step(service,
                  (struct agent_event){.kind = ON_ROOM, .entries = service->pages.allocated});
     inherit(service);

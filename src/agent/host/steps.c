@@ -109,6 +109,10 @@ static void carry_out(struct service *service, const struct agent_effect *effect
     case DO_TELL_DEATH:
         pages_death(pages, resource, effect->death);
         break;
+    case DO_WATCH:
+        pages_watch(pages, resource, effect->watch.armed, effect->watch.others,
+                    effect->watch.heard);
+        break;
     case DO_TELL_FULL:
         tell_full(service, effect->full);
         break;

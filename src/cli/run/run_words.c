@@ -287,8 +287,6 @@ static int check_together(const struct run_words *asked, bool no_wait, bool wait
         return usage_error("run", "-S: the name of a space is empty");
     if (no_wait && waits)
         return usage_error("run", "-n and -w exclude each other: do not wait, or wait so long");
-    if (asked->cluster && asked->when)
-        return usage_error("run", "--when is for one machine: a cluster has no conditions");
     if (asked->spec.slots && asked->spec.take)
         return usage_error("run",
                            "-k and --take exclude each other: slots are alike, units have numbers");

@@ -294,8 +294,7 @@ int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_
     if (region_is_strange(region))
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
     if (at->near.cluster && when)
-        return ay__fail(-ENOTSUP,
-                        "conditions are for the processes of one machine, not for a cluster");
+        return ay__fail(-ENOTSUP, "a condition of a cluster's region is waited for, not asked for");
     if (region->remote.units)
         return ay__fail(-ENOTSUP, "slots and units of a cluster are entered, not asked for");
     if (region->remote.several)

@@ -105,8 +105,10 @@ static int check_upgraded(ay_region *region)
 {
     struct registers *at = &region->at;
     const int error = named_disturbed(at) ? ay__named_ask(at) : 0;
-    if (error || !at->near.cluster || ay__cluster_suffices(region))
+    if (error || !at->near.cluster || region->remote.needed == PERMISSION_NONE)
         return error;
+    if (ay__cluster_suffices(region))
+        return ay__cluster_announce(region) ? 0 : at->passage.reason;
     return ay__fail(-EDEADLK,
                     "other machines may be inside beside it, which it cannot wait for "
                     "while it is inside: leave, and enter it as %s",

@@ -147,6 +147,13 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
         }
 }
 
+/* It has a condition that others of the cluster can make true. */
+static inline bool asks_in_cluster(const ay_region *region)
+{
+    return region->at.near.cluster && region->at.request.when &&
+           region->remote.needed != PERMISSION_NONE;
+}
+
 /* Inside already, by this thread. From now on by the long way: to leave is to count. */
 static int enter_again(ay_region *region)
 {
@@ -192,13 +199,14 @@ static inline int begin(ay_region *region, int64_t deadline, int reason)
         const int error = enter_again(region);
         return error ? error : PASSAGE_COUNTED;
     }
-    at->passage = (struct this_passage){.deadline = deadline,
-                                        .reason = reason,
-                                        .give_up = reason,
-                                        .conditional = at->request.when || at->fixed.spec->take > 0,
-                                        .queues = true,
-                                        .unheard = AT_NOBODY,
-                                        .moved = moved};
+    at->passage = (struct this_passage){
+        .deadline = deadline,
+        .reason = reason,
+        .give_up = reason,
+        .conditional = (at->request.when && !asks_in_cluster(region)) || at->fixed.spec->take > 0,
+        .queues = true,
+        .unheard = AT_NOBODY,
+        .moved = moved};
     at->mine.passage++;
     at->near.mode =
         (uint8_t)(at->request.weaker ? (uint32_t)at->request.mode : at->fixed.spec->mode);
@@ -224,10 +232,47 @@ static inline int end(ay_region *region, bool passed)
     return __builtin_expect(at->passage.reason, 0) ? give_up(region) : entered(region);
 }
 
-static inline bool pass(ay_region *region)
+static inline bool pass_once(ay_region *region)
 {
     return region->at.fixed.protocol->enter(&region->at) &&
            (__builtin_expect(!region->at.near.cluster, 1) || is_permitted(region));
+}
+
+/* In a cluster a condition is asked by the permission, and not before: the protocol knows nothing
+ * of it. One that is true is asked again if the permission was lost before it could go in. */
+static __attribute__((noinline)) bool pass_when(ay_region *region)
+{
+    struct registers *at = &region->at;
+    for (;;) {
+        region->remote.tests = true;
+        at->passage.remote = false;
+        if (!pass_once(region))
+            return false;
+        const uint32_t watch = atomic_load(&region->remote.permission->watch);
+        const uint64_t era = permission_era(atomic_load(&region->remote.granted));
+        if (!ay__condition(at)) {
+            if (!ay__cluster_await_change(region, watch))
+                return false;
+            continue;
+        }
+        if (at->passage.refused)
+            return true;
+        region->remote.tests = at->passage.remote = false;
+        if (!is_permitted(region))
+            return false;
+        if (permission_era(atomic_load(&region->remote.granted)) == era)
+            return true;
+        at->fixed.protocol->leave(at);
+    }
+}
+
+static inline bool pass(ay_region *region)
+{
+    if (__builtin_expect(!asks_in_cluster(region), 1))
+        return pass_once(region);
+    const bool passed = pass_when(region);
+    region->remote.tests = false;
+    return passed;
 }
 
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)

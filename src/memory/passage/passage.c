@@ -7,6 +7,7 @@
 #include "memory/passage/convert.h"
 #include "memory/passage/long_way.h"
 #include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
 
 int ay__refuse_stranger(void)
 {
@@ -49,9 +50,9 @@ int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeou
     struct registers *at = &region->at;
     if (region_is_strange(region))
         return ay__refuse_stranger();
-    if (at->near.cluster)
-        return ay__fail(-ENOTSUP,
-                        "conditions are for the processes of one machine, not for a cluster");
+    const int error = at->near.cluster ? ay__cluster_offers_conditions(region) : 0;
+    if (error)
+        return error;
     if (!(at->fixed.protocol->features & FEATURE_WHEN))
         return ay__fail(-ENOTSUP, "the protocol '%s' of this space does not offer conditions",
                         at->fixed.protocol->name);

@@ -9,6 +9,7 @@
 
 #include "memory/file/named.h"
 #include "memory/passage/region.h"
+#include "memory/remote/cluster.h"
 
 /* The thread that was here last ended in the middle of a passage. As for one who claims the place:
  * what it left is read as dead, and a death inside is kept to be told. Under the mutex. */
@@ -62,6 +63,7 @@ int ay__leave_as_dead(ay_region *region)
 {
     AY__UNCANCELLED;
     struct registers *at = &region->at;
+    ay__cluster_leaves(region);
     pthread_mutex_lock(&ay__process.mutex);
     const int error = renew(region);
     if (!error)

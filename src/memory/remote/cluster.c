@@ -128,6 +128,22 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
     return 0;
 }
 
+int ay__cluster_offers_conditions(const ay_region *region)
+{
+    const struct cluster *cluster = region->at.fixed.space->cluster;
+    if (region->remote.units || region->remote.several)
+        return ay__fail(-ENOTSUP,
+                        "cluster '%s': a condition is for a region with one resource, and without "
+                        "slots or units",
+                        cluster->name);
+    if (!atomic_load(&cluster->pages->conditions))
+        return ay__fail(-ENOTSUP,
+                        "cluster '%s': conditions need links between the agents, and the protocol "
+                        "carvalho-roucairol",
+                        cluster->name);
+    return 0;
+}
+
 /* What it knew was of the old name: its fence, and a death that it did not get to tell of. */
 void ay__cluster_region_named(ay_region *region)
 {

@@ -37,6 +37,7 @@ int ay__cluster_check_space(const struct cluster *cluster, int fd); /* whether i
 void ay__cluster_close(struct cluster *cluster);
 /* refuses what a cluster hasn't got */
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster);
+int ay__cluster_offers_conditions(const ay_region *region); /* 0, or why not */
 void ay__cluster_region_named(ay_region *region); /* outside, under the mutex: it has another */
 
 /* demand.c */
@@ -69,6 +70,11 @@ enum cluster_answer {
 enum cluster_answer ay__cluster_go_on(ay_region *region);
 /* The permission that it took is gone: it waits anew, under its own deadline. */
 enum cluster_answer ay__cluster_begin_anew(ay_region *region);
+/* Inside the region of the space: its condition is false, and was asked when `watch` was so. True:
+ * outside, and to be asked again. False: given up */
+bool ay__cluster_await_change(ay_region *region, uint32_t watch);
+/* Those who sleep on their conditions hear that it is inside. False: for at.passage.reason */
+bool ay__cluster_announce(ay_region *region);
 bool ay__cluster_rest(ay_region *region);       /* as it says. False: called off */
 bool ay__cluster_called_off(ay_region *region); /* after a rest: somebody has cancelled the wait */
 /* Inside, and about to leave or to become weaker: nobody else is told of the death that this

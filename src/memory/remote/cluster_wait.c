@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "common/assert.h"
+#include "memory/passage/long_way.h"
 #include "memory/passage/sleep.h"
 #include "memory/remote/cluster.h"
 
@@ -129,6 +130,12 @@ bool ay__cluster_suffices(const ay_region *region)
            (permission && suffices(region, atomic_load(&permission->granted)));
 }
 
+/* P5: somebody is to be told before another is inside. */
+static bool is_watched(const struct permission *permission)
+{
+    return atomic_load(&permission->watch) & (PERMISSION_ARMED | PERMISSION_WATCHED);
+}
+
 /* The permission is there, in time, and sufficient: the passage is the cluster's. */
 static bool take(ay_region *region)
 {
@@ -141,12 +148,17 @@ static bool take(ay_region *region)
         return false;
     region->remote.base = atomic_load(&permission->base);
     region->remote.first = atomic_load(&permission->number);
-    if (atomic_load(&permission->granted) != granted) /* P2 */
+    const bool watched = is_watched(permission),
+               whole = !region->remote.tests || (!watched && !atomic_load(&permission->death));
+    if ((watched && !region->remote.tests) ||         /* P5 */
+        atomic_load(&permission->granted) != granted) /* P2 */
         return false;
     if (!permission_is_of(permission, name->bytes, name->length) ||
         atomic_load(&permission->granted) != granted)
         return false; /* P3 */
-    atomic_store(&region->remote.granted, granted);
+    assert_invariant(P5, region->remote.tests || !watched);
+    /* who only asks its condition takes it for no more than that: never at hand, but of its era */
+    atomic_store(&region->remote.granted, whole ? granted : granted & ~(uint64_t)PERMISSION_MODE);
     return true;
 }
 
@@ -207,7 +219,7 @@ void ay__cluster_leaves(ay_region *region)
 static enum cluster_answer permit(ay_region *region)
 {
     struct cluster_wait *wait = &region->remote.wait;
-    if (!atomic_load(&region->remote.permission->death))
+    if (!atomic_load(&region->remote.permission->death) || region->remote.tests)
         return CLUSTER_PERMITS;
     region->at.passage.waited = true;
     region->remote.death = true;
@@ -285,7 +297,8 @@ static enum cluster_answer look(ay_region *region)
         ask_anew(wait);
         return CLUSTER_MAKES_WAY;
     }
-    if (!ask(region, DEMAND_PERMISSION))
+    const bool is_only_watched = permission && suffices(region, granted) && is_watched(permission);
+    if (!ask(region, is_only_watched ? DEMAND_REAL : DEMAND_PERMISSION))
         return CLUSTER_GIVES_UP;
     if (permission && take(region))
         return permit(region);
@@ -315,6 +328,72 @@ static void begin(ay_region *region)
         .tries = tries,
         .pause_ms = ASK_AGAIN_MS,
     };
+}
+
+/* A condition was asked, and is false. Inside the region of the space until the agent has told all
+ * others that somebody sleeps here; then outside, until something may have changed. */
+bool ay__cluster_await_change(ay_region *region, uint32_t seen)
+{
+    struct registers *at = &region->at;
+    struct cluster_wait *wait = &region->remote.wait;
+    const struct permission *permission = region->remote.permission;
+    const struct permissions *pages = at->fixed.space->cluster->pages;
+    bool outside = false;
+    if (at->passage.deadline == INT64_MIN)
+        return give_up(region, at->passage.give_up);
+    begin(region);
+    at->passage.waited = true;
+    ay__begin_waiting(at);
+    atomic_store(&at->fixed.own_cold->conditional, 1);
+    for (;;) {
+        const uint32_t watch = atomic_load(&permission->watch), state = atomic_load(&pages->state);
+        const bool changed =
+            watch / PERMISSION_HEARD != seen / PERMISSION_HEARD || !is_named(region);
+        if (!outside && (changed || watch & PERMISSION_ARMED)) {
+            at->fixed.protocol->leave(at);
+            outside = true;
+        }
+        if (changed)
+            break;
+        if (ay__now() >= wait->until)
+            return give_up(region, at->passage.give_up);
+        if (agent_of(pages) != wait->agent)
+            ask_anew(wait);
+        if (!ask(region, DEMAND_WATCH))
+            return false;
+        rest_on(region, &permission->watch, watch, &pages->state, state);
+        if (!ay__cluster_rest(region))
+            return false;
+    }
+    atomic_store(&at->fixed.own_cold->conditional, 0);
+    at->passage.remote = false;
+    return true;
+}
+
+/* Inside, and stronger than before: somebody may have gone to sleep meanwhile beside the weaker
+ * mode. */
+bool ay__cluster_announce(ay_region *region)
+{
+    struct registers *at = &region->at;
+    const struct permission *permission = region->remote.permission;
+    bool announced = true;
+    if (!is_watched(permission))
+        return true;
+    ay__cluster_leaves(region); /* what it waits for when it leaves is forgotten here */
+    begin(region);
+    at->passage.queues = at->passage.waited = true;
+    while (announced && is_watched(permission)) {
+        const uint64_t granted = atomic_load(&permission->granted);
+        const uint32_t watch = atomic_load(&permission->watch);
+        announced = ay__now() < region->remote.wait.until ? ask(region, DEMAND_REAL)
+                                                          : give_up(region, at->passage.give_up);
+        if (announced && is_watched(permission)) {
+            rest_on(region, &permission->granted, granted, &permission->watch, watch);
+            announced = ay__cluster_rest(region);
+        }
+    }
+    ay__stop_waiting(at);
+    return announced;
 }
 
 enum cluster_answer ay__cluster_go_on(ay_region *region)

@@ -51,6 +51,9 @@ struct remote_side {
     /* its present passage was told that it is lost. The watcher sets it, under the mutex; the next
      * passage clears it. Never set while nobody has asked for the eventfd */
     _Atomic bool told_lost;
+    /* it asks its condition, and is not to be inside unless that is true. Set before it is asked,
+     * cleared once it is true, or given up: long_way.c */
+    bool tests;
     /* somebody died inside on another machine. permit() sets it before this passage is inside;
      * ay__cluster_tells_death() clears it, once it is */
     bool death;
