@@ -149,6 +149,32 @@ static void readers_never_wait_for_readers(void **unused)
     }
 }
 
+static void who_goes_on_in_a_weaker_mode_answers_those_whom_it_kept_out(void **unused)
+{
+    (void)unused;
+    struct harness h;
+    harness_begin(&h, &carvalho_roucairol_protocol, 3, false);
+    harness_request(&h, 0, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    harness_request(&h, 1, MODE_SHARED);
+    harness_request(&h, 2, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    harness_forget(&h);
+    harness_step(&h, 0, (struct event){.kind = EVENT_LOWER, .mode = MODE_SHARED});
+    harness_settle(&h);
+    assert_string_equal(h.trace, "0 sends REPLY to 1\n"
+                                 "1 enters, fence 2\n");
+    harness_forget(&h);
+    harness_release(&h, 0);
+    harness_release(&h, 1);
+    harness_settle(&h);
+    assert_string_equal(h.trace, "0 leaves\n"
+                                 "0 sends REPLY to 2\n"
+                                 "1 leaves\n"
+                                 "1 sends REPLY to 2\n"
+                                 "2 enters, fence 3\n");
+}
+
 static void the_token_goes_round_from_its_holder(void **unused)
 {
     (void)unused;
@@ -238,6 +264,7 @@ int main(void)
         cmocka_unit_test(carvalho_roucairol_asks_again_for_what_it_gives_up_while_waiting),
         cmocka_unit_test(readers_are_inside_together_and_keep_their_permissions),
         cmocka_unit_test(readers_never_wait_for_readers),
+        cmocka_unit_test(who_goes_on_in_a_weaker_mode_answers_those_whom_it_kept_out),
         cmocka_unit_test(the_token_goes_round_from_its_holder),
         cmocka_unit_test(the_dead_count_as_having_replied),
         cmocka_unit_test(a_node_that_is_cut_off_tells_its_user),
