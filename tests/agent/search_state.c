@@ -90,8 +90,10 @@ static void mix_process(const struct machine *machine, const struct process *pro
     mix(process->era);
     mix(process->fence);
     mix(process->needs);
-    mix((uint64_t)process->passing << 3 | process->holds << 2 | process->asleep << 1 |
-        process->asked);
+    mix(process->passing);
+    mix(process->holds);
+    mix(process->asleep);
+    mix(process->asked);
     mix(process->heard);
     mix(process->stirs == machine->world->stirs);
 }
