@@ -61,6 +61,31 @@ static void test_a_name_that_nobody_uses(void **state)
     end();
 }
 
+/* A name of some length, to be had in turn by all; and then another in its entry. */
+static void test_names_of_any_length(void **state)
+{
+    (void)state;
+    begin(3);
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned length = NAME_BRIEF - 2; length <= NAME_BRIEF + 2; length++) {
+            char name[64] = "";
+            memset(name, 'a' + (char)(length + round) % 26, length);
+            for (unsigned machine = 0; machine < 3; machine++) {
+                assert_true(world_want_another(&world, machine, name));
+                world_run(&world, 200 * MS);
+                assert_true(world_has(&world, machine, name));
+                assert_false(world_has(&world, (machine + 1) % 3, name));
+            }
+        }
+        for (unsigned machine = 0; machine < 3; machine++)
+            closes(machine);
+        assert_true(nobody_knows_a_name(&world));
+        for (unsigned number = 0; number < 3; number++)
+            assert_int_equal(count_names(&world.machine[number]), 0);
+    }
+    end();
+}
+
 /* While one uses it, all remember it; and it is had again without a word from the ledger by the one
  * that uses it. */
 static void test_a_name_that_one_still_uses(void **state)
@@ -289,6 +314,7 @@ static void test_changes_of_one_that_is_buried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_any_length),
         cmocka_unit_test(test_a_name_that_nobody_uses),
         cmocka_unit_test(test_a_name_that_one_still_uses),
         cmocka_unit_test(test_wanted_again_at_once),

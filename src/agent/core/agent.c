@@ -20,6 +20,7 @@ size_t agent_room(const struct agent_options *options)
     const size_t entries = agent_entries(options->names);
     return sizeof(uint64_t) *
            (whole_words(entries * sizeof(struct resource)) +
+            whole_words(entries * (PERMISSION_NAME_MOST + 1)) +
             2 * whole_words(entries * sizeof(uint32_t)) +
             whole_words(options->names * sizeof(struct resource *)) +
             entries * state_words(protocol) + protocol->room(SLOTS) + whole_words(OUT_ROOM) +
@@ -43,6 +44,8 @@ void agent_begin(struct agent *agent, const struct agent_options *options, void 
     uint64_t *words = memory;
     agent->resource = (struct resource *)words;
     words += whole_words(entries * sizeof *agent->resource);
+    agent->long_name = (char(*)[PERMISSION_NAME_MOST + 1]) words;
+    words += whole_words(entries * sizeof *agent->long_name);
     agent->of_name = (uint32_t *)words;
     words += whole_words(entries * sizeof *agent->of_name);
     agent->of_serial = (uint32_t *)words;

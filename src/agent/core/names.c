@@ -51,8 +51,12 @@ static void take_out_of_list(struct agent *agent, const struct resource *resourc
 
 void names_set(struct agent *agent, struct resource *resource, const char *name, size_t length)
 {
-    *resource = (struct resource){.length = (uint8_t)length, .ghost = -1};
-    memcpy(resource->name, name, length);
+    assert_required(length <= PERMISSION_NAME_MOST);
+    char *text =
+        length <= NAME_BRIEF ? resource->brief : agent->long_name[resource_index(agent, resource)];
+    *resource = (struct resource){.length = (uint8_t)length, .ghost = -1, .name = text};
+    memcpy(text, name, length);
+    text[length] = '\0';
     put_in_list(agent, resource);
 }
 

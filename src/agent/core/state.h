@@ -166,9 +166,13 @@ struct linked {
 };
 
 /* The order of its fields is for want of room: there may be a hundred thousand. */
+/* Most names are no longer: memory is taken for what they need. */
+enum { NAME_BRIEF = 46 };
+
 struct resource {
     /* Of this machine: kept while the process lives, or until the entry has another name. */
-    char name[PERMISSION_NAME_MOST + 1];
+    const char *name; /* in `brief`, or apart (agent->long_name); ends in a 0 */
+    char brief[NAME_BRIEF + 1];
     uint8_t length;   /* 0: the entry is free */
     uint8_t wanted;   /* PERMISSION_…: by processes of this machine; none once it is granted */
     uint8_t mode;     /* PERMISSION_…, if granted */
@@ -327,12 +331,14 @@ struct agent {
     unsigned queries;
 
     /* memory */
-    struct resource *resource;     /* agent->entries */
-    unsigned entries;              /* room for so many names */
-    unsigned allowed;              /* of these, the host has room for so many: ON_ROOM */
-    unsigned resources;            /* entries that have been used */
-    uint32_t free_entry;           /* the first of those that are free, and 1; 0: there is none */
-    unsigned looked_at;            /* for one that is not needed: where to look next */
+    struct resource *resource; /* agent->entries */
+    unsigned entries;          /* room for so many names */
+    unsigned allowed;          /* of these, the host has room for so many: ON_ROOM */
+    unsigned resources;        /* entries that have been used */
+    uint32_t free_entry;       /* the first of those that are free, and 1; 0: there is none */
+    unsigned looked_at;        /* for one that is not needed: where to look next */
+    /* of each entry whose name is not brief; others' are never touched */
+    char (*long_name)[PERMISSION_NAME_MOST + 1];
     uint32_t *of_name, *of_serial; /* by hash, agent->entries each: the first entry, and 1 */
     struct resource **group;       /* options.names */
     uint64_t *states;              /* of the protocol, one an entry */
