@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The side of a local process that enters after a death on another machine: it is told, once. */
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "local.h"
 
 static void *hear_that_it_was_told(void *arg)
@@ -90,12 +93,49 @@ static void test_another_agent_announces_a_death(void **state)
     assert_int_equal(result, AY_AFTER_DEATH);
 }
 
+/* It has the first of two, and waits for the other. */
+static pid_t begin_to_enter_two(void)
+{
+    const pid_t child = fork();
+    if (child != 0)
+        return child;
+    const ay_spec both = {.name = "thing", .also = (const char *const[]){"thing.other", NULL}};
+    ay_space *own_space;
+    ay_region *own_region;
+    if (ay_open("cluster:c", NULL, &own_space) == 0 &&
+        ay_region_open(own_space, &both, &own_region) == 0)
+        ay_enter_for(own_region, WAIT_MS);
+    _exit(1);
+}
+
+/* Before it is inside. Nobody knows any more of the death that it was told of: its own counts. */
+static void test_killed_once_it_was_told(void **state)
+{
+    (void)state;
+    unsigned index;
+    die_elsewhere();
+    const pid_t child = begin_to_enter_two();
+    assert_true(child > 0);
+    assert_int_equal(next_demand(&index).kind, DEMAND_TOLD);
+    pages_death(&pages, index, false);
+    const struct demand other = next_demand(&index);
+    assert_int_equal(other.kind, DEMAND_PERMISSION);
+    assert_int_equal(other.length, strlen("thing.other"));
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(ay_enter_for(region, WAIT_MS), AY_AFTER_DEATH);
+    ay_leave(region);
+    assert_int_equal(ay_enter_for(region, WAIT_MS), 0);
+    ay_leave(region);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_told_of_a_death_without_waiting_for_the_agent),
         TEST(test_death_elsewhere_is_told_once),
         TEST(test_another_agent_announces_a_death),
+        TEST(test_killed_once_it_was_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

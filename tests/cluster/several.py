@@ -121,6 +121,19 @@ class Several(ClusterTest):
                 for one in (last, holder):
                     one.leave()
 
+    def test_death_is_not_lost_with_who_was_told(self):
+        """Who gets one after a death, and is killed while it waits for the others, leaves that to be told."""
+        killed, holder = self.hold(self.b, self.first), self.hold(self.c, self.second)
+        waiter = self.wait(self.a, self.second, f"also={self.first}")
+        killed.kill()
+        self.assert_stays_out(waiter, 1)  # it has the first by then
+        waiter.kill()
+        following = self.hold(self.c, self.first)
+        self.assertTrue(following.told_of_death())
+        following.leave()
+        self.assertFalse(self.hold(self.b, self.first).told_of_death(), "once")
+        self.assertTrue(holder.is_inside())
+
     def test_lost(self):
         """Cut off, it is told of its loss before others have any of them; and one that waited for the rest begins anew, with greater fences."""
         holder = self.hold(self.a, self.third, f"also={self.first}")

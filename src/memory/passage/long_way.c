@@ -38,6 +38,8 @@ void ay__stop_waiting(struct registers *at)
 static int give_up(ay_region *region)
 {
     struct registers *at = &region->at;
+    if (__builtin_expect(at->near.cluster, 0)) /* seen inside already, if it was told of a death */
+        atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
     at->fixed.protocol->leave(at);
     at->fixed.protocol->hooks->after_giving_up(at);
     if (__builtin_expect(region->remote.units != NULL, 0))

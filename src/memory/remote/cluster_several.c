@@ -7,7 +7,8 @@
  * and waits for another waits for a greater name, and so no cycle of such waits is closed.
  *
  * Those that have passed wait for the rest, as others see it; the passage is inside once all have.
- * So who is killed before has died inside of none. Who gives up gives back all of them, and a death
+ * So who is killed before has died inside of none, but for those where it was told of a death: the
+ * next one there is told of its own. Who gives up gives back all of them, and a death
  * that one was told of is left to the next. If the machine was cut off meanwhile, what it had is
  * lost: then all begin anew, under the same deadline.
  *

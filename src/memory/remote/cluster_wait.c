@@ -177,18 +177,25 @@ enum cluster_answer ay__cluster_begin_anew(ay_region *region)
     return CLUSTER_BEGINS_ANEW;
 }
 
-/* Somebody died inside on another machine: of those who enter, one is told. It is inside once the
- * agent has been told so: from then on its own death counts. That nobody else is told it waits for
- * when it leaves. */
+/* The permission has gone before it was inside, though others see it there: that is no loss to tell
+ * the caller of. */
+static enum cluster_answer lose(ay_region *region)
+{
+    atomic_store(&region->remote.granted, 0);
+    return ay__cluster_begin_anew(region);
+}
+
+/* Somebody died inside on another machine: of those who enter, one is told, and tells the agent so.
+ * Its own death counts by then. That nobody else is told it waits for when it leaves. */
 static enum cluster_answer tell(ay_region *region)
 {
     const struct cluster_wait *wait = &region->remote.wait;
     const struct permission *permission = region->remote.permission;
     if (atomic_load(&permission->granted) != atomic_load(&region->remote.granted) && !take(region))
-        return ay__cluster_begin_anew(region);
+        return lose(region);
     if (!atomic_load(&permission->death) || ay__now() >= wait->until || !ask(region, DEMAND_TOLD) ||
         !wait->unheard)
-        return take(region) ? CLUSTER_PERMITS : ay__cluster_begin_anew(region);
+        return take(region) ? CLUSTER_PERMITS : lose(region);
     return rest_on(region, &permission->death, 1, &permission->granted,
                    (uint32_t)atomic_load(&region->remote.granted));
 }
@@ -223,6 +230,9 @@ static enum cluster_answer permit(ay_region *region)
         return CLUSTER_PERMITS;
     region->at.passage.waited = true;
     region->remote.death = true;
+    /* N2, as others see it: should it die from here on, the next one is told of that instead. It
+     * may be long until it is inside: it may wait for other resources, or begin anew. */
+    atomic_store_explicit(&region->at.near.own->inside, 1, memory_order_release);
     wait->stage = CLUSTER_TELLS;
     wait->until = ay__now() + (int64_t)TRY_MS * MS;
     ask_anew(wait);

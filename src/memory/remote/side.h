@@ -54,8 +54,8 @@ struct remote_side {
     /* it asks its condition, and is not to be inside unless that is true. Set before it is asked,
      * cleared once it is true, or given up: long_way.c */
     bool tests;
-    /* somebody died inside on another machine. permit() sets it before this passage is inside;
-     * ay__cluster_tells_death() clears it, once it is */
+    /* somebody died inside on another machine. permit() sets it before this passage is inside,
+     * and has others see it inside; ay__cluster_tells_death() clears it, once it is */
     bool death;
     struct cluster_wait wait; /* of the present passage, if it is `remote` */
     /* the eventfd, and 1; 0: nobody has asked for it. Set by ay_lost(), once; cleared when the
