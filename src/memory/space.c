@@ -283,9 +283,11 @@ void ay_close(ay_space *space)
      * else's by now. */
     const bool here = space->mark == ay__process_mark();
     if (here) {
-        ay__cluster_close(space->cluster);
+        if (space->cluster)
+            ay__cluster_stop_watching(space->cluster); /* whose thread takes the mutex */
         pthread_mutex_lock(&ay__process.mutex);
         forget(space);
+        ay__cluster_close(space->cluster); /* not before: a fork looks at all that are there */
         ay__pulse_close(space);
         munmap((void *)(uintptr_t)space->base, space->size);
         if (atomic_load(&space->bell))

@@ -315,12 +315,15 @@ static void test_child_owns_nothing(void **state)
     (void)state;
     int status;
     enter_by_grant(1);
+    assert_true(find_mouth() >= 0);
     const pid_t child = fork();
     if (child == 0)
-        _exit(ay_valid(region) || ay_lost(region) != -EPERM || ay_leave(region) != -EPERM);
+        _exit(ay_valid(region) || ay_lost(region) != -EPERM || ay_leave(region) != -EPERM ||
+              find_mouth() >= 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_true(ay_valid(region));
+    assert_true(find_mouth() >= 0);
     ay_leave(region);
 }
 

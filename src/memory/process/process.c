@@ -21,6 +21,7 @@
 
 #include "common/descriptors.h"
 #include "memory/memory.h"
+#include "memory/remote/cluster.h"
 
 struct this_process ay__process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 _Alignas(MARK_ROOM) union mark ay__mark;
@@ -51,6 +52,8 @@ static void after_fork_in_child(void)
             close(space->fd);
         space->fd = -1;
         ay__asks_forget(space);
+        if (space->cluster)
+            ay__cluster_mouth_forget(space->cluster);
     }
     ay__process.spaces = NULL;
     ay__process.places = 0;

@@ -34,6 +34,7 @@ struct cluster {
 /* cluster.c */
 int ay__cluster_open(const char *name, struct cluster **out);       /* "cluster:NAME" */
 int ay__cluster_check_space(const struct cluster *cluster, int fd); /* whether it is the agent's */
+/* under the mutex if it is of a space; then nobody watches any more */
 void ay__cluster_close(struct cluster *cluster);
 /* refuses what a cluster hasn't got */
 int ay__cluster_region_open(ay_region *region, const struct cluster *cluster);
@@ -51,7 +52,8 @@ enum demand_answer {
  * ask does not. */
 enum demand_answer ay__cluster_demand(const ay_region *region, enum demand_kind kind,
                                       int64_t patience);
-void ay__cluster_hush(struct cluster *cluster); /* nobody speaks any more */
+void ay__cluster_hush(struct cluster *cluster);               /* nobody speaks any more */
+void ay__cluster_mouth_forget(const struct cluster *cluster); /* in a child: it is the parent's */
 
 /* cluster_wait.c: waiting for the permission, inside the region of the space. */
 enum cluster_answer {

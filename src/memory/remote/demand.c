@@ -71,11 +71,17 @@ static const struct mouth *find_mouth(struct cluster *cluster)
     return mouth;
 }
 
+void ay__cluster_mouth_forget(const struct cluster *cluster)
+{
+    const struct mouth *mouth = atomic_load(&cluster->mouth);
+    if (is_there(mouth))
+        close(mouth->fd);
+}
+
 void ay__cluster_hush(struct cluster *cluster)
 {
     struct mouth *mouth = atomic_load(&cluster->mouth);
-    if (is_there(mouth))
-        close(mouth->fd);
+    ay__cluster_mouth_forget(cluster);
     while (mouth) {
         struct mouth *before = mouth->before;
         free(mouth);
