@@ -386,9 +386,9 @@ AY_API int ay_on_behalf(ay_region *region, uint64_t thread);
 
 /* Leaves, and never waits; but in a cluster, after AY_AFTER_DEATH, until the agent has heard that
  * this passage was told: some microseconds, or a second from its entry, should the agent be
- * stopped. So does ay_convert() to less. Another thread than the one that entered may leave, as
- * long as that one lives. A `reentrant` region is left with the last of as many calls as it was
- * entered by.
+ * stopped. So does ay_convert(), whatever its timeout. Another thread than the one that entered may
+ * leave, as long as that one lives. A `reentrant` region is left with the last of as many calls as
+ * it was entered by.
  *   0       outside, or inside still
  *   -EPERM  not inside; or the region belongs to another process; or the thread that entered has
  *           ended */

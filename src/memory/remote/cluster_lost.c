@@ -21,7 +21,9 @@ enum { MS = 1000 * 1000, LOOK_MS = 500 };
 bool ay__cluster_stands(const ay_region *region)
 {
     const struct permissions *pages = region->at.fixed.space->cluster->pages;
-    return permission_era(atomic_load(&region->remote.permission->granted)) ==
+    const struct permission *permission = region->remote.permission;
+    return permission && /* it may begin anew while the watcher looks, and its name be gone */
+           permission_era(atomic_load(&permission->granted)) ==
                permission_era(atomic_load(&region->remote.granted)) &&
            clock_ns(CLOCK_BOOTTIME) < atomic_load(&pages->deadline);
 }

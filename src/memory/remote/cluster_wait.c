@@ -203,20 +203,24 @@ static enum cluster_answer tell(ay_region *region)
 /* Whoever comes next on this machine is told as well while the page says so. It says so no longer
  * when the agent has taken what this passage said: that it has left is waited for until then, or
  * until a second after it was told, should the agent be stopped. If there is another agent, what
- * was said is lost. Not said again: by now it may be another death, of which nobody is told yet. */
+ * was said is lost; however this one is now, it has it. Not said again: by now it may be another
+ * death, of which nobody is told yet. */
 void ay__cluster_leaves(ay_region *region)
 {
     struct cluster_wait *wait = &region->remote.wait;
     const struct permission *permission = region->remote.permission;
+    const struct permissions *pages = region->at.fixed.space->cluster->pages;
     if (wait->stage != CLUSTER_TELLS)
         return;
-    while (atomic_load(&permission->death) && ay__cluster_stands(region) &&
-           ay__now() < wait->until && !wait->agent_lost &&
-           agent_of(region->at.fixed.space->cluster->pages) == wait->agent) {
+    for (;;) {
         struct ay__waitv words[CLUSTER_WORDS];
+        const uint64_t granted = atomic_load(&permission->granted); /* its mode may change */
+        if (!atomic_load(&permission->death) || !ay__cluster_stands(region) ||
+            ay__now() >= wait->until || wait->agent_lost ||
+            atomic_load(&pages->pid) != wait->agent >> 32)
+            break;
         wait->ask = wait->until;
-        rest_on(region, &permission->death, 1, &permission->granted,
-                (uint32_t)atomic_load(&region->remote.granted));
+        rest_on(region, &permission->death, 1, &permission->granted, (uint32_t)granted);
         memcpy(words, wait->words, sizeof words);
         ay__futex_sleep(words, CLUSTER_WORDS, (int64_t)DEAF_MS * MS, wait->wake);
     }

@@ -107,6 +107,9 @@ static enum demand_answer say(struct cluster *cluster, const struct demand *dema
         return DEMAND_NO_ROOM;
     if (!find_agent(cluster, &address))
         return DEMAND_NO_AGENT;
+    mouth = find_mouth(cluster); /* perhaps it was refused by what has the number by now */
+    if (!mouth)
+        return DEMAND_NOT_SENT;
     return connect(mouth->fd, (struct sockaddr *)&address, sizeof address) == 0 &&
                    send_through(mouth, demand)
                ? DEMAND_SENT
