@@ -33,9 +33,10 @@
  *   P4  An agent answers for what was granted in pages of this identity, and for nothing else.
  *       Pages that were removed, or whose space was, are made anew, with another.
  *   P5  Where `watch` has one of its bits, whoever enters only asks its condition. A bit is set
- *       while nothing is granted, or while one that asked is inside the region of the space; and
- *       `granted` changes after each change of the bits. The count rises when those who sleep may
- *       have missed something.
+ *       while nothing is granted, or while one that asked is inside the region of the space. A
+ *       running agent changes the bits only while nothing is granted, or `granted` is marked as
+ *       changing. So who compares only `granted` sees each bit that another has seen. The count
+ *       rises when those who sleep may have missed something.
  */
 #ifndef AFTERYOU_COMMON_PERMISSIONS_H
 #define AFTERYOU_COMMON_PERMISSIONS_H
@@ -63,7 +64,7 @@ enum {
     PERMISSION_EXCLUSIVE,
     PERMISSION_MODES,
     PERMISSION_MODE = 7,
-    PERMISSION_CHANGING = 8, /* `base` and `number` are being changed */
+    PERMISSION_CHANGING = 8, /* `base` and `number`, or the bits of `watch`, are being changed */
     PERMISSION_ERA_SHIFT = 4,
     PERMISSION_ERA_BITS = 36,
     PERMISSION_STEP_SHIFT = PERMISSION_ERA_SHIFT + PERMISSION_ERA_BITS, /* within the era */

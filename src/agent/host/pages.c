@@ -186,12 +186,20 @@ static void wake(const void *word)
 }
 
 /* P5: those who sleep on their conditions, or are about to, may have missed something. */
-static void stir(struct permission *permission)
+static void stir(struct permission *permission, uint32_t cleared)
 {
     const uint32_t watch = atomic_load(&permission->watch);
-    atomic_store(&permission->watch, (watch & ~(uint32_t)PERMISSION_ARMED) + PERMISSION_HEARD);
-    if (watch & PERMISSION_ARMED)
-        wake(&permission->watch);
+    atomic_store(&permission->watch, (watch & ~cleared) + PERMISSION_HEARD);
+    wake(&permission->watch);
+}
+
+/* A predecessor has set them, and I know nothing of who sleeps. The group that I join wakes those
+ * on other machines. */
+static void end_watch(struct permission *permission)
+{
+    const uint32_t bits = PERMISSION_ARMED | PERMISSION_WATCHED;
+    if (atomic_load(&permission->watch) & bits)
+        stir(permission, bits);
 }
 
 /* A predecessor was killed while it changed the fences of what was granted (P2). */
@@ -231,8 +239,7 @@ int pages_open(struct pages *pages, const struct directory *directory,
     }
     for (unsigned at = 0; at < atomic_load(&pages->map->count); at++) {
         end_change(&pages->map->permission[at]);
-        if (atomic_load(&pages->map->permission[at].watch) & PERMISSION_ARMED)
-            stir(&pages->map->permission[at]);
+        end_watch(&pages->map->permission[at]);
     }
     write_header(pages->map, options);
     if (pages_grow(pages, atomic_load(&pages->map->count) + PAGES_AHEAD) <=
@@ -324,20 +331,22 @@ bool pages_withdraw(struct pages *pages, unsigned index)
     return true;
 }
 
-/* P5 */
+/* With the mark while the bits change: who sees one of them goes, and another comes who compares
+ * nothing but `granted`. Those who are to be inside are woken before those who ask again: P5 */
 void pages_watch(struct pages *pages, unsigned index, bool armed, bool others, bool heard)
 {
     struct permission *permission = &pages->map->permission[index];
     const uint32_t count = atomic_load(&permission->watch) / PERMISSION_HEARD + heard;
+    const uint64_t granted = atomic_load(&permission->granted);
+    const bool some = permission_mode(granted) != PERMISSION_NONE;
+    if (some)
+        atomic_store(&permission->granted, granted | PERMISSION_CHANGING);
     atomic_store(&permission->watch,
                  count * PERMISSION_HEARD + armed * PERMISSION_ARMED + others * PERMISSION_WATCHED);
-    uint64_t granted = atomic_load(&permission->granted);
-    while (permission_mode(granted) != PERMISSION_NONE &&
-           !atomic_compare_exchange_weak(&permission->granted, &granted,
-                                         permission_changed(granted, permission_mode(granted))))
-        continue;
-    wake(&permission->watch);
+    if (some)
+        atomic_store(&permission->granted, permission_changed(granted, permission_mode(granted)));
     wake(&permission->granted);
+    wake(&permission->watch);
 }
 
 bool pages_lower_since(struct pages *pages, unsigned index, unsigned mode, int64_t woken_ns)
@@ -364,7 +373,7 @@ void pages_lose(struct pages *pages, unsigned index, int64_t owed)
     atomic_store(&pages->map->permission[index].owed, owed); /* first: a successor must know */
     if (pages_withdraw(pages, index))
         change(pages);
-    stir(&pages->map->permission[index]);
+    stir(&pages->map->permission[index], PERMISSION_ARMED);
 }
 
 void pages_busy(struct pages *pages, unsigned index)

@@ -216,6 +216,12 @@ static int go_in(struct cluster_several *several)
     return result;
 }
 
+static void pause_before_anew(void)
+{
+    AY__UNCANCELLED;
+    (void)poll(NULL, 0, ANEW_MS);
+}
+
 int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason)
 {
     struct cluster_several *several = region->remote.several;
@@ -228,7 +234,7 @@ int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason)
         error = reason;
         if (deadline == INT64_MIN || ay__now() >= deadline)
             break;
-        (void)poll(NULL, 0, ANEW_MS);
+        pause_before_anew();
         error = ay__passage_begin(region, deadline, reason);
         if (error)
             break;

@@ -293,6 +293,7 @@ static enum cluster_answer look(ay_region *region)
     const uint32_t changes = atomic_load(&pages->changes), state = atomic_load(&pages->state);
     find_name(region);
     const struct permission *permission = region->remote.permission;
+    const uint32_t watch = permission ? atomic_load(&permission->watch) : 0;
     if (permission && take(region))
         return permit(region);
     at->passage.waited = true;
@@ -323,6 +324,8 @@ static enum cluster_answer look(ay_region *region)
     }
     if (!permission)
         return rest_on(region, &pages->changes, changes, &pages->state, state);
+    if (is_only_watched) /* the answer changes no more of `granted` than its upper half */
+        return rest_on(region, &permission->granted, granted, &permission->watch, watch);
     if (wait->tries)
         return rest_on(region, &permission->granted, granted, &permission->busy, wait->busy);
     return rest_on(region, &permission->granted, granted, &pages->state, state);
@@ -348,6 +351,7 @@ static void begin(ay_region *region)
  * others that somebody sleeps here; then outside, until something may have changed. */
 bool ay__cluster_await_change(ay_region *region, uint32_t seen)
 {
+    AY__UNCANCELLED;
     struct registers *at = &region->at;
     struct cluster_wait *wait = &region->remote.wait;
     const struct permission *permission = region->remote.permission;
@@ -361,8 +365,12 @@ bool ay__cluster_await_change(ay_region *region, uint32_t seen)
     atomic_store(&at->fixed.own_cold->conditional, 1);
     for (;;) {
         const uint32_t watch = atomic_load(&permission->watch), state = atomic_load(&pages->state);
+        /* what it was asked under may be lost before the count was seen, and others pass: asleep
+         * by then, it hears of that by the count */
+        const bool lost = !outside && permission_era(atomic_load(&permission->granted)) !=
+                                          permission_era(atomic_load(&region->remote.granted));
         const bool changed =
-            watch / PERMISSION_HEARD != seen / PERMISSION_HEARD || !is_named(region);
+            lost || watch / PERMISSION_HEARD != seen / PERMISSION_HEARD || !is_named(region);
         if (!outside && (changed || watch & PERMISSION_ARMED)) {
             at->fixed.protocol->leave(at);
             outside = true;
