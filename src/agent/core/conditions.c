@@ -25,14 +25,13 @@ static void publish(struct agent *agent, struct resource *resource, bool heard)
     effect->watch.armed = resource->armed;
     effect->watch.others = resource->watchers != 0 && !is_without(agent, WITHOUT_MARKS);
     effect->watch.heard = heard;
+    resource->marked = effect->watch.others;
 }
 
 void conditions_publish(struct agent *agent, struct resource *resource)
 {
-    if (agent_is_apart(agent) && (resource->watchers || resource->marked)) {
-        resource->marked = resource->watchers != 0;
+    if (agent_is_apart(agent) && (resource->watchers || resource->marked))
         publish(agent, resource, false);
-    }
 }
 
 void conditions_stir(struct agent *agent, struct resource *resource)
@@ -78,7 +77,7 @@ static void announce(struct agent *agent, struct resource *resource)
     if (!is_without(agent, WITHOUT_ANNOUNCING))
         say_to(agent, resource, resource->watchers, RECORD_CHANGED);
     resource->watchers = 0;
-    resource->armed = resource->marked = false;
+    resource->armed = false;
     publish(agent, resource, true);
 }
 

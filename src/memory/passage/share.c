@@ -49,9 +49,13 @@ int ay_share(ay_region *region)
     if (lost)
         return lost;
     const int fd = descriptor_copy(region->at.fixed.space->fd);
-    if (fd < 0)
-        return ay__fail(-errno, "cannot copy the descriptor of the space: %s", strerror(errno));
     const uint32_t tid = life_word(atomic_load(&region->at.near.own->life)) & FUTEX_TID_MASK;
+    if (fd < 0) {
+        lost = ay__fail(-errno, "cannot copy the descriptor of the space: %s", strerror(errno));
+        if (region->remote.several && tid != LIFE_SHARED)
+            (void)ay__cluster_several_unshare(region);
+        return lost;
+    }
     if (tid != LIFE_SHARED)
         region->alone = tid;
     change_life(region, region->alone, LIFE_SHARED);

@@ -336,8 +336,6 @@ static void begin(ay_region *region)
     const int64_t deadline = region->at.passage.deadline;
     const bool tries = deadline == INT64_MIN;
     const struct permission *permission = region->remote.permission;
-    if (region->remote.told_lost)
-        ay__cluster_enters(region);
     region->at.passage.remote = true;
     region->remote.wait = (struct cluster_wait){
         .until = tries ? ay__now() + (int64_t)TRY_MS * MS : deadline,
@@ -424,6 +422,8 @@ enum cluster_answer ay__cluster_go_on(ay_region *region)
     if (!region->at.passage.remote) {
         if (region->remote.needed == PERMISSION_NONE || ay__cluster_at_hand(region))
             return CLUSTER_PERMITS;
+        if (region->remote.told_lost)
+            ay__cluster_enters(region);
         begin(region);
     }
     switch (region->remote.wait.stage) {
