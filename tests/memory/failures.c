@@ -285,6 +285,41 @@ static void test_no_memory(void)
     ay_close(space);
 }
 
+static void die_inside(void)
+{
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        CHECK(ay_enter_for(open_region(open_space(NULL), (ay_spec){.name = "x"}), PATIENCE_MS) >=
+              0);
+        raise(SIGKILL);
+    }
+    CHECK_EQUAL(waitpid(pid, NULL, 0), pid);
+}
+
+/* Whatever fails while one enters after a death: it is told, or the next passage is. */
+static void test_death_is_told(void)
+{
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    ay_region *region = open_region(space, (ay_spec){.name = "x"});
+    bool failed = true;
+    failure = ENOMEM;
+    for (long k = 1; failed; k++) {
+        die_inside();
+        countdown = k;
+        int told = ay_enter(region) == AY_AFTER_DEATH;
+        failed = countdown == 0;
+        countdown = 0;
+        CHECK_EQUAL(ay_leave(region), 0);
+        for (unsigned times = 0; times < 2; times++) {
+            told += ay_enter(region) == AY_AFTER_DEATH;
+            CHECK_EQUAL(ay_leave(region), 0);
+        }
+        CHECK_EQUAL(told, 1);
+    }
+    ay_close(space);
+}
+
 int main(void)
 {
     static const int errors[] = {ENOMEM, EMFILE, ENOSPC, EACCES};
@@ -297,5 +332,6 @@ int main(void)
     test_full();
     test_limited();
     test_no_memory();
+    test_death_is_told();
     return 0;
 }

@@ -27,29 +27,32 @@
 #include "common/assert.h"
 #include "memory/passage/region.h"
 
+struct inquest {
+    ay_region *region;
+    bool told; /* of one: N3 */
+    bool more; /* there are others; or one could not be told now */
+};
+
 /* One word of another's cold page, at `offset`, from what it was seen as. True: I am told. Somebody
  * waits: so it is mapped without the hot lines. Under the mutex, so no child is made meanwhile. */
-static bool swap(const ay_space *space, unsigned place, size_t offset, uint64_t seen,
+static bool swap(struct inquest *search, unsigned place, size_t offset, uint64_t seen,
                  uint64_t wanted)
 {
+    const ay_space *space = search->region->at.fixed.space;
     const size_t page = ay__process.page, at = cold_offset(space->granule, space->places, place);
     assert_required(ay__mutex_is_held());
     char *cold =
         mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, (off_t)begin_of(page, at));
-    if (cold == MAP_FAILED)
+    if (cold == MAP_FAILED) {
+        search->more = true;
         return false;
+    }
     _Atomic uint64_t *target = (_Atomic uint64_t *)(cold + at % page + offset);
     access_point();
     const bool swapped = atomic_compare_exchange_strong(target, &seen, wanted);
     munmap(cold, page);
     return swapped;
 }
-
-struct inquest {
-    ay_region *region;
-    bool told; /* of one: N3 */
-    bool more;
-};
 
 static void tell(struct inquest *search, unsigned place, uint32_t generation, uint64_t pid)
 {
@@ -89,7 +92,7 @@ static void consider_dead(struct inquest *search, unsigned place)
     assert_invariant(N1, life_generation(told) != generation);
     if (concerns_me && search->told)
         search->more = true;
-    else if (concerns_me && swap(space, place, offsetof(struct cold, told), told,
+    else if (concerns_me && swap(search, place, offsetof(struct cold, told), told,
                                  of_generation(generation, TOLD_SOMEBODY)))
         tell(search, place, generation, pid);
 }
@@ -107,7 +110,7 @@ static void consider_inherited(struct inquest *search, unsigned place, unsigned 
     const size_t offset = offsetof(struct cold, inherited) + which * sizeof *death;
     if (search->told)
         search->more = true;
-    else if (swap(space, place, offset, state, of_generation(generation, INHERITED_TOLD)))
+    else if (swap(search, place, offset, state, of_generation(generation, INHERITED_TOLD)))
         tell(search, place, generation, pid);
 }
 
