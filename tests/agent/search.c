@@ -38,7 +38,7 @@ static const struct {
     {"protocol", offsetof(struct bounds, protocol)}, {"without", offsetof(struct bounds, without)},
     {"scene", offsetof(struct bounds, scene)},       {"refuted", offsetof(struct bounds, refuted)},
     {"closes", offsetof(struct bounds, closes)},     {"hasty", offsetof(struct bounds, hasty)},
-    {"asleep", offsetof(struct bounds, asleep)},
+    {"asleep", offsetof(struct bounds, asleep)},     {"halves", offsetof(struct bounds, halves)},
 };
 
 /* A state that was found: the move that led to it, and from where. */
@@ -232,7 +232,7 @@ static bool set_scene(void)
     if (!world_until(&now.world, all_settled, long_enough))
         return false;
     for (unsigned number = 0; number < now.left.asleep && number < MACHINES_HERE; number++)
-        world_want_when(&now.world, number, 1 + number);
+        world_want_when(&now.world, number, (unsigned)now.left.entries + number);
     if (now.left.asleep && !world_until(&now.world, all_sleep, long_enough))
         return false;
     if (!now.left.scene)
@@ -295,6 +295,7 @@ int main(int arguments, char **words)
     now.world.judge_once = now.world.judge_deaths && !now.left.modes;
     now.world.judge_asking = now.world.judge_deaths && !now.left.times;
     now.world.hasty = now.left.hasty;
+    now.world.halves = (unsigned)now.left.halves;
     for (unsigned number = 0; number < MACHINES_HERE; number++) {
         world_start(&now.world, number);
         now.wants_left[number] = now.left.entries;

@@ -24,8 +24,9 @@ struct bounds {
     unsigned long scene;    /* 1: at first machine 0 is inside, and machine 1 waits */
     unsigned long refuted;  /* 1: something must be found */
     /* at first so many machines have one who sleeps until others have passed: on machine 0 until
-     * one has, on machine 1 until two have */
+     * as many have as `entries`, on machine 1 until one more has */
     unsigned long asleep;
+    unsigned long halves; /* world.halves */
 };
 
 struct searched {

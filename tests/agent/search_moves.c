@@ -16,6 +16,7 @@ enum kind {
     ASK,
     TAKE_BACK,
     HEAR,
+    DO_OTHER_HALF,
     /* if it pleases */
     LEAVE,
     LEAVE_TOO,
@@ -40,6 +41,7 @@ static const char *const kinds[] = {"takes the next of the ledger",
                                     "asks whether others have passed",
                                     "takes back",
                                     "hears that one was told",
+                                    "says in what is granted who watches",
                                     "leaves",
                                     "leaves, that waited for others",
                                     "starts an agent",
@@ -110,12 +112,16 @@ static void moves_of_links(const struct machine *machine)
 static void moves_of(const struct machine *machine)
 {
     const unsigned number = machine->number;
-    may(world_would_try(&now->world, number), TRY, number, 0);
-    may(world_would_ask(&now->world, number), ASK, number, 0);
+    /* who waits inside the region of the space sleeps on what is granted */
+    const bool marked = world_has_half(machine) && now->world.halves == HALF_MARKED;
+    may(!marked && world_would_try(&now->world, number), TRY, number, 0);
+    may(world_has_half(machine), DO_OTHER_HALF, number, 0);
+    may((!marked || machine->process[1].passing) && world_would_ask(&now->world, number), ASK,
+        number, 0);
     may(machine->process[0].inside, LEAVE, number, 0);
     may(machine->process[1].inside, LEAVE_TOO, number, 0);
-    const bool may_want =
-        !machine->process[0].inside && !machine->process[0].wants && now->wants_left[number];
+    const bool may_want = !machine->process[0].inside && !machine->process[0].wants &&
+                          now->wants_left[number] && !marked;
     may(may_want, WANT, number, 0);
     may(may_want && now->left.modes, WANT_SHARED, number, 0);
     may(machine->process[0].inside && now->left.deaths, DIE, number, 0);
@@ -213,6 +219,9 @@ void make_move(struct searched *state, struct move move)
         break;
     case HEAR:
         world_hear_told(machine);
+        break;
+    case DO_OTHER_HALF:
+        world_do_other_half(machine);
         break;
     case LEAVE:
         world_leave(&now->world, move.machine);

@@ -88,6 +88,7 @@ static void mix_process(const struct machine *machine, const struct process *pro
     mix((uint64_t)process->next_demand);
     mix(process->mode);
     mix(process->era);
+    mix(process->step);
     mix(process->fence);
     mix(process->needs);
     mix(process->passing);

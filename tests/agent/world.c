@@ -188,8 +188,9 @@ void world_start(struct world *world, unsigned number)
     machine->pid = ++world->pids;
     memset(machine->taking_back, 0, machine->pages * sizeof(uint8_t));
     for (unsigned at = 0; at < machine->pages; at++) {
-        machine->page[at].heard += machine->page[at].armed;
-        machine->page[at].armed = false;
+        struct page *page = &machine->page[at];
+        page->heard += page->armed || page->others;
+        page->armed = page->others = page->half = false;
     }
     machine->full = false;
     inherit(machine);

@@ -36,6 +36,8 @@ struct page {
     uint32_t slot;
     uint64_t base, first;
     bool death, armed, others;
+    bool half;     /* of a DO_WATCH has been done, where that is two steps: world.halves */
+    unsigned step; /* rises with each whole DO_WATCH: what the first process compares */
     unsigned busy, heard;
     int64_t owed;
 };
@@ -66,6 +68,7 @@ struct process {
     bool wants, inside;
     unsigned mode; /* PERMISSION_… */
     uint64_t era;
+    unsigned step; /* the page's, when it last entered */
     uint64_t fence;
     int64_t lost; /* when the present passage was, by withdrawal; 0: it was not */
     int64_t next_demand;
@@ -165,6 +168,9 @@ struct world {
     /* who has asked whether enough passages have ended asks again only when something has changed:
      * no agent is killed then, nor is a lease lost */
     bool judge_asking;
+    /* DO_WATCH is two steps. HALF_MARKED: until the second, nobody is let in. HALF_LATE: until then
+     * who has entered before is, without a look at who watches */
+    enum { WHOLE, HALF_MARKED, HALF_LATE } halves;
     unsigned ended; /* passages */
     unsigned stirs; /* announced, begun or ended */
     const struct message_protocol *protocol;
@@ -256,6 +262,12 @@ void *world_allocate(struct world *world, size_t bytes);
 void world_free(struct world *world, void *memory);
 void world_deliver_next(struct world *world, struct machine *machine); /* of the ledger */
 void world_take_back(struct machine *machine);
+/* The second half of what its agent has begun: the agent does nothing before. */
+bool world_has_half(const struct machine *machine);
+void world_do_other_half(struct machine *machine);
+/* Nobody watches who has not been told, as far as one sees that has entered before. */
+bool world_lets_in(const struct world *world, const struct page *page,
+                   const struct process *process);
 void world_hear_told(struct machine *machine);
 /* Whether world_try_to_enter() would enter, or ask: of the first process. */
 bool world_would_try(const struct world *world, unsigned machine);

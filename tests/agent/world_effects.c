@@ -45,8 +45,43 @@ static void grant(struct machine *machine, const struct agent_effect *effect)
     page->owed = 0;
 }
 
+bool world_has_half(const struct machine *machine)
+{
+    for (unsigned at = 0; at < machine->pages; at++)
+        if (machine->page[at].half)
+            return true;
+    return false;
+}
+
+void world_do_other_half(struct machine *machine)
+{
+    for (unsigned at = 0; at < machine->pages; at++) {
+        machine->page[at].step += machine->page[at].half;
+        machine->page[at].half = false;
+    }
+}
+
+bool world_lets_in(const struct world *world, const struct page *page,
+                   const struct process *process)
+{
+    if (page->half && world->halves == HALF_MARKED)
+        return false;
+    return (!page->armed && !page->others) ||
+           (page->half && process->era == page->era && process->step == page->step);
+}
+
+static void watch(struct machine *machine, const struct agent_effect *effect)
+{
+    struct page *page = &machine->page[effect->resource];
+    page->armed = effect->watch.armed;
+    page->others = effect->watch.others;
+    page->heard += effect->watch.heard;
+    page->half = machine->world->halves != WHOLE && page->mode != PERMISSION_NONE;
+}
+
 bool world_lower(struct machine *machine, unsigned resource, unsigned mode)
 {
+    world_do_other_half(machine);
     struct page *page = &machine->page[resource];
     if (page->mode == PERMISSION_NONE)
         return false;
@@ -131,9 +166,7 @@ static void carry_out(struct machine *machine, const struct agent_effect *effect
         machine->page[effect->resource].death = effect->death;
         break;
     case DO_WATCH:
-        machine->page[effect->resource].armed = effect->watch.armed;
-        machine->page[effect->resource].others = effect->watch.others;
-        machine->page[effect->resource].heard += effect->watch.heard;
+        watch(machine, effect);
         break;
     case DO_TELL_FULL:
         machine->full = effect->full;
@@ -162,6 +195,7 @@ void world_feed(struct machine *machine, struct agent_event event)
 {
     struct agent_effects *effects = &machine->world->effects;
     event.now = machine->world->now;
+    world_do_other_half(machine);
     agent_step(&machine->agent, &event, effects);
     for (unsigned at = 0; at < effects->count; at++)
         carry_out(machine, &effects->effect[at]);

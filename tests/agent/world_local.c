@@ -195,6 +195,7 @@ static void enter(struct world *world, struct machine *machine, struct process *
     process->lost = 0;
     world->stirs++;
     process->era = page->era;
+    process->step = page->step;
     process->fence =
         page->base + (machine->passage > page->first ? machine->passage - page->first : 0);
     machine->entries++;
@@ -224,11 +225,11 @@ static bool may_ask(const struct world *world, const struct machine *machine,
            world->now < machine->deadline;
 }
 
-/* Nobody watches who has not been told. */
 static bool may_enter(const struct world *world, const struct machine *machine,
                       const struct process *process)
 {
-    return may_ask(world, machine, process) && !is_watched(&machine->page[page_of(machine)]);
+    return may_ask(world, machine, process) &&
+           world_lets_in(world, &machine->page[page_of(machine)], process);
 }
 
 bool world_would_try(const struct world *world, unsigned number)
