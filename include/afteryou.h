@@ -405,12 +405,14 @@ AY_API size_t ay_units(const ay_region *region, unsigned *units, size_t room);
 
 /* Returns how many wait now for what this region holds: those who have begun to enter, are not
  * inside yet, and conflict with it. 0 outside, and in a child after fork. In a cluster all other
- * machines together count as one. Makes no system call: a leader, a cache or a batch job may ask
- * now and then, and give way; or be told by the descriptor of the space (`tell_wanted`, ay_fd). */
+ * machines together count as one. Hardly ever makes a system call: a leader, a cache or a batch job
+ * may ask now and then, and give way; or be told by the descriptor of the space (`tell_wanted`,
+ * ay_fd). */
 AY_API unsigned ay_wanted(const ay_region *region);
 
-/* Wakes whoever is next, so that it has looked at all the others when the caller leaves, and enters
- * sooner. A hint, for one who stays inside for longer than a wake-up takes; nothing else changes.
+/* Wakes whoever would be next, on this machine, so that it has looked at all the others when the
+ * caller leaves, and enters sooner. A hint, for one who stays inside for longer than a wake-up
+ * takes; nothing else changes.
  *   0       told, if anybody waits
  *   -EPERM  not inside, or the region belongs to another process */
 AY_API int ay_wake_next(ay_region *region);

@@ -49,6 +49,15 @@ static void pass_and_wake_next(unsigned actor)
     stay();
 }
 
+/* Who stays for long is the writer: readers wait for it side by side. */
+static void write_and_wake_next(unsigned actor)
+{
+    if (actor == 0)
+        pass_and_wake_next(actor);
+    else
+        pass_once(actor);
+}
+
 static void prepare_space(unsigned actor)
 {
     open_space((ay_options){.places = 4});
@@ -179,6 +188,11 @@ const struct scene scenes_plain[] = {
      .actors = 3,
      .prepare = prepare_modes,
      .act = pass_once,
+     .audit = audit_x},
+    {.name = "a writer wakes the next reader",
+     .actors = 3,
+     .prepare = prepare_modes,
+     .act = write_and_wake_next,
      .audit = audit_x},
     {0},
 };

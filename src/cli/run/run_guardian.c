@@ -82,15 +82,13 @@ static int leave_group(void)
 {
     const pid_t leader = vfork();
     if (leader == 0)
-        _exit(setpgid(0, 0) == 0 ? 0 : errno);
+        _exit(0);
     if (leader < 0)
         return -1;
-    const int joined = setpgid(0, leader), error = errno;
-    int status;
-    if (waitpid(leader, &status, 0) == leader && joined == 0)
-        return 0;
+    const int result = setpgid(leader, leader) == 0 ? setpgid(0, leader) : -1, error = errno;
+    waitpid(leader, NULL, 0);
     errno = error;
-    return -1;
+    return result;
 }
 
 static void begin(const struct guardian *self)
@@ -388,7 +386,8 @@ static void reap(struct guardian *self)
         follow_command(self);
         if (WIFEXITED(status) && atomic_load(&self->between->error))
             could_not_run(self, atomic_load(&self->between->error));
-        if (WIFEXITED(status) && self->state == COMMAND_ENDED)
+        if (self->state == COMMAND_ENDED &&
+            (WIFEXITED(status) || atomic_load(&self->between->done)))
             leave(self);
         say(called, "the deputy (pid %d) was ended by a signal; the command is being ended",
             (int)pid);

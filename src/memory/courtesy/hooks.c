@@ -118,7 +118,7 @@ static void after_entering(struct registers *at, bool had_to_wait)
                at->fixed.spec->slots == 1 && ay__spins(at)) {
         /* in strict order it will be the next, whoever comes, and waits awake until I leave; not
          * the first time: who comes once, one of a crowd perhaps, need not be quick */
-        ay__wake_next(at);
+        ay__wake_next(at, true);
     }
 }
 

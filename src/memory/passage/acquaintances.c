@@ -8,8 +8,8 @@
  * small comes from malloc(3), or from there if that has none; what is large, from there. No child
  * has that, nor uses it: a copy of what is known of a crowd would cost a page for every hundred.
  *
- * Only the thread that passes touches it, and nobody else's word depends on where it lies: who is a
- * rival, and since when, is rivals.c's affair. */
+ * One thread at a time touches it, who passes or asks for those who wait; and nobody else's word
+ * depends on where it lies: who is a rival, and since when, is rivals.c's affair. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +100,7 @@ static void give_slots_back(const struct rivals *rivals, const struct acquaintan
 
 static void widen(struct rivals *rivals)
 {
+    AY__DEFERRED; /* malloc's, and the table's */
     const struct acquaintances before = rivals->met;
     struct acquaintances *met = &rivals->met;
     met->mask = 2 * before.mask + 1;
@@ -134,6 +135,7 @@ struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place)
 static void *longer(void *list, const void *few, void *all, unsigned *room, size_t size)
 {
     const unsigned more = *room < LIST_FIRST ? LIST_FIRST : 2 * *room;
+    AY__DEFERRED;
     void *small = more * size <= SMALL_MOST ? malloc(more * size) : NULL;
     void *grown = small ? small : all;
     memcpy(grown, list, *room * size);
@@ -164,16 +166,16 @@ void ay__rivals_make_room(struct registers *at)
                                  &rivals->company_room, sizeof *rivals->company);
 }
 
-void ay__acquaintances_end(struct rivals *rivals, unsigned places, bool mine)
+/* Not by a child: the fork may have come in the middle of a change, and it loses 48 KB at most. */
+void ay__acquaintances_end(struct rivals *rivals, unsigned places)
 {
     if (!rivals->reserve)
         return;
-    if (rivals->met.slot != reserved(rivals, &rivals->met) && rivals->met.slot != rivals->few_met)
-        free(rivals->met.slot);
+    if (rivals->met.slot != reserved(rivals, &rivals->met))
+        give_slots_back(rivals, &rivals->met);
     if (rivals->runs != rivals->few && rivals->run_room != UINT_MAX)
         free(rivals->runs);
     if (rivals->company != rivals->few_company && rivals->company_room != UINT_MAX)
         free(rivals->company);
-    if (mine)
-        munmap(rivals->reserve, reserve_size(places));
+    munmap(rivals->reserve, reserve_size(places));
 }

@@ -70,6 +70,6 @@ int ay_wake_next(ay_region *region)
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
     if (!region->remote.units)
-        ay__wake_next(&region->at);
+        ay__wake_next(&region->at, false);
     return 0;
 }

@@ -109,7 +109,8 @@ static int claim(ay_region *region, ay_space *space, const ay_spec *spec)
 /* `mine`: not in a child after fork, where not all of it is there. */
 static void free_region(ay_region *region, unsigned places, bool mine)
 {
-    ay__acquaintances_end(&region->at.rivals, places, mine);
+    if (mine)
+        ay__acquaintances_end(&region->at.rivals, places);
     free(region);
 }
 

@@ -30,7 +30,7 @@ static inline bool region_is_inside(const ay_region *region)
 void ay__region_named(ay_region *region); /* outside; who its rivals are is to be gathered */
 /* acquaintances.c */
 int ay__acquaintances_begin(struct rivals *rivals, unsigned places);
-void ay__acquaintances_end(struct rivals *rivals, unsigned places, bool mine);
+void ay__acquaintances_end(struct rivals *rivals, unsigned places);
 struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place);
 void ay__rivals_make_room(struct registers *at); /* for one more, in runs and in company */
 /* rivals.c */
@@ -65,7 +65,8 @@ bool ay__none_to_wake(struct registers *at, word mask, word asleep);
 void ay__wake_one(struct registers *at, unsigned place); /* if it sleeps, on whatever */
 /* likewise, and if it does not sleep yet, it hears of it */
 void ay__rouse_aside(struct registers *at, unsigned place);
-void ay__wake_next(struct registers *at); /* likewise, but it has not changed yet */
+/* Likewise, but it has not changed yet. `soon`: it will, in moments */
+void ay__wake_next(struct registers *at, bool soon);
 /* wakes those who say that they sleep on a register of mine */
 void ay__rouse(struct registers *at);
 /* spin.c */

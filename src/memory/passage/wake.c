@@ -98,27 +98,49 @@ void ay__wake(struct registers *at)
         wake_own(at, 0);
 }
 
-/* While I am inside, the next one gets up: when I leave, it need not be woken any more, if it was
- * the only one and the kernel says that it was asleep. Not for an ask, whose helper would find
- * nothing, go to sleep again, and be woken twice. */
-void ay__wake_next(struct registers *at)
+/* Those who sleep on my word, but for asks. */
+struct sleepers {
+    unsigned count;
+    bool asks;       /* likewise, of these */
+    unsigned place;  /* of the last of them, */
+    uint32_t sleeps; /* its sleep, */
+    bool alone;      /* and it is to be inside alone: whoever waits behind it sleeps on it */
+};
+
+static struct sleepers find_sleepers(struct registers *at)
 {
-    unsigned count = 0, next = 0;
-    uint32_t sleeps = 0;
+    struct sleepers found = {0};
     for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1)) {
         const struct hot *hot = registers_hot(at, place);
         access_point();
         const uint64_t asleep = atomic_load(&hot->asleep);
-        if ((asleep & ASLEEP_PLACE_MASK) != at->fixed.self + 1 || asleep >> ASLEEP_ONE_SHIFT & 1)
+        if ((asleep & ASLEEP_PLACE_MASK) != at->fixed.self + 1)
             continue;
-        count++;
-        next = place;
+        found.asks |= asleep >> ASLEEP_ONE_SHIFT & 1;
+        if (asleep >> ASLEEP_ONE_SHIFT & 1)
+            continue;
         access_point();
-        sleeps = atomic_load(&hot->sleeps);
+        found.sleeps = atomic_load(&hot->sleeps);
+        access_point();
+        const uint64_t value = atomic_load(&hot->word);
+        found.alone = at->fixed.protocol->mode && at->fixed.protocol->mode(value) == AY_EXCLUSIVE;
+        found.place = place;
+        found.count++;
     }
-    if (count > 0 && wake_own(at, 0) == 1 && count == 1)
-        registers_acquaintance(at, next)->woken = sleeps;
+    return found;
+}
+
+/* While I am inside, the next one gets up. Not an ask, whose helper would find nothing, go to sleep
+ * again, and be woken twice. When I leave `soon`, it need not be woken any more, if the kernel says
+ * that one was asleep on my word, and that can only be this one: no ask's helper, and no other
+ * reader that was on its way there. */
+void ay__wake_next(struct registers *at, bool soon)
+{
+    const struct sleepers found = find_sleepers(at);
+    if (found.count > 0 && wake_own(at, 0) == 1 && soon && found.count == 1 && found.alone &&
+        !found.asks)
+        registers_acquaintance(at, found.place)->woken = found.sleeps;
 }
 
 /* One that says nothing of sleeping is awake, or on its way to sleep: there it will find what has
