@@ -52,9 +52,18 @@ class Names(ClusterTest):
             fences += [int(number) for number in said.split()[-2:]]
         return fences
 
-    def test_more_names_than_there_is_room_for_at_once(self):
-        """Each is forgotten when it is closed: after as many again the agents have no more memory than before."""
-        self.wait_for_many(self.start_many(1500, prefix="first"))
+    def open_at_once(self, count, **how):
+        """So many on each machine, and all agents know all of them."""
+        processes = self.start_many(count, "open", **how)
+        for each in processes:
+            self.assertEqual(each.process.stdout.readline(), "open\n")
+        for machine in self.cluster.machines:
+            wait_until(lambda m=machine: known_names(m) == len(processes) * count, f"{machine.name} knows all names")
+        return processes
+
+    def test_names_come_and_go(self):
+        """Each is forgotten when it is closed: where as many were open at once before, others take no memory."""
+        self.wait_for_many(self.open_at_once(1500, prefix="first"))
         self.wait_until_forgotten()
         before = [anonymous_memory(machine) for machine in self.cluster.machines]
         view = metric(self.cluster.machines[0], "view")
@@ -67,11 +76,8 @@ class Names(ClusterTest):
     def test_open_at_once(self):
         """What is open is kept, also while it is not used; and costs less than a kilobyte at each agent."""
         before = [anonymous_memory(machine) for machine in self.cluster.machines]
-        processes = self.start_many(1000, "open")
-        for each in processes:
-            self.assertEqual(each.process.stdout.readline(), "open\n")
+        processes = self.open_at_once(1000)
         for machine, was in zip(self.cluster.machines, before):
-            wait_until(lambda m=machine: known_names(m) == 3000, f"{machine.name} knows all names")
             self.assertLess(anonymous_memory(machine) - was, 3000 * 1024)
         self.wait_for_many(processes)
         self.wait_until_forgotten()
