@@ -177,11 +177,6 @@ static void wake_loop_by(struct service *service, int64_t until)
     timerfd_settime(service->timer, TFD_TIMER_ABSTIME, &time, NULL);
 }
 
-void service_wake(struct service *service)
-{
-    wake_loop_by(service, now());
-}
-
 /* A thread of the library's has found that a taking back may be decided. It goes on itself: to wake
  * the loop up first would take as long again as all the rest. But who has the mutex at that moment
  * sees to it afterwards, and nobody waits: it looks when it has given the mutex back. */

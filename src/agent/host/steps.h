@@ -44,8 +44,6 @@ struct service {
 
 /* What happens at this moment: the time is filled in. */
 void service_step(struct service *service, struct agent_event event);
-/* The loop has something to do. By who has the mutex. */
-void service_wake(struct service *service);
 void service_say(struct service *service, enum log_level level, const char *event,
                  const char *details);
 

@@ -29,6 +29,7 @@
 enum {
     PAUSE_LEAST_MS = 1000,
     PAUSE_MOST_MS = 300 * 1000,
+    LOOKS_MS = 10,     /* the loop sees so often whether the thread has ended */
     SHARE = 100,       /* of the time, at most one part */
     TOLD_AT_ONCE = 16, /* a tenth of a millisecond each, if it has to be taken back */
     COMPARED_AT_ONCE = 2048
@@ -115,7 +116,7 @@ void unused_demanded(struct unused *unused, const char *name, size_t length)
 void unused_end(struct unused *unused)
 {
     atomic_store(&unused->ended, true);
-    if (unused->stage == UNUSED_LOOKS || unused->stage == UNUSED_LOOKED)
+    if (unused->stage == UNUSED_LOOKS)
         pthread_join(unused->thread, NULL);
     name_set_clear(&unused->open);
     name_set_clear(&unused->since);
@@ -134,6 +135,8 @@ static int note_open(const ay_place *place, void *arg)
     return 0;
 }
 
+/* It takes no lock of the service, and the loop never waits for it: it may be without a processor
+ * for long. */
 static void *look(void *arg)
 {
     struct service *service = arg;
@@ -143,12 +146,7 @@ static void *look(void *arg)
     setpriority(PRIO_PROCESS, (id_t)gettid(), 0);
     snprintf(path, sizeof path, "%s/space", service->directory.path);
     unused->seen = ay_look(path, NULL, note_open, unused) == 0;
-    const int64_t took = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    pthread_mutex_lock(&service->mutex);
-    unused->took = took;
-    unused->stage = UNUSED_LOOKED;
-    service_wake(service);
-    pthread_mutex_unlock(&service->mutex);
+    unused->spent = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return NULL;
 }
 
@@ -248,9 +246,12 @@ static void compare_some(struct service *service)
         put_off(unused);
 }
 
+/* If the thread has ended. */
 static void take_look(struct unused *unused)
 {
-    pthread_join(unused->thread, NULL);
+    if (pthread_tryjoin_np(unused->thread, NULL) != 0)
+        return;
+    unused->took = unused->spent;
     unused->next = 0;
     if (unused->seen)
         unused->stage = UNUSED_COMPARES;
@@ -264,14 +265,14 @@ int64_t unused_tick(struct service *service)
     const int64_t now = clock_ns(CLOCK_MONOTONIC);
     if (unused->stage == UNUSED_RESTS && now >= unused->due)
         begin(service);
-    if (unused->stage == UNUSED_LOOKED)
+    if (unused->stage == UNUSED_LOOKS)
         take_look(unused);
     if (unused->stage == UNUSED_COMPARES)
         compare_some(service);
     else if (unused->stage == UNUSED_SEEKS)
         seek(service);
     if (unused->stage == UNUSED_LOOKS)
-        return INT64_MAX; /* the thread wakes the loop */
+        return LOOKS_MS * MS;
     if (unused->stage != UNUSED_RESTS)
         return MS;
     return unused->due == INT64_MAX ? INT64_MAX : unused->due > now ? unused->due - now : 0;

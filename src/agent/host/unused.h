@@ -17,14 +17,13 @@ struct name_set {
     size_t count, room;
 };
 
-/* How far a look has come. But for `open` and `seen`, which are the thread's while it looks, all is
- * of who has the service's mutex. */
+/* How far a look has come. But for `open`, `seen` and `spent`, which are the thread's while it
+ * looks, all is of who has the service's mutex. */
 struct unused {
     enum {
         UNUSED_RESTS,    /* until `due` */
         UNUSED_SEEKS,    /* whether there is any name to be looked for: `next` */
-        UNUSED_LOOKS,    /* the thread does */
-        UNUSED_LOOKED,   /* it has ended */
+        UNUSED_LOOKS,    /* the thread does, until it ends */
         UNUSED_COMPARES, /* what it has seen with what the agent knows: `next` */
     } stage;
     int64_t due;          /* of the next look, by CLOCK_MONOTONIC; INT64_MAX: not before a demand */
@@ -33,6 +32,7 @@ struct unused {
     struct name_set open; /* as the thread has seen, */
     struct name_set since; /* and those that were asked for since it began to look */
     bool seen;             /* the space could be: set or cleared by each look */
+    int64_t spent;         /* on it, of a processor's time */
     unsigned next;         /* the entry whose turn it is, while it seeks or compares */
     bool named;            /* of those sought, one has a name */
     bool doubted;          /* one that was asked for since could not be kept */
@@ -47,7 +47,7 @@ void unused_demanded(struct unused *unused, const char *name, size_t length);
 /* Sees to it that somebody looks, if it is time to, and tells the agent of some; returns the
  * nanoseconds after which it wants to be called again. */
 int64_t unused_tick(struct service *service);
-/* Not with the mutex: a thread that looks may wait for it. */
+/* Waits for a thread that looks. */
 void unused_end(struct unused *unused);
 
 #endif
