@@ -34,7 +34,8 @@ void conditions_publish(struct agent *agent, struct resource *resource)
         publish(agent, resource, false);
 }
 
-void conditions_stir(struct agent *agent, struct resource *resource)
+/* Those who sleep here. */
+static void stir(struct agent *agent, struct resource *resource)
 {
     if (!agent_is_apart(agent) || !resource->armed)
         return;
@@ -49,10 +50,7 @@ static void say_to(struct agent *agent, const struct resource *resource, slot_se
     slots &= resource->members & ~slot_bit(agent->self);
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (slots & slot_bit(slot) && !agent->member[slot].ghost)
-            peers_say(agent, slot,
-                      &(struct said){.kind = (uint8_t)kind,
-                                     .serial = resource->serial,
-                                     .identity = resource->identity});
+            passages_say_note(agent, resource, slot, kind);
 }
 
 /* One of this machine's goes to sleep; or sleeps, and wants to know that I am there. */
@@ -97,7 +95,7 @@ void conditions_take(struct agent *agent, struct resource *resource, uint32_t sl
     if (kind == RECORD_WATCH)
         resource->watchers |= slot_bit(slot);
     else
-        conditions_stir(agent, resource);
+        stir(agent, resource);
 }
 
 void conditions_change(struct agent *agent, struct resource *resource, slot_set gone)
@@ -106,5 +104,5 @@ void conditions_change(struct agent *agent, struct resource *resource, slot_set 
         return;
     resource->watchers &= ~gone;
     if (!is_without(agent, WITHOUT_STIRRING))
-        conditions_stir(agent, resource);
+        stir(agent, resource);
 }

@@ -137,6 +137,9 @@ enum said_fate {
 enum said_fate passages_judge(const struct agent *agent, uint32_t slot, const struct said *said);
 /* A new agent is there for what ghosts of its machine's have: those that I wait for. */
 void passages_want_of_successor(struct agent *agent, uint32_t successor);
+/* What is said over links of a resource, besides the protocol's messages. */
+void passages_say_note(struct agent *agent, const struct resource *resource, uint32_t slot,
+                       enum record_kind kind);
 /* Others that want it are told that somebody is inside here. */
 void passages_tell_busy(struct agent *agent, struct resource *resource);
 
@@ -145,7 +148,6 @@ void conditions_demand(struct agent *agent, struct resource *resource, enum dema
 void conditions_take(struct agent *agent, struct resource *resource, uint32_t slot,
                      enum record_kind kind);
 void conditions_publish(struct agent *agent, struct resource *resource); /* before it is granted */
-void conditions_stir(struct agent *agent, struct resource *resource);    /* those who sleep here */
 /* The group, or what it knows of the resource: nobody of `gone` watches any more. */
 void conditions_change(struct agent *agent, struct resource *resource, slot_set gone);
 

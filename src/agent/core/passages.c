@@ -51,8 +51,8 @@ static uint32_t successor_of(const struct agent *agent, uint32_t ghost)
     return NO_SLOT;
 }
 
-static void say_note(struct agent *agent, const struct resource *resource, uint32_t slot,
-                     enum record_kind kind)
+void passages_say_note(struct agent *agent, const struct resource *resource, uint32_t slot,
+                       enum record_kind kind)
 {
     peers_say(agent, slot,
               &(struct said){.kind = (uint8_t)kind,
@@ -64,7 +64,7 @@ static void want_of(struct agent *agent, const struct resource *resource, uint32
 {
     const uint32_t successor = successor_of(agent, ghost);
     if (successor != NO_SLOT && successor != agent->self)
-        say_note(agent, resource, successor, RECORD_WANT);
+        passages_say_note(agent, resource, successor, RECORD_WANT);
 }
 
 void passages_want_of_successor(struct agent *agent, uint32_t successor)
@@ -78,7 +78,7 @@ void passages_want_of_successor(struct agent *agent, uint32_t successor)
             if (resource->members & slot_bit(slot) && agent->member[slot].ghost &&
                 agent->member[slot].node == agent->member[successor].node &&
                 agent->options.protocol->lacks(resource->state, slot, (unsigned)node->mode))
-                say_note(agent, resource, successor, RECORD_WANT);
+                passages_say_note(agent, resource, successor, RECORD_WANT);
     }
 }
 
@@ -155,7 +155,7 @@ void passages_tell_busy(struct agent *agent, struct resource *resource)
     for (uint32_t slot = 0; slot < SLOTS && resource->is_busy; slot++)
         if (untold & slot_bit(slot) && !agent->member[slot].ghost && slot != agent->self) {
             resource->told_busy |= slot_bit(slot);
-            say_note(agent, resource, slot, RECORD_BUSY);
+            passages_say_note(agent, resource, slot, RECORD_BUSY);
         }
 }
 

@@ -165,10 +165,10 @@ struct linked {
     struct said *said;        /* SAID_MOST: those that are not acknowledged */
 };
 
-/* The order of its fields is for want of room: there may be a hundred thousand. */
 /* Most names are no longer: memory is taken for what they need. */
 enum { NAME_BRIEF = 46 };
 
+/* The order of its fields is for want of room: there may be a hundred thousand. */
 struct resource {
     /* Of this machine: kept while the process lives, or until the entry has another name. */
     const char *name; /* in `brief`, or apart (agent->long_name); ends in a 0 */
