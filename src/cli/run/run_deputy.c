@@ -267,8 +267,8 @@ static noreturn void end_well(const struct deputy *self)
         let_go(self);
     atomic_store(&self->between->done, true);
     ring_guardian(self);
-    close_range(0, ~0u, 0);
-    sched_yield(); /* to the guardian, if that is to have this processor */
+    close_range(0, ~0u, 0); /* nobody waits for the end of a pipe meanwhile */
+    sched_yield();          /* to the guardian, if that is to have this processor */
     _exit(0);
 }
 

@@ -40,15 +40,22 @@ struct stretch {
     size_t stride;
 };
 
-const struct acquaintance *ay__acquaintance_find(const struct acquaintances *met, unsigned place);
+struct acquaintance *ay__acquaintance_find(const struct acquaintances *met, unsigned place);
 
-/* What is known of a place: of one that was never met, nothing. It holds until the next is met. */
+/* Its slot; or one that is nobody's, and says just that. It holds until the next is met. */
+static inline struct acquaintance *acquaintance_slot(const struct acquaintances *met,
+                                                     unsigned place)
+{
+    struct acquaintance *first = &met->slot[place & met->mask];
+    return __builtin_expect(first->whence == place + 1, 1) ? first
+                                                           : ay__acquaintance_find(met, place);
+}
+
+/* What is known of a place: of one that was never met, nothing. */
 static inline const struct acquaintance *acquaintance_of(const struct acquaintances *met,
                                                          unsigned place)
 {
-    const struct acquaintance *first = &met->slot[place & met->mask];
-    return __builtin_expect(first->whence == place + 1, 1) ? first
-                                                           : ay__acquaintance_find(met, place);
+    return acquaintance_slot(met, place);
 }
 
 /* Whether a place is as it was when it was met. */

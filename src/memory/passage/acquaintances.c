@@ -64,19 +64,13 @@ int ay__acquaintances_begin(struct rivals *rivals, unsigned places)
 
 /* Who does not have its first slot goes on by an odd number of them, which leads to all; and those
  * who share the first one part there. */
-static struct acquaintance *slot_of(const struct acquaintances *met, unsigned place)
+struct acquaintance *ay__acquaintance_find(const struct acquaintances *met, unsigned place)
 {
     const unsigned mask = met->mask, step = 2 * (place / (mask + 1)) + 1;
     unsigned slot = place & mask;
     while (met->slot[slot].whence != 0 && met->slot[slot].whence != place + 1)
         slot = (slot + step) & mask;
     return &met->slot[slot];
-}
-
-/* A slot that is nobody's yet says just that. */
-const struct acquaintance *ay__acquaintance_find(const struct acquaintances *met, unsigned place)
-{
-    return slot_of(met, place);
 }
 
 static size_t size_of(const struct acquaintances *met)
@@ -109,21 +103,17 @@ static void widen(struct rivals *rivals)
         met->slot = reserved(rivals, met); /* zeros, too */
     for (unsigned which = 0; which <= before.mask; which++)
         if (before.slot[which].whence != 0)
-            *slot_of(met, before.slot[which].whence - 1) = before.slot[which];
+            *ay__acquaintance_find(met, before.slot[which].whence - 1) = before.slot[which];
     give_slots_back(rivals, &before);
 }
 
 struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place)
 {
     struct acquaintances *met = &at->rivals.met;
-    struct acquaintance *other = slot_of(met, place);
-    if (other->whence != 0)
-        return other;
     const size_t slots = (size_t)met->mask + 1;
-    if (met->count >= slots / 8 * 7 && slots < slots_most(at->fixed.places)) {
+    if (met->count >= slots / 8 * 7 && slots < slots_most(at->fixed.places))
         widen(&at->rivals);
-        other = slot_of(met, place);
-    }
+    struct acquaintance *other = ay__acquaintance_find(met, place);
     other->whence = (place + 1) & 0x1ffff;
     met->count++;
     return other;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the one inside may ask: its fence, its units, and how many wait for them. */
+/* What the one inside may ask: its fence, its units, how many wait for them, and that the next of
+ * these gets ready. */
 #include <errno.h>
 
 #include "memory/passage/long_way.h"

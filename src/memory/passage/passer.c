@@ -59,7 +59,8 @@ int ay__passer_change(ay_region *region, const void **moved)
     return error;
 }
 
-int ay__leave_as_dead(ay_region *region)
+/* Not 0: it is inside still. */
+static int leave_as_dead(ay_region *region)
 {
     AY__UNCANCELLED;
     struct registers *at = &region->at;
@@ -74,4 +75,10 @@ int ay__leave_as_dead(ay_region *region)
     at->passage = (struct this_passage){.unheard = AT_NOBODY};
     ay__wake(at);
     return 0;
+}
+
+void ay__leave_to_tell(ay_region *region)
+{
+    if (leave_as_dead(region) != 0)
+        ay_leave(region);
 }

@@ -9,7 +9,7 @@
  * sleeps on it must look again, once this passage is decided. */
 int ay__passer_change(ay_region *region, const void **moved);
 /* By the thread that is inside, of a death that it was told of and cannot pass on: it leaves as one
- * who died there, and whoever is next is told. Not 0: it is inside still. */
-int ay__leave_as_dead(ay_region *region);
+ * who died there, and whoever is next is told. Where that cannot be done, it only leaves. */
+void ay__leave_to_tell(ay_region *region);
 
 #endif

@@ -31,7 +31,7 @@ void ay__region_named(ay_region *region); /* outside; who its rivals are is to b
 /* acquaintances.c */
 int ay__acquaintances_begin(struct rivals *rivals, unsigned places);
 void ay__acquaintances_end(struct rivals *rivals, unsigned places);
-struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place);
+struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place); /* a stranger */
 void ay__rivals_make_room(struct registers *at); /* for one more, in runs and in company */
 /* rivals.c */
 /* its life has changed: see who it is now; false: nobody is there yet. `feel`: its pulse too */
@@ -143,9 +143,8 @@ static inline _Atomic uint64_t *registers_own_word(struct registers *at, unsigne
  * is met. */
 static inline struct acquaintance *registers_acquaintance(struct registers *at, unsigned place)
 {
-    struct acquaintance *first = &at->rivals.met.slot[place & at->rivals.met.mask];
-    return __builtin_expect(first->whence == place + 1, 1) ? first
-                                                           : ay__acquaintance_make(at, place);
+    struct acquaintance *slot = acquaintance_slot(&at->rivals.met, place);
+    return __builtin_expect(slot->whence != 0, 1) ? slot : ay__acquaintance_make(at, place);
 }
 
 /* L2: a scan ends there. */

@@ -117,8 +117,9 @@ static struct sleepers find_sleepers(struct registers *at)
         const uint64_t asleep = atomic_load(&hot->asleep);
         if ((asleep & ASLEEP_PLACE_MASK) != at->fixed.self + 1)
             continue;
-        found.asks |= asleep >> ASLEEP_ONE_SHIFT & 1;
-        if (asleep >> ASLEEP_ONE_SHIFT & 1)
+        const bool asks = asleep >> ASLEEP_ONE_SHIFT & 1;
+        found.asks |= asks;
+        if (asks)
             continue;
         access_point();
         found.sleeps = atomic_load(&hot->sleeps);

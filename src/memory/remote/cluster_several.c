@@ -16,7 +16,6 @@
  * it: so ay_close(), which closes the latest first, never finds them without it.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,8 +24,6 @@
 #include "memory/passage/passer.h"
 #include "memory/passage/sleep.h"
 #include "memory/remote/cluster.h"
-
-enum { ANEW_MS = 16 }; /* one whose lease runs out again and again burns little */
 
 struct cluster_several {
     /* fixed while the region is open */
@@ -139,20 +136,13 @@ static void stand_by(ay_region *member)
     ay__say_asleep(at, at->fixed.self, 0, 0, 0);
 }
 
-/* Whoever has it next is told of the death that this passage does not get to tell of. */
-static void leave_to_tell(ay_region *member)
-{
-    if (ay__leave_as_dead(member) != 0)
-        ay_leave(member);
-}
-
 /* It has passed, and goes no further. */
 static void give_back(ay_region *member)
 {
     if (!member->remote.death)
         (void)ay__passage_end(member, false);
     else if (ay__passage_end(member, true) >= 0)
-        leave_to_tell(member);
+        ay__leave_to_tell(member);
 }
 
 static void get_up(struct cluster_several *several)
@@ -191,7 +181,7 @@ static void leave_first(struct cluster_several *several, unsigned count)
 {
     for (unsigned at = 0; at < count; at++)
         if (several->owed >> at & 1)
-            leave_to_tell(several->member[at]);
+            ay__leave_to_tell(several->member[at]);
         else
             ay_leave(several->member[at]);
     several->owed = 0;
@@ -216,12 +206,6 @@ static int go_in(struct cluster_several *several)
     return result;
 }
 
-static void pause_before_anew(void)
-{
-    AY__UNCANCELLED;
-    (void)poll(NULL, 0, ANEW_MS);
-}
-
 int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason)
 {
     struct cluster_several *several = region->remote.several;
@@ -234,7 +218,7 @@ int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason)
         error = reason;
         if (deadline == INT64_MIN || ay__now() >= deadline)
             break;
-        pause_before_anew();
+        ay__cluster_pause();
         error = ay__passage_begin(region, deadline, reason);
         if (error)
             break;

@@ -24,7 +24,6 @@ enum {
     UNITS_MOST = 256,    /* each is a name of the cluster's */
     LOOK_MS = 250,       /* whether the wait has been called off, or what it has was lost */
     ASK_AGAIN_MS = 1000, /* for what could not be had */
-    ANEW_MS = 16,        /* one whose lease runs out again and again burns little */
     UNIT_NAME_ROOM = 12, /* ", unit 255" */
     MS = 1000 * 1000
 };
@@ -204,13 +203,6 @@ static void take_decided(struct cluster_units *units)
                 decided(units, which, result);
 }
 
-/* Whoever has it next is told of the death that this passage does not get to tell of. */
-static void leave(struct cluster_units *units, unsigned which, bool death)
-{
-    if (!death || ay__leave_as_dead(units->unit[which].region) != 0)
-        ay_leave(units->unit[which].region);
-}
-
 /* Of those that are held, so many stay so. What was asked for stays open: to open it takes longer
  * than to ask. */
 static void let_go(struct cluster_units *units, unsigned kept)
@@ -226,8 +218,10 @@ static void let_go(struct cluster_units *units, unsigned kept)
         const bool death = !asked && units->unit[which].death;
         units->unit[which].death = false;
         set_state(units, which, UNIT_OPEN);
-        if (!asked || ay_withdraw(units->unit[which].region) == -EALREADY)
-            leave(units, which, death);
+        if (death)
+            ay__leave_to_tell(units->unit[which].region);
+        else if (!asked || ay_withdraw(units->unit[which].region) == -EALREADY)
+            ay_leave(units->unit[which].region);
     }
 }
 
@@ -312,7 +306,7 @@ enum cluster_answer ay__cluster_units_take(ay_region *region)
     answer = ay__cluster_begin_anew(region);
     if (tries)
         return CLUSTER_GIVES_UP;
-    (void)poll(NULL, 0, ANEW_MS);
+    ay__cluster_pause();
     return answer;
 }
 

@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include "common/assert.h"
@@ -28,7 +29,8 @@ enum {
     TRY_MS = 1000,
     AGENT_DEAD_MS = 10000, /* an agent that is not there may be started again so long */
     DEAF_MS = 16,          /* to all words but one, where the kernel watches one only */
-    DEAF_TO_SIGNALS_MS = 500
+    DEAF_TO_SIGNALS_MS = 500,
+    ANEW_MS = 16
 };
 
 static bool give_up(ay_region *region, int reason)
@@ -175,6 +177,13 @@ enum cluster_answer ay__cluster_begin_anew(ay_region *region)
     region->at.passage.remote = false;
     region->at.passage.reason = region->at.passage.give_up;
     return CLUSTER_BEGINS_ANEW;
+}
+
+/* One whose lease runs out again and again burns little. */
+void ay__cluster_pause(void)
+{
+    AY__UNCANCELLED;
+    (void)poll(NULL, 0, ANEW_MS);
 }
 
 /* The permission has gone before it was inside, though others see it there: that is no loss to tell
