@@ -295,11 +295,9 @@ int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
     if (at->near.cluster && when)
         return ay__fail(-ENOTSUP, "a condition of a cluster's region is waited for, not asked for");
-    if (region->remote.units)
-        return ay__fail(-ENOTSUP, "slots and units of a cluster are entered, not asked for");
-    if (region->remote.several)
-        return ay__fail(-ENOTSUP,
-                        "several resources of a cluster are entered at once, not asked for");
+    if (region->remote.kind)
+        return ay__fail(-ENOTSUP, "slots, units and several resources of a cluster are entered, "
+                                  "not asked for");
     int error = ay__asks_find(at->fixed.space, &asks);
     if (!error)
         error = find_ask(region, asks);

@@ -13,7 +13,7 @@
 #include "memory/passage/annotate.h"
 #include "memory/passage/long_way.h"
 #include "memory/passage/region.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 int ay__mode_is_allowed(const ay_region *region, ay_mode mode)
 {
@@ -168,8 +168,8 @@ int ay_convert(ay_region *region, ay_mode mode, int timeout_ms)
     const int64_t deadline = timeout_ms < 0    ? INT64_MAX
                              : timeout_ms == 0 ? INT64_MIN
                                                : ay__now() + (int64_t)timeout_ms * 1000000;
-    const int result = region->remote.several
-                           ? ay__cluster_several_convert(region, (unsigned)mode, deadline)
+    const int result = region->remote.kind
+                           ? region->remote.kind->convert(region, (unsigned)mode, deadline)
                            : ay__convert_one(region, (unsigned)mode, deadline);
     return result == -ETIMEDOUT
                ? ay__fail(-ETIMEDOUT, "not converted within %d ms: it stays as it was", timeout_ms)

@@ -40,7 +40,7 @@
 #include "common/assert.h"
 #include "memory/ask/ask.h"
 #include "memory/passage/region.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 enum { MS = 1000 * 1000 };
 /* How long a cycle must have lasted before I yield: if I have the greatest place; if I have not; if
@@ -205,8 +205,8 @@ int ay_on_behalf(ay_region *region, uint64_t thread)
     if (region->at.passage.asked)
         return ay__fail(-EPERM,
                         "ay_on_behalf() comes before entering, and the region is asked for");
-    if (region->remote.several)
-        ay__cluster_several_on_behalf(region, thread);
+    if (region->remote.kind && region->remote.kind->on_behalf)
+        region->remote.kind->on_behalf(region, thread);
     region->at.behalf = thread;
     region->at.passer.thread = 0; /* so that the next passage says who it is */
     lane_close(&region->at.lane);

@@ -6,14 +6,14 @@
 #include "memory/passage/long_way.h"
 #include "memory/passage/region.h"
 #include "memory/passage/words.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 uint64_t ay_fence(const ay_region *region)
 {
     if (region_is_strange(region) || !region->at.habits.entered)
         return 0; /* the number in its word is that of the place's last owner */
-    if (region->remote.several)
-        return ay__cluster_several_fence(region);
+    if (region->remote.kind)
+        return region->remote.kind->fence(region);
     return region->at.near.cluster ? ay__cluster_fence(region)
                                    : ay__fence(region->at.fixed.space, region->at.fixed.self);
 }
@@ -23,8 +23,8 @@ size_t ay_units(const ay_region *region, unsigned *units, size_t room)
     if (region_is_strange(region) || !region_is_inside(region))
         return 0;
     size_t count = 0;
-    if (region->remote.units)
-        return ay__cluster_units_list(region, units, room);
+    if (region->remote.kind)
+        return region->remote.kind->units(region, units, room);
     for (unsigned unit = 0; unit < region->spec.of; unit++)
         if (ay__units_has(&region->at, unit)) {
             if (count < room)
@@ -50,18 +50,21 @@ static bool waits(const struct registers *at, unsigned place)
 }
 
 /* The region is not changed for anybody else: who its rivals are is gathered anew, if need be. */
-unsigned ay_wanted(const ay_region *region)
+unsigned ay__wanted_here(const ay_region *region)
 {
     struct registers *at = (struct registers *)(uintptr_t)&region->at;
-    if (region_is_strange(region) || !region_is_inside(region))
-        return 0;
-    if (region->remote.units)
-        return ay__cluster_units_wanted(region);
-    unsigned count = region->remote.several ? ay__cluster_several_wanted(region) : 0;
+    unsigned count = 0;
     for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
          place = registers_next_rival(at, place + 1))
         count += acquaintance_of(&at->rivals.met, place)->rival && waits(at, place);
     return count;
+}
+
+unsigned ay_wanted(const ay_region *region)
+{
+    if (region_is_strange(region) || !region_is_inside(region))
+        return 0;
+    return region->remote.kind ? region->remote.kind->wanted(region) : ay__wanted_here(region);
 }
 
 int ay_wake_next(ay_region *region)
@@ -70,7 +73,7 @@ int ay_wake_next(ay_region *region)
         return ay__refuse_stranger();
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
-    if (!region->remote.units)
+    if (!region->remote.kind || !region->remote.kind->is_door)
         ay__wake_next(&region->at, false);
     return 0;
 }

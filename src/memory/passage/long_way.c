@@ -10,7 +10,7 @@
 #include "memory/passage/annotate.h"
 #include "memory/passage/passer.h"
 #include "memory/passage/region.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 /* Who slept on what told of the last thread's end, while its word was idle, must learn of the new
  * one's. The word is another by now: whoever goes to sleep later sees that. */
@@ -42,8 +42,8 @@ static int give_up(ay_region *region)
         atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
     at->fixed.protocol->leave(at);
     at->fixed.protocol->hooks->after_giving_up(at);
-    if (__builtin_expect(region->remote.units != NULL, 0))
-        ay__cluster_units_leave(region);
+    if (__builtin_expect(region->remote.kind != NULL, 0) && region->remote.kind->give_up)
+        region->remote.kind->give_up(region);
     at->near.mode = (uint8_t)at->fixed.spec->mode;
     ay__stop_waiting(at);
     rouse_after_change(at);
@@ -95,8 +95,8 @@ static int entered(ay_region *region)
     int result = registers_has_news(at) ? ay__deaths_attend(region) : 0;
     if (__builtin_expect(at->near.cluster, 0) && ay__cluster_tells_death(region))
         result = AY_AFTER_DEATH;
-    if (__builtin_expect(region->remote.units != NULL, 0)) /* a death at the door is of no unit */
-        result = ay__cluster_units_tell_death(region) ? AY_AFTER_DEATH : 0;
+    if (__builtin_expect(region->remote.kind != NULL, 0) && region->remote.kind->told)
+        result = region->remote.kind->told(region, result);
     if (__builtin_expect(at->fixed.tells, 0))
         ay__wanted_tell(region);
     if (__builtin_expect(ay__trace_file >= 0, 0))
@@ -117,8 +117,9 @@ static __attribute__((noinline)) int refuse_numbers(ay_region *region)
 static enum cluster_answer go_on(ay_region *region)
 {
     const enum cluster_answer answer = ay__cluster_go_on(region);
-    return answer == CLUSTER_PERMITS && region->remote.units ? ay__cluster_units_take(region)
-                                                             : answer;
+    return answer == CLUSTER_PERMITS && region->remote.kind && region->remote.kind->take
+               ? region->remote.kind->take(region)
+               : answer;
 }
 
 /* Inside the region of the space: true once it is the cluster's as well. One who waits for that
@@ -282,8 +283,8 @@ static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, 
     const int error = begin(region, deadline, reason);
     if (error)
         return error == PASSAGE_COUNTED ? 0 : error;
-    if (__builtin_expect(region->remote.several != NULL, 0))
-        return ay__cluster_several_enter(region, deadline, reason);
+    if (__builtin_expect(region->remote.kind != NULL, 0) && region->remote.kind->enter)
+        return region->remote.kind->enter(region, deadline, reason);
     return end(region, pass(region));
 }
 
@@ -304,8 +305,7 @@ int ay__passage_end(ay_region *region, bool passed)
 
 static bool bury_shared(ay_region *region)
 {
-    return region->remote.several ? ay__cluster_several_bury_shared(region)
-                                  : ay__bury_shared(region);
+    return region->remote.kind ? region->remote.kind->bury_shared(region) : ay__bury_shared(region);
 }
 
 __attribute__((noinline)) int ay__enter_within(ay_region *region, int timeout_ms)
@@ -353,10 +353,8 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
     if (__builtin_expect(at->passage.by_ask, 0))
         ay__ask_leaves(region);
     at->fixed.protocol->leave(at);
-    if (__builtin_expect(region->remote.units != NULL, 0))
-        ay__cluster_units_leave(region);
-    if (__builtin_expect(region->remote.several != NULL, 0))
-        ay__cluster_several_leave(region);
+    if (__builtin_expect(region->remote.kind != NULL, 0))
+        region->remote.kind->leave(region);
     at->near.mode = (uint8_t)at->fixed.spec->mode;
     at->fixed.protocol->hooks->after_leaving(at);
     return 0;

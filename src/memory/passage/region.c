@@ -6,7 +6,7 @@
 
 #include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 /* What follows from its name. */
 void ay__region_named(ay_region *region)
@@ -38,7 +38,7 @@ static void begin_registers(ay_region *region, ay_space *space, const ay_spec *s
         .own = region->claim.hot,
         .cluster = space->cluster != NULL,
         .plain = protocol->express && region->spec.slots == 1 && region->spec.take == 0 &&
-                 !spec->tell_wanted && !region->remote.several && ay__trace_file < 0,
+                 !spec->tell_wanted && !region->remote.kind && ay__trace_file < 0,
         .idle_shows = protocol->express,
         .every_place = protocol->features & FEATURE_EVERY_PLACE,
         .mode = (uint8_t)region->spec.mode,
@@ -114,6 +114,12 @@ static void free_region(ay_region *region, unsigned places, bool mine)
     free(region);
 }
 
+static void close_kind(ay_region *region)
+{
+    if (region->remote.kind)
+        region->remote.kind->close(region);
+}
+
 int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
 {
     AY__UNCANCELLED;
@@ -128,7 +134,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
         error = ay__cluster_several_open(space, spec, region);
     if (!error && space->cluster)
         error = ay__cluster_region_open(region, space->cluster);
-    if (!error && region->remote.units && spec->tell_wanted)
+    if (!error && region->remote.kind && region->remote.kind->is_door && spec->tell_wanted)
         error = ay__fail(-ENOTSUP, "`tell_wanted` is not for slots and units of a cluster");
     if (!error)
         error = ay__acquaintances_begin(&region->at.rivals, space->places);
@@ -140,8 +146,7 @@ int ay_region_open(ay_space *space, const ay_spec *spec, ay_region **out)
             ay__wanted_close(space);
     }
     if (error) {
-        ay__cluster_units_close(region);
-        ay__cluster_several_close(region);
+        close_kind(region);
         free_region(region, space->places, true);
         return error;
     }
@@ -182,7 +187,6 @@ void ay_region_close(ay_region *region)
     pthread_mutex_unlock(&ay__process.mutex);
     if (mine && region->at.fixed.tells)
         ay__wanted_close(space);
-    ay__cluster_units_close(region);
-    ay__cluster_several_close(region);
+    close_kind(region);
     free_region(region, space->places, mine);
 }

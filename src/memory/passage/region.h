@@ -81,6 +81,10 @@ void ay__recall(struct registers *at, unsigned place, word seen);
 /* share.c */
 /* rivals that were shared, and are no longer held: marked dead. True: one was */
 bool ay__bury_shared(ay_region *region);
+int ay__share_one(ay_region *region); /* inside: as ay_share(), and no more than this one */
+void ay__unshare_one(ay_region *region);
+/* holding.c: who waits for this one */
+unsigned ay__wanted_here(const ay_region *region);
 /* units.c */
 bool ay__condition(struct registers *at);    /* my `when`, and enough free units */
 void ay__units_choose(struct registers *at); /* inside, and alone there */

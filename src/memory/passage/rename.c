@@ -13,7 +13,7 @@
 
 #include "memory/courtesy/retention.h"
 #include "memory/passage/region.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 static int check_region(const ay_region *region)
 {
@@ -23,7 +23,7 @@ static int check_region(const ay_region *region)
     if (!at->fixed.protocol->express)
         return ay__fail(-ENOTSUP, "the protocol '%s' of this space does not rename regions",
                         at->fixed.protocol->name);
-    if (region->spec.names != 1 || region->remote.several)
+    if (region->spec.names != 1)
         return ay__fail(-ENOTSUP, "a region of several resources keeps its names");
     return 0;
 }
@@ -70,8 +70,8 @@ int ay_region_rename(ay_region *region, const char *name)
     int error = check_region(region);
     if (!error)
         error = ay__spec_name(name, &wanted);
-    if (!error && region->remote.units)
-        error = ay__cluster_units_rename(region, wanted.length);
+    if (!error && region->remote.kind)
+        error = region->remote.kind->rename(region, wanted.length);
     if (error)
         return error;
     pthread_mutex_lock(&ay__process.mutex);

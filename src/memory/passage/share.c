@@ -12,7 +12,7 @@
 
 #include "common/descriptors.h"
 #include "memory/passage/region.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 static int check_owner(const ay_region *region)
 {
@@ -31,6 +31,28 @@ static void change_life(ay_region *region, uint32_t from, uint32_t to)
         atomic_store(&hot->life, life_make(life_generation(life), to | FUTEX_WAITERS));
 }
 
+int ay__share_one(ay_region *region)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    const int lost = ay__file_again(region->at.fixed.space);
+    pthread_mutex_unlock(&ay__process.mutex);
+    if (lost)
+        return lost;
+    const int fd = descriptor_copy(region->at.fixed.space->fd);
+    const uint32_t tid = life_word(atomic_load(&region->at.near.own->life)) & FUTEX_TID_MASK;
+    if (fd < 0)
+        return ay__fail(-errno, "cannot copy the descriptor of the space: %s", strerror(errno));
+    if (tid != LIFE_SHARED)
+        region->alone = tid;
+    change_life(region, region->alone, LIFE_SHARED);
+    return fd;
+}
+
+void ay__unshare_one(ay_region *region)
+{
+    change_life(region, LIFE_SHARED, region->alone);
+}
+
 int ay_share(ay_region *region)
 {
     AY__UNCANCELLED;
@@ -39,39 +61,18 @@ int ay_share(ay_region *region)
         return error;
     if (!region_is_inside(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
-    if (region->remote.units)
-        return ay__cluster_units_share(region);
-    pthread_mutex_lock(&ay__process.mutex);
-    int lost = ay__file_again(region->at.fixed.space);
-    pthread_mutex_unlock(&ay__process.mutex);
-    if (!lost && region->remote.several)
-        lost = ay__cluster_several_share(region);
-    if (lost)
-        return lost;
-    const int fd = descriptor_copy(region->at.fixed.space->fd);
-    const uint32_t tid = life_word(atomic_load(&region->at.near.own->life)) & FUTEX_TID_MASK;
-    if (fd < 0) {
-        lost = ay__fail(-errno, "cannot copy the descriptor of the space: %s", strerror(errno));
-        if (region->remote.several && tid != LIFE_SHARED)
-            (void)ay__cluster_several_unshare(region);
-        return lost;
-    }
-    if (tid != LIFE_SHARED)
-        region->alone = tid;
-    change_life(region, region->alone, LIFE_SHARED);
-    return fd;
+    return region->remote.kind ? region->remote.kind->share(region) : ay__share_one(region);
 }
 
 int ay_unshare(ay_region *region)
 {
     const int error = check_owner(region);
-    if (!error && region->remote.units)
-        return ay__cluster_units_unshare(region);
-    if (!error && region->remote.several)
-        (void)ay__cluster_several_unshare(region);
-    if (!error)
-        change_life(region, LIFE_SHARED, region->alone);
-    return error;
+    if (error)
+        return error;
+    if (region->remote.kind)
+        return region->remote.kind->unshare(region);
+    ay__unshare_one(region);
+    return 0;
 }
 
 bool ay__bury_shared(ay_region *region)

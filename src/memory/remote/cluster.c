@@ -131,7 +131,7 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
 int ay__cluster_offers_conditions(const ay_region *region)
 {
     const struct cluster *cluster = region->at.fixed.space->cluster;
-    if (region->remote.units || region->remote.several)
+    if (region->remote.kind)
         return ay__fail(-ENOTSUP,
                         "cluster '%s': a condition is for a region with one resource, and without "
                         "slots or units",

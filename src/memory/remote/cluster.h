@@ -87,34 +87,10 @@ void ay__cluster_leaves(ay_region *region);
 bool ay__cluster_suffices(const ay_region *region);
 uint64_t ay__cluster_number(const ay_region *region); /* of its passage in the space */
 uint64_t ay__cluster_fence(const ay_region *region);
-/* cluster_units.c: of a region that takes units or slots (remote.units) */
+/* Makes it one of its kind, if it takes units or slots (cluster_units.c), or has several names
+ * (cluster_several.c). */
 int ay__cluster_units_open(ay_region *region, const struct cluster *cluster);
-void ay__cluster_units_close(ay_region *region); /* outside; not under the mutex */
-/* In its turn: waits until it has them. CLUSTER_PERMITS, _GIVES_UP or _BEGINS_ANEW */
-enum cluster_answer ay__cluster_units_take(ay_region *region);
-void ay__cluster_units_leave(ay_region *region);
-int ay__cluster_units_rename(ay_region *region, size_t length); /* 0, or what is wrong with it */
-bool ay__cluster_units_tell_death(ay_region *region); /* once: of who had one of them before */
-size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t room);
-unsigned ay__cluster_units_wanted(const ay_region *region); /* who waits for any of them */
-bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_region *unit));
-int ay__cluster_units_share(ay_region *region); /* as ay_share() and ay_unshare() */
-int ay__cluster_units_unshare(ay_region *region);
-/* cluster_several.c: of a region with several resources (remote.several) */
 int ay__cluster_several_open(ay_space *space, const ay_spec *spec, ay_region *region);
-void ay__cluster_several_close(ay_region *region); /* outside; not under the mutex */
-/* What ay_enter() returns. Its own passage has begun */
-int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason);
-void ay__cluster_several_leave(ay_region *region); /* the others; it has left itself */
-/* All of them, or none: as ay_convert() */
-int ay__cluster_several_convert(ay_region *region, unsigned mode, int64_t deadline);
-uint64_t ay__cluster_several_fence(const ay_region *region);
-unsigned ay__cluster_several_wanted(const ay_region *region); /* who waits for the others */
-bool ay__cluster_several_stand(const ay_region *region);      /* all of them */
-bool ay__cluster_several_bury_shared(ay_region *region);      /* as ay__bury_shared() */
-int ay__cluster_several_share(ay_region *region);             /* the others; 0, or why not */
-int ay__cluster_several_unshare(ay_region *region);
-void ay__cluster_several_on_behalf(ay_region *region, uint64_t thread);
 /* cluster_lost.c */
 bool ay__cluster_stands(const ay_region *region); /* the permission by which it last entered */
 void ay__cluster_enters(ay_region *region);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/descriptors.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 enum { MS = 1000 * 1000, LOOK_MS = 500 };
 
@@ -28,14 +28,9 @@ bool ay__cluster_stands(const ay_region *region)
            clock_ns(CLOCK_BOOTTIME) < atomic_load(&pages->deadline);
 }
 
-/* The present passage; with units, that of each of them: the permission of the door was given on
- * since. */
 static bool holds(const ay_region *region)
 {
-    if (region->remote.several)
-        return ay__cluster_several_stand(region);
-    return region->remote.units ? ay__cluster_units_hold(region, ay__cluster_stands)
-                                : ay__cluster_stands(region);
+    return region->remote.kind ? region->remote.kind->holds(region) : ay__cluster_stands(region);
 }
 
 bool ay_valid(const ay_region *region)

@@ -23,7 +23,7 @@
 #include "memory/passage/long_way.h"
 #include "memory/passage/passer.h"
 #include "memory/passage/sleep.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 struct cluster_several {
     /* fixed while the region is open */
@@ -68,6 +68,7 @@ int ay__cluster_several_open(ay_space *space, const ay_spec *spec, ay_region *re
     struct cluster_several *several = calloc(1, sizeof *several);
     if (!several)
         return ay__fail(-ENOMEM, "out of memory");
+    region->remote.kind = &ay__kind_several;
     region->remote.several = several;
     qsort(own->name, own->names, sizeof own->name[0], compare);
     int error = 0;
@@ -86,11 +87,10 @@ int ay__cluster_several_open(ay_space *space, const ay_spec *spec, ay_region *re
     return error;
 }
 
-void ay__cluster_several_close(ay_region *region)
+static void close_others(ay_region *region)
 {
     struct cluster_several *several = region->remote.several;
-    region->remote.several = NULL;
-    for (unsigned at = 0; several && at < several->count; at++)
+    for (unsigned at = 0; at < several->count; at++)
         if (several->member[at] != region)
             ay_region_close(several->member[at]);
     free(several);
@@ -177,6 +177,16 @@ static int pass_all(ay_region *region, int64_t deadline, int reason)
     return error;
 }
 
+static bool stand(const ay_region *region)
+{
+    const struct cluster_several *several = region->remote.several;
+    for (unsigned at = 0; at < several->count; at++)
+        if (several->member[at]->remote.needed != PERMISSION_NONE &&
+            !ay__cluster_stands(several->member[at]))
+            return false;
+    return true;
+}
+
 static void leave_first(struct cluster_several *several, unsigned count)
 {
     for (unsigned at = 0; at < count; at++)
@@ -206,13 +216,12 @@ static int go_in(struct cluster_several *several)
     return result;
 }
 
-int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason)
+static int enter(ay_region *region, int64_t deadline, int reason)
 {
     struct cluster_several *several = region->remote.several;
     int error;
     several->asked = region->at.request;
-    while ((error = pass_all(region, deadline, reason)) == 0 &&
-           !ay__cluster_several_stand(region)) {
+    while ((error = pass_all(region, deadline, reason)) == 0 && !stand(region)) {
         for (unsigned at = 0; at < several->count; at++)
             give_back(several->member[at]);
         error = reason;
@@ -227,13 +236,13 @@ int ay__cluster_several_enter(ay_region *region, int64_t deadline, int reason)
     return error ? error : go_in(several);
 }
 
-void ay__cluster_several_leave(ay_region *region)
+static void leave(ay_region *region)
 {
     leave_first(region->remote.several, region->remote.several->count - 1);
 }
 
 /* First all to a mode that includes both: from there each can go back to what it had. */
-int ay__cluster_several_convert(ay_region *region, unsigned mode, int64_t deadline)
+static int convert(ay_region *region, unsigned mode, int64_t deadline)
 {
     struct cluster_several *several = region->remote.several;
     const unsigned had = region->at.near.mode, both = ay__mode_join(had, mode);
@@ -253,32 +262,22 @@ int ay__cluster_several_convert(ay_region *region, unsigned mode, int64_t deadli
     return result;
 }
 
-uint64_t ay__cluster_several_fence(const ay_region *region)
+static uint64_t fence(const ay_region *region)
 {
     const struct cluster_several *several = region->remote.several;
     return ay__cluster_fence(several->member[several->first]);
 }
 
-unsigned ay__cluster_several_wanted(const ay_region *region)
+static unsigned wanted(const ay_region *region)
 {
     const struct cluster_several *several = region->remote.several;
-    unsigned count = 0;
+    unsigned count = ay__wanted_here(region);
     for (unsigned at = 0; at + 1 < several->count; at++)
         count += ay_wanted(several->member[at]);
     return count;
 }
 
-bool ay__cluster_several_stand(const ay_region *region)
-{
-    const struct cluster_several *several = region->remote.several;
-    for (unsigned at = 0; at < several->count; at++)
-        if (several->member[at]->remote.needed != PERMISSION_NONE &&
-            !ay__cluster_stands(several->member[at]))
-            return false;
-    return true;
-}
-
-bool ay__cluster_several_bury_shared(ay_region *region)
+static bool bury_shared(ay_region *region)
 {
     const struct cluster_several *several = region->remote.several;
     bool buried = false;
@@ -287,7 +286,7 @@ bool ay__cluster_several_bury_shared(ay_region *region)
     return buried;
 }
 
-int ay__cluster_several_unshare(ay_region *region)
+static int unshare_others(ay_region *region)
 {
     const struct cluster_several *several = region->remote.several;
     int error = 0;
@@ -296,24 +295,63 @@ int ay__cluster_several_unshare(ay_region *region)
     return error;
 }
 
-/* They are all of one space: the descriptor of the caller's keeps them. */
-int ay__cluster_several_share(ay_region *region)
+static int unshare_all(ay_region *region)
 {
-    const struct cluster_several *several = region->remote.several;
-    for (unsigned at = 0; at + 1 < several->count; at++) {
-        const int fd = ay_share(several->member[at]);
-        if (fd < 0) {
-            (void)ay__cluster_several_unshare(region);
-            return fd;
-        }
-        close(fd);
-    }
+    (void)unshare_others(region);
+    ay__unshare_one(region);
     return 0;
 }
 
-void ay__cluster_several_on_behalf(ay_region *region, uint64_t thread)
+/* They are all of one space: the descriptor of the caller's keeps them. */
+static int share_all(ay_region *region)
+{
+    const struct cluster_several *several = region->remote.several;
+    const bool shared = life_shared(atomic_load(&region->at.near.own->life));
+    int fd = 0;
+    for (unsigned at = 0; at + 1 < several->count && fd >= 0; at++) {
+        fd = ay_share(several->member[at]);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (fd >= 0)
+        fd = ay__share_one(region);
+    if (fd < 0 && !shared)
+        (void)unshare_others(region);
+    return fd;
+}
+
+static void on_behalf(ay_region *region, uint64_t thread)
 {
     const struct cluster_several *several = region->remote.several;
     for (unsigned at = 0; at + 1 < several->count; at++)
         (void)ay_on_behalf(several->member[at], thread);
 }
+
+static int rename_none(ay_region *region, size_t length)
+{
+    (void)region;
+    (void)length;
+    return ay__fail(-ENOTSUP, "a region of several resources keeps its names");
+}
+
+static size_t no_units(const ay_region *region, unsigned *list, size_t room)
+{
+    (void)region;
+    (void)list;
+    (void)room;
+    return 0;
+}
+
+const struct remote_kind ay__kind_several = {.close = close_others,
+                                             .enter = enter,
+                                             .leave = leave,
+                                             .fence = fence,
+                                             .units = no_units,
+                                             .wanted = wanted,
+                                             .holds = stand,
+                                             .convert = convert,
+                                             .rename = rename_none,
+                                             .on_behalf = on_behalf,
+                                             .share = share_all,
+                                             .unshare = unshare_all,
+                                             .bury_shared = bury_shared};

@@ -16,9 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory/passage/convert.h"
 #include "memory/passage/passer.h"
 #include "memory/passage/sleep.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 enum {
     UNITS_MOST = 256,    /* each is a name of the cluster's */
@@ -91,17 +92,15 @@ int ay__cluster_units_open(ay_region *region, const struct cluster *cluster)
     spec->slots = 1;
     spec->of = 0;
     spec->take = units->take;
+    region->remote.kind = &ay__kind_units;
     region->remote.units = units;
     return 0;
 }
 
-void ay__cluster_units_close(ay_region *region)
+static void close_all(ay_region *region)
 {
-    struct cluster_units *units = region->remote.units;
-    region->remote.units = NULL;
-    if (units)
-        ay_close(units->space);
-    free(units);
+    ay_close(region->remote.units->space);
+    free(region->remote.units);
 }
 
 static void set_state(struct cluster_units *units, unsigned which, enum unit_state state)
@@ -142,7 +141,7 @@ static void decided(struct cluster_units *units, unsigned which, int result)
 }
 
 /* What it has open of the old name's is closed; what it holds stays: it is not renamed then. */
-int ay__cluster_units_rename(ay_region *region, size_t length)
+static int close_old(ay_region *region, size_t length)
 {
     struct cluster_units *units = region->remote.units;
     const int error = check_name(region->at.fixed.space->cluster, length);
@@ -238,11 +237,21 @@ static void begin_take(struct cluster_units *units)
     }
 }
 
+/* Each of those that it has. */
+static bool hold(const ay_region *region)
+{
+    const struct cluster_units *units = region->remote.units;
+    for (unsigned which = 0; which < units->of; which++)
+        if (units->unit[which].state == UNIT_HELD && !ay__cluster_stands(units->unit[which].region))
+            return false;
+    return true;
+}
+
 /* The units that it has are its own, and then its turn at the door is: so whoever chooses after it
  * has a greater fence, and finds them taken. */
 static bool has_its_turn(const ay_region *region)
 {
-    return ay__cluster_units_hold(region, ay__cluster_stands) && ay__cluster_stands(region);
+    return hold(region) && ay__cluster_stands(region);
 }
 
 /* Until it has enough. Not, if its machine was cut off meanwhile: others choose by now. */
@@ -287,7 +296,7 @@ static enum cluster_answer await_asleep(ay_region *region, bool tries, int64_t u
     return answer;
 }
 
-enum cluster_answer ay__cluster_units_take(ay_region *region)
+static enum cluster_answer take(ay_region *region)
 {
     struct cluster_units *units = region->remote.units;
     const bool tries = region->at.passage.deadline == INT64_MIN;
@@ -310,23 +319,25 @@ enum cluster_answer ay__cluster_units_take(ay_region *region)
     return answer;
 }
 
-void ay__cluster_units_leave(ay_region *region)
+static void leave(ay_region *region)
 {
     let_go(region->remote.units, 0);
 }
 
-bool ay__cluster_units_tell_death(ay_region *region)
+/* Once: of who had one of them before. A death at the door is of no unit. */
+static int told(ay_region *region, int of_itself)
 {
+    (void)of_itself;
     struct cluster_units *units = region->remote.units;
     bool death = false;
     for (unsigned which = 0; which < units->of; which++) {
         death |= units->unit[which].death;
         units->unit[which].death = false;
     }
-    return death;
+    return death ? AY_AFTER_DEATH : 0;
 }
 
-size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t room)
+static size_t list_held(const ay_region *region, unsigned *list, size_t room)
 {
     const struct cluster_units *units = region->remote.units;
     size_t count = 0;
@@ -339,28 +350,20 @@ size_t ay__cluster_units_list(const ay_region *region, unsigned *list, size_t ro
     return count;
 }
 
-unsigned ay__cluster_units_wanted(const ay_region *region)
+/* Who waits for any of them. */
+static unsigned wanted(const ay_region *region)
 {
     const struct cluster_units *units = region->remote.units;
     unsigned most = 0;
     for (unsigned which = 0; which < units->of; which++)
         if (units->unit[which].state == UNIT_HELD) {
-            const unsigned wanted = ay_wanted(units->unit[which].region);
-            most = wanted > most ? wanted : most;
+            const unsigned waiting = ay_wanted(units->unit[which].region);
+            most = waiting > most ? waiting : most;
         }
     return most;
 }
 
-bool ay__cluster_units_hold(const ay_region *region, bool (*holds)(const ay_region *unit))
-{
-    const struct cluster_units *units = region->remote.units;
-    for (unsigned which = 0; which < units->of; which++)
-        if (units->unit[which].state == UNIT_HELD && !holds(units->unit[which].region))
-            return false;
-    return true;
-}
-
-int ay__cluster_units_unshare(ay_region *region)
+static int unshare_all(ay_region *region)
 {
     const struct cluster_units *units = region->remote.units;
     int error = 0;
@@ -371,7 +374,7 @@ int ay__cluster_units_unshare(ay_region *region)
 }
 
 /* They are all of one space: any of the descriptors keeps them. */
-int ay__cluster_units_share(ay_region *region)
+static int share_all(ay_region *region)
 {
     const struct cluster_units *units = region->remote.units;
     int shared = -1;
@@ -383,9 +386,25 @@ int ay__cluster_units_share(ay_region *region)
             close(shared);
         shared = fd;
         if (fd < 0) {
-            (void)ay__cluster_units_unshare(region);
+            (void)unshare_all(region);
             return fd;
         }
     }
     return shared;
 }
+
+const struct remote_kind ay__kind_units = {.is_door = true,
+                                           .close = close_all,
+                                           .take = take,
+                                           .give_up = leave,
+                                           .leave = leave,
+                                           .told = told,
+                                           .fence = ay__cluster_fence,
+                                           .units = list_held,
+                                           .wanted = wanted,
+                                           .holds = hold,
+                                           .convert = ay__convert_one,
+                                           .rename = close_old,
+                                           .share = share_all,
+                                           .unshare = unshare_all,
+                                           .bury_shared = ay__bury_shared};

@@ -12,6 +12,7 @@
 #include "memory/process/futex.h"
 
 struct permission;
+struct remote_kind;
 struct cluster_units;
 struct cluster_several;
 
@@ -40,10 +41,13 @@ struct cluster_wait {
 
 struct remote_side {
     /* fixed while the region is open */
-    const _Atomic int64_t *deadline;     /* by the coarse clock */
-    uint8_t needed;                      /* PERMISSION_…: by the strongest mode it may have */
-    struct cluster_units *units;         /* NULL: it takes none (cluster_units.c) */
-    struct cluster_several *several;     /* NULL: it has one resource (cluster_several.c) */
+    const _Atomic int64_t *deadline; /* by the coarse clock */
+    uint8_t needed;                  /* PERMISSION_…: by the strongest mode it may have */
+    const struct remote_kind *kind;  /* NULL: it is one region, and no more */
+    union {                          /* what that one keeps */
+        struct cluster_units *units;
+        struct cluster_several *several;
+    };
     const struct permission *permission; /* NULL: not found yet, or its name was taken away */
     /* the permission by which it last entered; 0: it never did */
     _Atomic uint64_t granted;
