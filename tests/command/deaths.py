@@ -71,6 +71,25 @@ class Deaths(CommandTest):
             self.assertEqual(process.wait(), 128 + signal.SIGKILL)
             self.forget_tree()
 
+    def test_told_beside_a_condition(self):
+        """Who only looks whether a condition holds by now acts on no death: the next one in is told, whoever it is."""
+        def looks():
+            return len(self.file("looks").read_text()) if self.file("looks").exists() else 0
+
+        waiter = self.start("--when", "echo >> looks; [ -e flag ] && [ ! -e seen ] && touch seen", "--", "true")
+        wait_until(looks, "that it is asked")
+        process, _ = self.start_tree()
+        before = looks()
+        process.send_signal(signal.SIGKILL)
+        wait_until(lambda: looks() > before, "that it is asked after the death")
+        self.file("flag").touch()
+        wait_until(self.file("seen").exists, "that it holds, as seen from outside")
+        before = looks()
+        wait_until(lambda: looks() > before, "that it is asked inside")
+        self.assertEqual(self.next_one_in(), "1")
+        self.assertEqual(self.next_one_in(), "0")
+        self.finish(waiter)
+
     def test_stopped_before_it_is_executed(self):
         """The command is there but stands still, not yet executed: the wrapper's death ends it all the same."""
         process = self.start_slowly("setpgid:delay_exit=700000", "--", "sleep", "1000")

@@ -212,9 +212,7 @@ struct condition *condition_start(const struct run_words *asked, ay_space *space
                                   const struct inheritance *inherited);
 /* For ay_enter_when(); the argument is the condition. */
 bool condition_holds(void *condition);
-/* Ends the watching; true if a death inside was told to the condition and not yet to anybody who
- * acts on it. */
-bool condition_stop(struct condition *condition, bool entered);
+void condition_stop(struct condition *condition); /* ends the watching */
 /* Whether the last test inside was ended before it had answered, for the time was over. */
 bool condition_was_cut_off(const struct condition *condition);
 /* NULL, or what is wrong with the test. */

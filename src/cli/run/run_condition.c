@@ -35,9 +35,8 @@ struct condition {
     pthread_mutex_t mutex;
     pthread_cond_t change;
     bool stop;
-    pid_t nudging;   /* the watcher's tester, not reaped yet; 0: none */
-    bool death_told; /* to the watcher: the next one in must hear of it */
-    bool cut_off;    /* the last test that was run inside had no time to answer */
+    pid_t nudging; /* the watcher's tester, not reaped yet; 0: none */
+    bool cut_off;  /* the last test that was run inside had no time to answer */
     char trouble[96];
 };
 
@@ -131,17 +130,23 @@ bool condition_holds(void *arg)
     return holds || trouble; /* enter, to tell */
 }
 
+/* If somebody is inside, the test is asked when that one leaves. A thread that is told of a death
+ * cannot act on it: it ends inside, and so the next one in is told, whoever that is. */
+static void *enter_and_leave(void *region)
+{
+    if (ay_try(region) == 0)
+        ay_leave(region);
+    return NULL;
+}
+
+/* Without a thread to be had it is tried again when the watcher next looks. */
 static void nudge(struct condition *condition)
 {
     const char *trouble = NULL;
-    if (!ask_outside(condition, &trouble) && !trouble)
-        return;
-    const int result = ay_try(condition->nudge);
-    if (result < 0)
-        return; /* somebody is inside: when he leaves, the test is asked */
-    if (result == AY_AFTER_DEATH)
-        condition->death_told = true;
-    ay_leave(condition->nudge);
+    pthread_t passer;
+    if ((ask_outside(condition, &trouble) || trouble) &&
+        pthread_create(&passer, NULL, enter_and_leave, condition->nudge) == 0)
+        pthread_join(passer, NULL);
 }
 
 static void *watch(void *arg)
@@ -192,7 +197,7 @@ struct condition *condition_start(const struct run_words *asked, ay_space *space
     return condition;
 }
 
-bool condition_stop(struct condition *condition, bool entered)
+void condition_stop(struct condition *condition)
 {
     pthread_mutex_lock(&condition->mutex);
     condition->stop = true;
@@ -201,13 +206,8 @@ bool condition_stop(struct condition *condition, bool entered)
     pthread_cond_signal(&condition->change);
     pthread_mutex_unlock(&condition->mutex);
     pthread_join(condition->watcher, NULL);
-    const bool told = condition->death_told;
-    /* Nobody here acts on the death: the next one in hears of ours instead. */
-    if (told && !entered && ay_enter(condition->nudge) >= 0)
-        return told;
     ay_region_close(condition->nudge);
     free(condition);
-    return told;
 }
 
 bool condition_was_cut_off(const struct condition *condition)

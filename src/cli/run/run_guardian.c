@@ -190,12 +190,13 @@ static void pass_the_queue(struct guardian *self)
     if (condition && condition_trouble(condition))
         fail("--when '%s': %s", asked->when, condition_trouble(condition));
     self->cut_off = condition && condition_was_cut_off(condition);
-    self->after_death = condition && condition_stop(condition, result >= 0);
+    if (condition)
+        condition_stop(condition);
     if (result == -EBUSY || result == -ETIMEDOUT || (result == -EDEADLK && asked->timeout_ms >= 0))
         refuse(self, result);
     if (result < 0)
         fail("%s: %s", asked->spec.name, why);
-    self->after_death |= result == AY_AFTER_DEATH;
+    self->after_death = result == AY_AFTER_DEATH;
     self->entered_ns = text_now();
 }
 
