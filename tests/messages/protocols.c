@@ -2,21 +2,6 @@
 /* The message protocols, step by step: what is sent, who enters, in words. */
 #include "harness.h"
 
-static void the_matrix_of_modes_is_that_of_vms(void **unused)
-{
-    (void)unused;
-    /* a dot where both may be inside; EX PR PW CW CR NL */
-    static const char *const expected[MODES] = {"xxxxx.", "x.xx..", "xxxx..",
-                                                "xxx...", "x.....", "......"};
-    for (unsigned i = 0; i < MODES; i++)
-        for (unsigned j = 0; j < MODES; j++) {
-            assert_int_equal(modes_conflict(i, j), expected[i][j] == 'x');
-            assert_int_equal(modes_conflict(i, j), modes_conflict(j, i));
-        }
-    assert_true(modes_include(MODE_EXCLUSIVE, MODE_CONCURRENT_WRITE));
-    assert_false(modes_include(MODE_SHARED, MODE_CONCURRENT_WRITE));
-}
-
 static void lamport_takes_three_messages_a_node(void **unused)
 {
     (void)unused;
@@ -149,6 +134,23 @@ static void readers_never_wait_for_readers(void **unused)
     }
 }
 
+/* Neither waits for the other, though both ask, and neither is inside yet. */
+static void readers_that_ask_at_once_are_inside_together(void **unused)
+{
+    (void)unused;
+    static const struct message_protocol *const protocols[] = {
+        &lamport_protocol, &ricart_agrawala_protocol, &carvalho_roucairol_protocol};
+    for (size_t which = 0; which < sizeof protocols / sizeof *protocols; which++) {
+        struct harness h;
+        harness_begin(&h, protocols[which], 2, false);
+        harness_request(&h, 0, MODE_SHARED);
+        harness_request(&h, 1, MODE_SHARED);
+        harness_settle(&h);
+        assert_non_null(strstr(h.trace, "0 enters, "));
+        assert_non_null(strstr(h.trace, "1 enters, "));
+    }
+}
+
 static void who_goes_on_in_a_weaker_mode_answers_those_whom_it_kept_out(void **unused)
 {
     (void)unused;
@@ -245,7 +247,11 @@ static void states_keep_to_their_size(void **unused)
             h.state[node][words] = 0x5afe;
         for (uint32_t node = 0; node < 3; node++) {
             harness_request(&h, node, MODE_EXCLUSIVE);
+            harness_request(&h, (node + 1) % 3, MODE_EXCLUSIVE);
             harness_settle(&h);
+            harness_release(&h, node);
+            harness_settle(&h);
+            harness_release(&h, (node + 1) % 3);
         }
         for (uint32_t node = 0; node < 3; node++)
             assert_int_equal(h.state[node][words], 0x5afe);
@@ -257,13 +263,13 @@ static void states_keep_to_their_size(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_matrix_of_modes_is_that_of_vms),
         cmocka_unit_test(lamport_takes_three_messages_a_node),
         cmocka_unit_test(ricart_agrawala_defers_whom_it_precedes),
         cmocka_unit_test(carvalho_roucairol_enters_again_without_a_message),
         cmocka_unit_test(carvalho_roucairol_asks_again_for_what_it_gives_up_while_waiting),
         cmocka_unit_test(readers_are_inside_together_and_keep_their_permissions),
         cmocka_unit_test(readers_never_wait_for_readers),
+        cmocka_unit_test(readers_that_ask_at_once_are_inside_together),
         cmocka_unit_test(who_goes_on_in_a_weaker_mode_answers_those_whom_it_kept_out),
         cmocka_unit_test(the_token_goes_round_from_its_holder),
         cmocka_unit_test(the_dead_count_as_having_replied),
