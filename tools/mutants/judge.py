@@ -56,10 +56,12 @@ FILES = {
     "messages/messages.h": MESSAGES,
     "modes.h": ("carvalho-roucairol", "ricart-agrawala"),
 }
-# Tests that run the message protocols in other engines: where each is below build/tests, and the folders whose part in it is built
-# anew.
+# Tests that run the message protocols in other engines, or parts of them alone: where each is below build/tests, and the folders, or
+# the file of its own, whose part in it is built anew.
 SIMULATED = "messages/test-messages-simulate", ("src/protocols/messages", "src/simulate"), False
+PARTS = "messages/test-messages-parts", ("tests/messages/parts.c",)
 BY_HAND = "messages/test-messages-protocols", ("src/protocols/messages",)
+PERMISSIONS = "messages/test-messages-permissions", ("src/protocols/messages",)
 AGENTS = [(f"agent/agent-{name}", ("src/protocols/messages", "src/agent/core")) for name in ("modes", "forgetting", "scenes", "forgeries")]
 # Files without mutants, and why.
 LEFT_OUT = {
@@ -124,7 +126,8 @@ def target_of(row):
 def rows_for(file):
     """The rows that must hold of the protocols that the file belongs to, and the tests."""
     tests = [BY_HAND, SIMULATED] if kind_of(file) == "messages" else []
-    tests += AGENTS if "carvalho-roucairol" in FILES[file] else []
+    tests += [PARTS] if PROTOCOLS / file in included(ROOT / PARTS[1][0], set()) else []
+    tests += [PERMISSIONS, *AGENTS] if "carvalho-roucairol" in FILES[file] else []
     return [*(row for _, rows in guarantees.ROWS for row in rows if row.found == guarantees.HOLDS and row.words[0] in FILES[file]),
             *(Test(*test) for test in tests)]
 
@@ -213,8 +216,9 @@ class Builder:
         return self.links[target]
 
     def dependents(self, folder):
-        """The C files below the folder that include this file, or are it."""
-        return [path for path in sorted((ROOT / folder).rglob("*.c")) if PROTOCOLS / self.file in included(path, set())]
+        """The C files below the folder that include this file, or are it; or the one file itself, likewise."""
+        paths = [ROOT / folder] if folder.endswith(".c") else sorted((ROOT / folder).rglob("*.c"))
+        return [path for path in paths if PROTOCOLS / self.file in included(path, set())]
 
     def models_in(self, path):
         """The shipped models that the file defines."""
@@ -249,7 +253,7 @@ class Builder:
             source = folder / f"model_{path.name}"
             source.write_text(f"#include \"check/registers/models/models.h\"\n{declared}#include \"{path.relative_to(ROOT / 'src')}\"\n")
             return source
-        in_overlay = folder / path.relative_to(ROOT / "src")
+        in_overlay = folder / path.relative_to(ROOT / "src") if path.is_relative_to(ROOT / "src") else path
         return in_overlay if in_overlay.exists() else path
 
     def objects(self, folder, text):
@@ -291,6 +295,8 @@ class Builder:
         if not made.exists():
             paths = [path for of in row.folders for path in self.dependents(of)] if isinstance(row, Test) else self.searched
             objects = [self.compiled(folder, path) for path in paths]
+            own = tuple(f"/{path.name}.o" for path in paths if "tests" in path.relative_to(ROOT).parts)
+            after = [word for word in after if not own or not word.endswith(own)]
             self.run([*before, *LINKER, "-s", "-o", str(made), *map(str, [*objects, *self.table]), *after], self.build)
         return made
 
@@ -387,11 +393,13 @@ class Judge:
         return max(FAR * states, STATES_LEAST), max(int(FAR * seconds), CPU_LEAST)
 
     def in_turn(self, first):
-        """The rows: `first`, the swift ones, all others, the tests; of these, those first that kill much in little time."""
+        """The rows: `first`, the swift ones and the tests of the protocols alone, all others, the other tests; of these, those first
+        that kill much in little time."""
         def cost(row):
             words = words_of(row)
             seconds = self.measured[words][1]
-            return words != first, isinstance(row, Test), seconds > SWIFT, (0.05 + seconds) / (1 + self.killed[words])
+            late = isinstance(row, Test) and row.words[1] not in (PARTS[0], BY_HAND[0], PERMISSIONS[0])
+            return words != first, late, seconds > SWIFT, (0.05 + seconds) / (1 + self.killed[words])
         return sorted(self.rows, key=cost)
 
     def judge(self, mutant, first="", survived=(), excused=False):
@@ -400,6 +408,9 @@ class Judge:
         with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as ships:
             folder = pathlib.Path(name)
             try:
+                verdict = self.put_parts(folder, mutant.text, survived)
+                if verdict:
+                    return verdict
                 code = digest(self.builder.objects(folder, mutant.text))
                 seen = code != self.searched
                 if not seen: # of these, tests may tell one from another
@@ -420,6 +431,15 @@ class Judge:
         if verdict.what in (KILLED, SURVIVES):
             self.known[code] = verdict
         return verdict
+
+    def put_parts(self, folder, text, survived):
+        """The verdict of the test of parts, if that kills it: it takes one file to compile, where the search takes many."""
+        rows = [row for row in self.rows if row.words[-1] == PARTS[0] and words_of(row) not in survived]
+        if not rows:
+            return None
+        self.builder.overlay(folder, text)
+        code = digest([self.builder.compiled(folder, path) for path in self.builder.dependents(*PARTS[1])])
+        return self.put_rows(folder, rows, code)
 
     def put_rows(self, folder, rows, code):
         """The verdict of the row that kills it; None: they all hold."""
