@@ -19,10 +19,12 @@ HOLDS = "holds"
 
 
 class Row:
-    """One run of the checker. `found` is HOLDS, or the property that must be found broken."""
+    """One run of the checker. `found` is HOLDS, or the property that must be found broken; `messages`, the fewest and the most that a
+    passage takes."""
 
-    def __init__(self, words, found=HOLDS, quick=True, note="", overtaken=None):
+    def __init__(self, words, found=HOLDS, quick=True, note="", overtaken=None, messages=None):
         self.words, self.found, self.quick, self.note, self.overtaken = words.split(), found, quick, note, overtaken
+        self.messages = messages
 
 
 SLOW = False
@@ -395,18 +397,26 @@ ROWS = [
         Row("ricart-agrawala -n 3 --requests 1 --crashes 1 --joins 1", quick=SLOW),
         Row("ricart-agrawala -n 3 --requests 1 --crashes 2 --joins 2", quick=SLOW),
         Row("ricart-agrawala -n 2 --modes exclusive,shared --crashes 1 --joins 1"),
-        Row("carvalho-roucairol -n 3"),
+        Row("carvalho-roucairol -n 3", messages=(0, 4)),
         Row("carvalho-roucairol -n 2 --modes exclusive,shared --crashes 1 --joins 1"),
+        Row("carvalho-roucairol -n 2 --modes exclusive,shared,protected-write,concurrent-write,concurrent-read,null", messages=(0, 2)),
+        Row("carvalho-roucairol -n 3 --requests 1 --modes exclusive,shared", note="two that wait, of which neither minds the other"),
+        Row("carvalho-roucairol -n 2 --requests 1 --crashes 2 --joins 2", note="one that has not asked yet is left alone"),
         Row("carvalho-roucairol -n 3 --crashes 1 --joins 1", quick=SLOW),
         Row("carvalho-roucairol -n 3 --requests 1 --crashes 2 --joins 2", quick=SLOW),
-        Row("token -n 3"),
+        Row("token -n 3", messages=(0, 3)),
         Row("token -n 3 --requests 1 --crashes 1"),
         Row("token -n 3 --requests 1 --crashes 1 --joins 1", quick=SLOW),
-        Row("token -n 4 --requests 1", quick=SLOW),
+        Row("token -n 4 --requests 1", quick=SLOW, messages=(0, 4)),
         Row("token -n 3 --crashes 1 --joins 1", quick=SLOW),
         Row("token -n 3 --requests 1 --crashes 2 --joins 2", quick=SLOW),
         Row("token -n 3 --requests 1 --crashes 3 --joins 2", quick=SLOW),
         Row("token -n 2 --crashes 1 --joins 1"),
+        Row("token -n 2 --crashes 1 --joins 1 --property agreement"),
+        Row("token -n 3 --requests 1 --crashes 1 --property agreement"),
+        Row("token -n 3 --requests 1 --crashes 1 --joins 1 --property agreement", quick=SLOW),
+        Row("token -n 3 --requests 1 --crashes 2 --joins 2 --property agreement", "agreement", quick=SLOW,
+            note="a newcomer takes one that came back for the holder, until the next TOKEN"),
         Row("carvalho-roucairol -n 2 --crashes 1 --joins 1", note="whoever is lost has died, or is cut off and told"),
         Row("lamport-ddclock -n 3 --requests 1", note="the clock ticks at every event"),
         Row("ricart-agrawala-ring -n 3", note="node by node"),
@@ -415,6 +425,11 @@ ROWS = [
         Row("token-elected -n 3 --requests 1", note="the token is made by one pass"),
         Row("token-elected -n 3", quick=SLOW),
         Row("carvalho-roucairol -n 3 --property request-order", "request-order", note="claimed in the authors' response"),
+        Row("carvalho-roucairol -n 3 --property received-order", note="what is true of it"),
+        Row("carvalho-roucairol --links -n 3 --requests 1 --crashes 1 --joins 1 --property received-order"),
+        Row("carvalho-roucairol -n 2 --modes exclusive,shared,concurrent-read --property received-order"),
+        Row("carvalho-roucairol-never-defers -n 3 --property received-order", "received-order"),
+        Row("token -n 3 --property received-order", "received-order", note="the token goes round, whoever asked first"),
         Row("lamport -n 3 --requests 1 --property fact-1", "fact-1", note="a step of Garg's proof"),
         Row("lamport -n 2 --requests 1 --network reordered", "exclusion", note="the paper asks for channels that keep order"),
         Row("lamport-no-acknowledgement -n 2 --requests 1", "exclusion"),
@@ -438,11 +453,13 @@ ROWS = [
         Row("carvalho-roucairol-never-defers -n 3", "exclusion"),
         Row("carvalho-roucairol-divisible -n 2", "exclusion"),
         Row("carvalho-roucairol-preset-newcomer -n 2 --crashes 1 --joins 1", "exclusion"),
+        Row("carvalho-roucairol-preset-newcomer -n 2 --crashes 1 --joins 1 --property permissions", "permissions"),
         Row("carvalho-roucairol-nobodys-permission -n 3 --requests 1 --crashes 1 --joins 1", "deadlock"),
         Row("carvalho-roucairol-no-incarnations -n 3 --crashes 1 --joins 1", "exclusion", quick=SLOW),
         Row("carvalho-roucairol-fence-without-view -n 2 --requests 1 --crashes 1", "fence"),
         Row("carvalho-roucairol-cut-untold -n 2 --requests 1 --crashes 1", "cut", note="a node that is cut off says nothing to its user"),
         Row("token-regenerated-twice -n 3 --requests 1 --crashes 1", "exclusion"),
+        Row("token-regenerated-twice -n 3 --requests 1 --crashes 1 --property agreement", "agreement"),
         Row("token-not-taken-back -n 3 --requests 1 --crashes 1", "deadlock"),
         Row("token-established-early -n 3 --requests 1 --crashes 2 --joins 1", "deadlock"),
         Row("token-fence-without-view -n 2 --requests 1 --crashes 1", "fence"),
@@ -461,6 +478,8 @@ ROWS = [
             note="a stronger or a weaker mode while inside"),
         Row("carvalho-roucairol -n 2 --convert --modes exclusive,shared,concurrent-write,concurrent-read"),
         Row("carvalho-roucairol -n 3 --requests 1 --convert --modes exclusive,protected-write,concurrent-read", quick=SLOW),
+        Row("carvalho-roucairol --links -n 2 --convert --modes exclusive,shared,concurrent-read --deaths 1",
+            note="a user dies that waits for a stronger mode"),
         Row("carvalho-roucairol --links -n 2 --convert --modes exclusive,shared,concurrent-read --crashes 1 --joins 1 --deaths 1", quick=SLOW),
         Row("carvalho-roucairol-mode-not-kept -n 2 --convert --modes exclusive,protected-write,concurrent-read", "exclusion"),
         Row("carvalho-roucairol-later-let-in -n 2 --convert --modes exclusive,protected-write,concurrent-read", "exclusion"),
@@ -582,6 +601,8 @@ def complaint(row, answer):
         seen = answer["overtaken"]["from_active"], answer["overtaken"]["from_queue"]
         if seen != row.overtaken:
             return f"overtaken {seen} times, not {row.overtaken}"
+    if row.messages and answer["messages"] != row.messages:
+        return "{} … {} messages a passage, not {} … {}".format(*answer["messages"], *row.messages)
     return None
 
 
@@ -595,7 +616,7 @@ def table(out, groups):
     out.write("# What was checked\n\nMade by `./dev guarantees` with the repository's own checker; every row is a command that anyone can"
               " run.\nA row that must be refuted and is not fails the run, like one that must hold and does not.\n"
               "Deaths after any step are in every row on registers that does not say otherwise; a row on messages says how many crash and come back.\n"
-              "*Safety* of messages is exclusion, growing fences, fairness where it is promised, and no deadlock.\n")
+              "*Safety* of messages is exclusion, growing fences, fairness where it is promised, no deadlock, and the permissions of Carvalho–Roucairol.\n")
     for title, rows in groups:
         out.write(f"\n## {title}\n\n| `afteryou check` … | verdict | states | depth | s | MB | |\n|---|---|---:|---:|---:|---:|---|\n")
         for row, answer in rows:

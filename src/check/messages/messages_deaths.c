@@ -5,7 +5,9 @@
  * A death is owed to whoever enters next in a mode that conflicts with the dead one's, from the
  * moment of it until somebody alone inside has been told. Of a burial nobody knows whether anybody
  * was inside, so one telling for each is right, and a second is not: a burial's number has no
- * count. Where nobody is left, nobody can know: a group that begins anew owes nothing.
+ * count. But who has the permission of the one that is buried knows that nobody was, and so does
+ * whoever gets the farewell of one that had installed all. Where nobody is left, nobody can know: a
+ * group that begins anew owes nothing.
  */
 #include "check/messages/messages_state.h"
 
@@ -54,4 +56,26 @@ void deaths_told(struct doing *doing, unsigned process)
             doing->state->highest_told = node->tells;
     }
     node->tells = 0;
+}
+
+static uint64_t number_of(const struct packet *notice)
+{
+    return notice->message.view << FENCE_VIEW_SHIFT;
+}
+
+bool deaths_know_outside(struct doing *doing, unsigned process, const struct packet *notice)
+{
+    struct model_node *node = &doing->state->node[process];
+    if (!doing->model->tells || notice->event != EVENT_DIED ||
+        model_head(node)->died >= number_of(notice)) /* others, who know less, said so */
+        return false;
+    const bool knew_all = notice->farewell == notice->message.view;
+    return knew_all || !doing->model->options.variant->protocol->lacks(
+                           node->words, notice->message.whom, MODE_EXCLUSIVE);
+}
+
+void deaths_judge_loss(struct doing *doing, unsigned process, const struct packet *notice)
+{
+    if (model_head(&doing->state->node[process])->died == number_of(notice))
+        doing->complaint = "told: a loss counts as a death inside, though nobody was";
 }

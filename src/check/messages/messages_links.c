@@ -41,7 +41,7 @@ void links_send(struct doing *doing, unsigned from, unsigned to, const struct ef
     struct packet *packet = messages_packet_add(doing);
     packet->event = EVENT_MESSAGE;
     packet->mask = (uint8_t)(1u << to);
-    packet->knows = state->node[from].knows;
+    packet->knows = messages_known(doing, from, &effect->message);
     packet->incarnation = (uint8_t)incarnation(state, from);
     packet->message = units_message(effect, to);
 }

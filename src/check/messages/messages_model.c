@@ -24,7 +24,9 @@
 enum {
     MESSAGES_TRUE_OF_GARG = 1 << MESSAGES_LEMMA_1 | 1 << MESSAGES_LEMMA_2 | 1 << MESSAGES_CLAIM_1 |
                             1 << MESSAGES_CLAIM_2 | 1 << MESSAGES_FACTS,
-    MESSAGES_OF_GARG = MESSAGES_TRUE_OF_GARG | 1 << MESSAGES_FACT_1
+    MESSAGES_OF_GARG = MESSAGES_TRUE_OF_GARG | 1 << MESSAGES_FACT_1,
+    MESSAGES_OF_ORDER =
+        1 << MESSAGES_FAIRNESS | 1 << MESSAGES_REQUEST_ORDER | 1 << MESSAGES_RECEIVED_ORDER
 };
 
 const char *messages_property_name(unsigned property)
@@ -38,31 +40,37 @@ const char *messages_property_name(unsigned property)
 }
 
 /* The proof of Lamport's algorithm is about a group that does not change. Of what is broken, the
- * end is judged, not the steps of its proof. */
+ * end is judged, not the steps of its proof, nor what the members know on the way. */
 unsigned messages_promised(const struct messages_options *options)
 {
     const struct message_protocol *protocol = options->variant->protocol;
+    const bool whole = !options->variant->left_out;
     return 1u << MESSAGES_EXCLUSION | 1u << MESSAGES_DEADLOCK |
            (options->requests ? 1u << MESSAGES_FENCE : 0) |
            (protocol->fair ? 1u << MESSAGES_FAIRNESS : 0) |
            (options->crashes ? 1u << MESSAGES_CUT : 0) |
+           (whole && protocol->lacks ? 1u << MESSAGES_PERMISSIONS : 0) |
            (options->deaths ? 1u << MESSAGES_TOLD : 0) |
            (options->units ? 1u << MESSAGES_UNITS | 1u << MESSAGES_TURN : 0) |
-           (protocol == &lamport_protocol && !options->variant->left_out && !options->crashes &&
-                    !options->joinings
+           (protocol == &lamport_protocol && whole && !options->crashes && !options->joinings
                 ? (unsigned)MESSAGES_TRUE_OF_GARG
                 : 0);
 }
 
 static const char *judged_wrongly(const struct messages_options *options)
 {
-    const unsigned both = 1u << MESSAGES_FAIRNESS | 1u << MESSAGES_REQUEST_ORDER;
-    if ((options->judged & both) == both)
-        return "fairness and request-order are judged one at a time";
+    const unsigned orders = options->judged & MESSAGES_OF_ORDER;
+    if (orders & (orders - 1))
+        return "fairness, request-order and received-order are judged one at a time";
     if (options->judged & 1u << MESSAGES_FENCE && !options->requests)
         return "fences grow for ever: with requests without bound they are not judged";
     if (options->judged & 1u << MESSAGES_CUT && !options->crashes)
         return "cut is judged where nodes may be lost: say how many with --crashes";
+    if (options->judged & 1u << MESSAGES_PERMISSIONS && !options->variant->protocol->lacks)
+        return "permissions are judged of carvalho-roucairol";
+    if (options->judged & 1u << MESSAGES_AGREEMENT &&
+        (options->variant->protocol != &token_protocol || !options->crashes))
+        return "agreement is judged of token, where nodes may be lost: say how many with --crashes";
     if (options->judged & 1u << MESSAGES_TOLD && !options->links)
         return "who is told of deaths inside is judged over links: say --links";
     if (options->judged & (1u << MESSAGES_UNITS | 1u << MESSAGES_TURN) && !options->units)
@@ -248,6 +256,10 @@ static const char *model_judge(const struct system *system, const unsigned char 
     const char *wrong = model->garg ? garg_judge_state(model, &state) : NULL;
     if (!wrong && messages_judges(model, MESSAGES_UNITS))
         wrong = units_judge(model, &state);
+    if (!wrong && messages_judges(model, MESSAGES_PERMISSIONS))
+        wrong = permissions_judge(model, &state);
+    if (!wrong && messages_judges(model, MESSAGES_AGREEMENT))
+        wrong = token_judge_state(model, &state);
     if (wrong)
         return wrong;
     /* Nothing is on its way, nobody is inside or dead, and still somebody waits: no move of the

@@ -33,9 +33,15 @@ enum channels {
     property(FAIRNESS, "fairness", "a request that happened before another is served before it")   \
     property(REQUEST_ORDER, "request-order",                                                       \
              "likewise of the REQUESTs that were in fact sent")                                    \
+    property(RECEIVED_ORDER, "received-order",                                                     \
+             "who has received another's REQUEST, and then requests, enters after it")             \
     property(DEADLOCK, "deadlock", "nobody waits with nothing on its way and nobody inside")       \
     property(CUT, "cut", "who is cut off while inside or waiting is told, and is outside")         \
     property(TOLD, "told", "who enters next after a death inside is told so, once")                \
+    property(PERMISSIONS, "permissions",                                                           \
+             "carvalho-roucairol: what two permit each other does not conflict")                   \
+    property(AGREEMENT, "agreement",                                                               \
+             "token, if one comes back: who has seen the same knows the same holder")        \
     property(UNITS, "units", "no unit is held by two")                                             \
     property(TURN, "turn", "while one waits for units in its turn nobody takes any")               \
     property(LEMMA_1, "lemma-1", "Garg: nothing on its way from p to r: r knows p's request")      \

@@ -46,58 +46,6 @@ void messages_packet_remove(struct doing *doing, unsigned i)
             (state->packets - i) * sizeof state->packet[0]);
 }
 
-static void passage_took(struct messages_model *model, unsigned messages)
-{
-    if (model->options.variant->protocol->restless)
-        return;
-    /* atomic, since several may make moves at once (search/crew.h) */
-    unsigned known = __atomic_load_n(&model->fewest, __ATOMIC_RELAXED);
-    while (messages < known && !__atomic_compare_exchange_n(&model->fewest, &known, messages, true,
-                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-    known = __atomic_load_n(&model->greatest, __ATOMIC_RELAXED);
-    while (messages > known &&
-           !__atomic_compare_exchange_n(&model->greatest, &known, messages, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-        ;
-}
-
-/* An ACK may come after its passage has ended, where another message said as much: its RELEASE,
- * still on its way behind the REQUEST, keeps the tally. */
-static void count(struct doing *doing, unsigned from, unsigned to, const struct message *message)
-{
-    if (doing->model->options.variant->protocol->restless || doing->model->options.units)
-        return; /* it sends on nobody's behalf, or for more than a passage */
-    struct model_state *state = doing->state;
-    const bool relayed = doing->model->options.variant->protocol->relays;
-    uint8_t *tally =
-        &state->node[relayed                                  ? message->whom
-                     : message_serves_receiver(message->kind) ? to
-                                                              : from]
-             .tally;
-    for (unsigned i = 0; message->kind == MESSAGE_ACK && i < state->packets; i++) {
-        struct packet *packet = &state->packet[i];
-        if (packet->event == EVENT_MESSAGE && packet->message.kind == MESSAGE_RELEASE &&
-            packet->message.from == to && packet->message.about == message->about)
-            tally = &packet->tally;
-    }
-    ++*tally;
-}
-
-/* Passed on together, several REQUESTs count as several messages. A multicast in the agreed
- * order is one message, on behalf of whom it is for. */
-static void count_all(struct doing *doing, unsigned from, unsigned to, const struct effect *effect)
-{
-    struct message message = effect->message;
-    if (!doing->model->options.variant->protocol->relays || !effect->body) {
-        count(doing, from, to, &message);
-        return;
-    }
-    for (message.whom = 0; message.whom < doing->model->options.nodes; message.whom++)
-        if (effect->body[message.whom])
-            count(doing, from, to, &message);
-}
-
 static void send(struct doing *doing, unsigned from, const struct effect *effect)
 {
     const unsigned nodes = doing->model->options.nodes;
@@ -106,9 +54,9 @@ static void send(struct doing *doing, unsigned from, const struct effect *effect
         mask = (uint8_t)(mask | (unsigned)effect_reaches(effect, from, to) << to);
     for (unsigned to = 0; to < nodes && effect->to != TO_GROUP; to++)
         if (to != from && mask >> to & 1)
-            count_all(doing, from, to, effect);
+            messages_count(doing, from, to, effect);
     if (effect->to == TO_GROUP)
-        count(doing, from, effect->message.whom, &effect->message);
+        messages_count(doing, from, effect->message.whom, effect);
     if (!doing->model->options.links)
         mask &= everyone_up(doing);
     for (unsigned to = 0; to < nodes && doing->model->options.links; to++)
@@ -128,7 +76,7 @@ static void send(struct doing *doing, unsigned from, const struct effect *effect
     struct packet *packet = messages_packet_add(doing);
     packet->event = EVENT_MESSAGE;
     packet->mask = mask;
-    packet->knows = doing->state->node[from].knows;
+    packet->knows = messages_known(doing, from, &effect->message);
     packet->message = effect->message;
     if (effect->body)
         memcpy(packet->body, effect->body, effect->body_words * sizeof *effect->body);
@@ -160,6 +108,8 @@ static const char *entered_wrongly(const struct doing *doing, unsigned process, 
             return "fairness: a request that happened before is overtaken";
         if (messages_judges(model, MESSAGES_REQUEST_ORDER))
             return "request-order: whose REQUEST happened before another's REQUEST is overtaken";
+        if (messages_judges(model, MESSAGES_RECEIVED_ORDER))
+            return "received-order: whose REQUEST the other had received is overtaken";
     }
     for (unsigned other = 0; other < MODES && messages_judges(model, MESSAGES_FENCE); other++)
         if (modes_conflict(mode, other) && fence <= state->highest_fence[other])
@@ -282,7 +232,7 @@ static void release(struct doing *doing, unsigned process, bool died)
     if (last && last->message.kind == MESSAGE_RELEASE && last->message.from == process)
         last->tally = state->node[process].tally;
     else
-        passage_took(doing->model, state->node[process].tally);
+        messages_passage_took(doing->model, state->node[process].tally);
     state->node[process].tally = 0;
 }
 
@@ -325,6 +275,7 @@ static void receive(struct doing *doing, unsigned process, unsigned i)
         units_succeed(doing, process, &packet);
     } else {
         state->node[process].knows |= packet.knows;
+        const bool outside = deaths_know_outside(doing, process, &packet);
         messages_step(doing, process,
                       &(struct event){.kind = packet.event,
                                       .node = packet.message.whom,
@@ -333,10 +284,12 @@ static void receive(struct doing *doing, unsigned process, unsigned i)
                                                      ? &message
                                                      : NULL,
                                       .body = packet.body});
+        if (outside)
+            deaths_judge_loss(doing, process, &packet);
     }
     if (!state->packet[i].mask) {
         if (packet.message.kind == MESSAGE_RELEASE)
-            passage_took(doing->model, state->packet[i].tally);
+            messages_passage_took(doing->model, state->packet[i].tally);
         messages_packet_remove(doing, i);
     }
     if (doing->model->options.links && packet.event == EVENT_DIED)
@@ -368,7 +321,8 @@ static void be_cut_off(struct doing *doing, unsigned process)
                                                   &(struct event){.kind = EVENT_CUT}, &effects);
     const bool told = effects.count == 1 && effects.effect[0].kind == EFFECT_LOST;
     if (messages_judges(doing->model, MESSAGES_CUT) &&
-        (effects.count != busy || told != busy || head->status != NODE_OUTSIDE))
+        (effects.count != busy || told != busy || head->status != NODE_OUTSIDE ||
+         node_inside(head) != MODE_NULL))
         doing->complaint = "cut: who was inside or waited is not told, or goes on";
 }
 

@@ -102,6 +102,11 @@ void deaths_forget(struct doing *doing);                 /* if nobody is up any 
 void deaths_told(struct doing *doing, unsigned process); /* whoever is inside there */
 /* The process was let in, and is to be told of this death; 0: of none. NULL, or what is wrong. */
 const char *deaths_judge_entry(struct doing *doing, unsigned process, uint64_t died);
+/* The process is to hear of a loss, and knows that nobody was inside there: the lost one said so,
+ * or had not got back the permission that is here. */
+bool deaths_know_outside(struct doing *doing, unsigned process, const struct packet *notice);
+/* Of such a loss it has heard: it must not count as a death. */
+void deaths_judge_loss(struct doing *doing, unsigned process, const struct packet *notice);
 
 /* messages_units.c: what users do with units. */
 uint64_t units_held(const struct messages_model *model, struct model_node *node);
@@ -123,6 +128,11 @@ void messages_step(struct doing *doing, unsigned process, const struct event *ev
 void messages_say(struct doing *doing, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* messages_tally.c: how many messages a passage takes. One was sent from one node to another, or,
+ * where it is multicast in the agreed order, on behalf of another; and a passage took so many. */
+void messages_count(struct doing *doing, unsigned from, unsigned to, const struct effect *effect);
+void messages_passage_took(struct messages_model *model, unsigned messages);
+
 /* Rooms and packets, for those that move. */
 struct packet *messages_packet_add(struct doing *doing);
 void messages_packet_remove(struct doing *doing, unsigned i);
@@ -137,6 +147,12 @@ const char *garg_judge_request(const struct messages_model *model, struct model_
                                unsigned process);
 const char *garg_judge_entry(const struct messages_model *model, struct model_state *state,
                              unsigned process);
+
+/* messages_permissions.c: NULL, or what is wrong. */
+const char *permissions_judge(const struct messages_model *model, struct model_state *state);
+
+/* messages_token.c: NULL, or where members that have seen the same disagree. */
+const char *token_judge_state(const struct messages_model *model, struct model_state *state);
 
 /* messages_goals.c: what must be reached, for struct system. */
 uint64_t messages_goals(const struct messages_model *model);
@@ -159,6 +175,16 @@ static inline bool messages_judges(const struct messages_model *model,
                                    enum messages_property property)
 {
     return model->options.judged >> property & 1;
+}
+
+/* Whose requests are known by this message to whoever gets it: by causality all that its sender
+ * knows of, by received-order the one that it makes. */
+static inline uint8_t messages_known(const struct doing *doing, unsigned from,
+                                     const struct message *message)
+{
+    if (!messages_judges(doing->model, MESSAGES_RECEIVED_ORDER))
+        return doing->state->node[from].knows;
+    return message->kind == MESSAGE_REQUEST ? (uint8_t)(1u << from) : 0;
 }
 
 /* The bytes of the parts, for struct system. */
