@@ -162,6 +162,28 @@ class Power(unittest.TestCase):
         self.assertIn("--compact keeps the states, and not where they lead", done.stderr)
         self.assertEqual(check("lamport", "--requests", "1", "--compact", "--property", "lemma-1,lemma-2").returncode, 0)
 
+    def test_with_places_taken_for_one_another_the_same_holds(self):
+        for row in ("bakery -n 3 --modes exclusive", "courtesy -n 3 --passages 1 --no-express", "courtesy -n 2 --tso --overtake 2",
+                    "courtesy-retain -n 2", "bakery-without-choosing -n 2", "courtesy-without-look -n 2 --overtake 3"):
+            with self.subTest(row):
+                words = [*row.split(), "--property", "exclusion"]
+                (status, plain), (again, symmetric) = self.answer(*words), self.answer(*words, "--symmetry", "--compact")
+                self.assertEqual(status, again)
+                self.assertEqual(plain["properties"], symmetric["properties"])
+                if status == 0:
+                    self.assertLess(symmetric["states"], plain["states"])
+                self.assertEqual((again, symmetric), self.answer(*words, "--symmetry", "--threads", "2"))
+
+    def test_places_are_not_taken_for_one_another_where_they_differ(self):
+        for words, said in (("bakery", "--symmetry lets places change"), ("pair --property exclusion", "--symmetry works with bakery and courtesy"),
+                            ("courtesy --property exclusion -l 2", "takes --symmetry without -l"),
+                            ("bakery --property exclusion -n 6", "which takes up to 5"),
+                            ("lamport --property exclusion", "--symmetry does not go with it")):
+            with self.subTest(words):
+                done = check(*words.split(), "--symmetry")
+                self.assertEqual(done.returncode, 125)
+                self.assertIn(said, done.stderr)
+
 
 class WeakMemory(unittest.TestCase):
     def test_the_bound_is_told_with_the_verdict(self):

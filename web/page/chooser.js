@@ -20,6 +20,7 @@ const NOT_HERE = new Set([
     '--no-reduction',
     '--threads',
     '--compact',
+    '--symmetry',
 ]);
 const SAMPLES = ['1', '2', '1:0']; // of a value that is no word of a list
 

@@ -63,6 +63,7 @@ struct registers {
     bool full;           /* a store found no room in the buffer, or in its list */
     bool naps;           /* it slept for a time, and looks again */
     bool dies;           /* who wakes others is the kernel */
+    bool blind;          /* fetches of others' words find 0 */
     bool checks_draws;
     bool named;      /* places change their names (naming.c) */
     bool unfinished; /* and the fetch has accesses yet to make */
@@ -205,7 +206,9 @@ static inline word registers_read(struct registers *at, unsigned place, unsigned
     if (at->named && place != at->self)
         return registers_read_named(at, place);
     word value = registers_of_process(at, process)[index];
-    if (__builtin_expect(at->unreliable >> process & 1, 0))
+    if (__builtin_expect(at->blind, 0) && place != at->self)
+        value = 0;
+    else if (__builtin_expect(at->unreliable >> process & 1, 0))
         value = registers_read_unreliable(at, place, index);
     else if (at->buffered && place == at->self)
         value = registers_read_buffered(at, index);

@@ -24,9 +24,10 @@ enum goal {
 };
 _Static_assert(GOALS <= 64, "a bit each");
 
-static unsigned entry_goal(unsigned process, unsigned request)
+/* Where places are taken for one another, somebody is enough. */
+static unsigned entry_goal(const struct register_model *model, unsigned process, unsigned request)
 {
-    return process * REQUEST_KINDS + request;
+    return (model->symmetry ? 0 : process) * REQUEST_KINDS + request;
 }
 
 /* For ever outside what it waits for: it stopped, or its passage has no end. */
@@ -62,7 +63,7 @@ uint64_t register_model_goals(const struct register_model *model)
             if (model->requests >> request & 1 && !is_stopped(model, process) &&
                 !(model->protocol->operations && process > 1 && request != REQUEST_EXCLUSIVE &&
                   request != REQUEST_URGENT))
-                goals |= UINT64_C(1) << entry_goal(process, request);
+                goals |= UINT64_C(1) << entry_goal(model, process, request);
     if (model->requests >> REQUEST_SHARED & 1 && model->slots == 1 && moving > 1)
         goals |= UINT64_C(1) << GOAL_READERS;
     if (model->requests >> REQUEST_STRANGER & 1 && moving > 1)
@@ -136,7 +137,7 @@ uint64_t register_model_reaches(const struct system *system, const unsigned char
             continue;
         inside++;
         with[record->request]++;
-        reached |= UINT64_C(1) << entry_goal(process, record->request);
+        reached |= UINT64_C(1) << entry_goal(model, process, record->request);
     }
     if (with[REQUEST_SHARED] > 1)
         reached |= UINT64_C(1) << GOAL_READERS;
@@ -200,6 +201,10 @@ void register_model_name_goal(const struct system *system, unsigned goal, char *
         snprintf(text, room, "two of different names are inside at once");
         break;
     default:
-        snprintf(text, room, "P%u enters%s", model->place_of[goal / REQUEST_KINDS], how ? how : "");
+        if (model->symmetry)
+            snprintf(text, room, "somebody enters%s", how ? how : "");
+        else
+            snprintf(text, room, "P%u enters%s", model->place_of[goal / REQUEST_KINDS],
+                     how ? how : "");
     }
 }

@@ -60,6 +60,7 @@ struct buffer {
 
 /* What a protocol is to the checker; one constant per protocol and per mutant, in models/. */
 struct naming_without;
+struct symmetry;
 struct register_protocol {
     const char *name;
     const char *summary;
@@ -141,6 +142,18 @@ struct register_protocol {
     size_t asked_at; /* uses ASK: where its passage keeps `asked`; 0: it does not */
     /* its last register notes the greatest number it drew: numbers are checked against them */
     bool checks_draws;
+    /* symmetry.h: the cursor of the scan that a passage is in, and the point where that stops;
+     * NULL: it is in no part that scans. The numbers by which a place is compared with others, a
+     * bit each. Permutes the places that a passage remembers, but for that cursor; `rank` NULL:
+     * forgets them. The labels of the accesses by which a scan looks at a place for the first time.
+     * Brings each process on to where it may as well stand, if safety alone is asked; NULL: where
+     * it stands. */
+    place_number *(*cursor)(void *my, unsigned *point);
+    uint64_t (*numbers)(const struct register_model *model, const unsigned char *state,
+                        unsigned place);
+    void (*relabel)(void *my, unsigned places, const uint8_t *rank);
+    const char *const *firsts;
+    void (*hasten)(const struct register_model *model, unsigned char *state);
     /* a mutant: without this part of naming.h */
     const struct naming_without *naming;
     /* the property that must be found broken: a mutant, or a published error */
@@ -177,6 +190,7 @@ struct weakening {
 
 struct register_model {
     struct system system;
+    struct system exact; /* where `symmetry` is set: the system without it */
     const struct register_protocol *protocol;
     unsigned places;
     unsigned words, bits; /* per place */
@@ -234,11 +248,13 @@ struct register_model {
     bool alike;    /* the two names have one tag, and one count of who has come: only they differ */
     bool converts; /* who is inside may change its mode, CONVERSIONS_MOST times in a passage */
     bool fences;   /* judge that fences grow */
+    struct symmetry *symmetry; /* places are taken for one another; NULL: they are not */
 };
 
 enum { PLACE_UNUSED = 0xff, LAG_ANY = UINT8_MAX };
 
-/* 0, or -EINVAL if the settings do not fit the protocol; fills in the sizes and the system. */
+/* register_opening.c: 0, or -EINVAL if the settings do not fit the protocol; fills in the sizes and
+ * the system. */
 int register_model_open(struct register_model *model);
 
 static inline struct model_process *model_process(const struct register_model *model,
@@ -317,6 +333,15 @@ static inline struct model_process *model_fence(const struct register_model *mod
 /* Makes the move in place; `at` tells what access it was. True if with it the process is inside. */
 bool register_model_make(const struct register_model *model, unsigned char *state, struct move move,
                          struct registers *at);
+
+/* A step of a process that finds every other place as it was in the beginning. */
+void register_model_step_blindly(const struct register_model *model, unsigned char *state,
+                                 unsigned who);
+/* The moves of one process. */
+void register_model_moves(const struct register_model *model, const unsigned char *state,
+                          struct successors *out, unsigned who);
+void register_model_successors(const struct system *system, const unsigned char *state,
+                               struct successors *out);
 
 /* goals.c: what must be reached, for struct system. */
 uint64_t register_model_goals(const struct register_model *model);

@@ -247,22 +247,44 @@ static int search_again(struct search *search)
     return 0;
 }
 
-int search_run(struct search *search)
+static int search_once(struct search *search)
 {
     const struct system *system = search->system;
-    if (system->size > STATE_SIZE_MOST)
-        return -ENOMEM;
-    search->started = search_clock();
     int error = store_open(&search->store, system->size, system->part_size, search->limits.memory);
     if (error)
         return error;
-    if (search->limits.compact && !search->keep_graph) {
-        search_compactly(search);
-        if (search->end == SEARCH_VIOLATED)
-            error = search_again(search);
-    } else {
-        error = search_with_parents(search);
-    }
+    if (!search->limits.compact || search->keep_graph)
+        return search_with_parents(search);
+    search_compactly(search);
+    return search->end == SEARCH_VIOLATED ? search_again(search) : 0;
+}
+
+/* What a wider system breaks the system itself need not break. */
+static int search_exactly(struct search *search)
+{
+    const size_t peak = search->store.peak;
+    search_close(search);
+    search->system = search->system->exact;
+    search->store = (struct store){0};
+    search->graph = (struct graph){0};
+    search->estimate = (struct estimate){0};
+    search->moves = search->expanded = search->depth = 0;
+    search->reached = 0;
+    search->violated = NULL;
+    search->by_move = search->untold = false;
+    const int error = search_once(search);
+    search->store.peak = search->store.peak > peak ? search->store.peak : peak;
+    return error;
+}
+
+int search_run(struct search *search)
+{
+    if (search->system->size > STATE_SIZE_MOST)
+        return -ENOMEM;
+    search->started = search_clock();
+    int error = search_once(search);
+    if (!error && search->end == SEARCH_VIOLATED && search->system->exact)
+        error = search_exactly(search);
     search->ended = search_clock();
     return error;
 }

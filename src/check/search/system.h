@@ -75,6 +75,9 @@ struct system {
     unsigned processes;
     bool all_conflict; /* every two passages conflict: no need to ask */
     void *context;
+    /* Set of a system that can do all that this one can, and perhaps more, in fewer states: what it
+     * breaks is looked for in this one. NULL: it is the system itself. */
+    const struct system *exact;
     /* What must be seen to happen somewhere, a bit each: without that, whatever else holds says
      * nothing. 0: nothing is asked. */
     uint64_t goals;

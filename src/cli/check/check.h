@@ -9,6 +9,7 @@
 #include "check/messages/link_model.h"
 #include "check/messages/messages_model.h"
 #include "check/registers/catalogue.h"
+#include "check/registers/symmetry.h"
 #include "check/search/sample.h"
 #include "check/search/verdict.h"
 #include "common/draw/spacetime.h"
@@ -36,6 +37,8 @@ struct check_words {
     struct register_model model;
     enum check_precedence precedence;
     enum check_memory memory_model;
+    bool symmetric;
+    struct symmetry symmetry;
     struct weakening weakened[WEAKENED_MOST]; /* the model has as many of them as were given */
     struct sample_plan sample; /* random schedules, instead of all; none if .runs is 0 */
     /* a message protocol: .variant is not NULL */
@@ -48,13 +51,10 @@ struct check_words {
 /* 0 to go on; negative if all is said and done (--help, --list), or EXIT_USAGE after saying what is
  * wrong. */
 int check_words_parse(int count, char **words, struct check_words *asked);
-/* check_settle.c: what the words leave open; 0, or EXIT_USAGE after saying what is wrong. */
-int check_settle_registers(struct check_words *asked);
-int check_settle_messages(struct check_words *asked);
-int check_settle_link(struct check_words *asked);
-
-/* check_settle.c: whether --compact goes with what is asked. 0 or an exit status. */
-int check_settle_compact(const struct check_words *asked);
+/* check_settle.c: the protocol of that name, and what the words leave open. 0, or EXIT_USAGE after
+ * saying what is wrong. */
+int check_find(struct check_words *asked);
+int check_settle(struct check_words *asked);
 /* The properties that this protocol promises in this configuration, a bit each. */
 unsigned check_promises(const struct register_model *model);
 

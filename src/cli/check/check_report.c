@@ -76,6 +76,8 @@ static void describe_registers(const struct register_model *model, struct check_
         add(to, "C11 memory");
     if (model->weak && model->lag != LAG_ANY && !model->protocol->device)
         add(to, "a lag of %u stores at most", model->lag);
+    if (model->symmetry)
+        add(to, "places taken for one another");
     for (unsigned at = 0; at < model->weakened_count; at++)
         add(to, model->weakened[at].relaxed ? "%s relaxed" : "no fence at %s",
             model->weakened[at].label);

@@ -129,6 +129,24 @@ static const char *contradiction_c11(const struct check_words *asked)
     return NULL;
 }
 
+/* Where places are not taken for one another. */
+static const char *contradiction_symmetry(const struct check_words *asked)
+{
+    const struct register_model *model = &asked->model;
+    if (!asked->symmetric)
+        return NULL;
+    if (!model->protocol->cursor || model->protocol->asking)
+        return "has places that differ: --symmetry works with bakery and courtesy";
+    if (model->places > SYMMETRY_PLACES)
+        return "has too many places for --symmetry, which takes up to 5";
+    if (model->slots > 1 || model->units || model->converts || model->renames || model->weak ||
+        model->fences || model->unreduced || model->alive || model->some_rivals || model->halts ||
+        asked->sample.runs)
+        return "takes --symmetry without -l, --units, --convert, --rename, --memory-model c11, "
+               "--fences, --no-reduction, --alive, --rivals, --halts and --random";
+    return NULL;
+}
+
 static void set_memory_model(struct check_words *asked)
 {
     struct register_model *model = &asked->model;
@@ -166,7 +184,7 @@ static bool set_modes(struct check_words *asked)
     return !(asked->modes & ~(unsigned)(EXCLUSIVE | SHARED | PROTECTED));
 }
 
-int check_settle_registers(struct check_words *asked)
+static int settle_registers(struct check_words *asked)
 {
     struct register_model *model = &asked->model;
     const struct register_protocol *protocol = model->protocol;
@@ -201,8 +219,11 @@ int check_settle_registers(struct check_words *asked)
     const char *wrong = contradiction(asked);
     if (!wrong)
         wrong = contradiction_c11(asked);
+    if (!wrong)
+        wrong = contradiction_symmetry(asked);
     if (wrong)
         return usage_error("check", "%s %s", protocol->name, wrong);
+    model->symmetry = asked->symmetric ? &asked->symmetry : NULL;
     return register_model_open(model)
                ? usage_error("check", "%s cannot be checked with these settings", protocol->name)
                : 0;
@@ -227,7 +248,7 @@ static bool set_properties(struct check_words *asked)
     return true;
 }
 
-int check_settle_messages(struct check_words *asked)
+static int settle_messages(struct check_words *asked)
 {
     struct messages_options *options = &asked->messages;
     const struct variant *variant = options->variant;
@@ -258,17 +279,22 @@ int check_settle_messages(struct check_words *asked)
     return 0;
 }
 
-int check_settle_compact(const struct check_words *asked)
+/* Whether --compact and --symmetry go with the properties that are asked for. */
+static int settle_properties(const struct check_words *asked)
 {
     const unsigned asks = asked->properties ? asked->properties : ~0u;
-    if (!asked->limits.compact ||
-        (asks & ((1u << PROPERTY_COUNT) - 1) & ~PROPERTIES_OF_STATES) == 0)
+    if ((asks & ((1u << PROPERTY_COUNT) - 1) & ~PROPERTIES_OF_STATES) == 0)
         return 0;
-    return usage_error("check", "--compact keeps the states, and not where they lead: it takes "
-                                "--property exclusion, or others that a state shows");
+    if (asked->symmetric)
+        return usage_error("check", "--symmetry lets places change, and nobody can be followed: "
+                                    "it takes --property exclusion, or others that a state shows");
+    return asked->limits.compact
+               ? usage_error("check", "--compact keeps the states, and not where they lead: it "
+                                      "takes --property exclusion, or others that a state shows")
+               : 0;
 }
 
-int check_settle_link(struct check_words *asked)
+static int settle_link(struct check_words *asked)
 {
     if (asked->count && asked->count != 2)
         return usage_error("check", "a link has 2 ends, not %u", asked->count);
@@ -278,4 +304,24 @@ int check_settle_link(struct check_words *asked)
         return usage_error("check", "each end of a link says 1 to %d messages here, not %u",
                            LINK_MESSAGES_MOST, asked->link.messages);
     return 0;
+}
+
+int check_find(struct check_words *asked)
+{
+    asked->model.protocol = register_protocol_find(asked->protocol);
+    asked->messages.variant = variant_find(asked->protocol);
+    asked->link.variant = link_variant_find(asked->protocol);
+    if (asked->model.protocol || asked->messages.variant || asked->link.variant)
+        return 0;
+    return usage_error("check", "there is no protocol '%s'; 'afteryou check --list' names them",
+                       asked->protocol);
+}
+
+int check_settle(struct check_words *asked)
+{
+    asked->sample.seconds = asked->limits.seconds;
+    const int settled = asked->model.protocol     ? settle_registers(asked)
+                        : asked->messages.variant ? settle_messages(asked)
+                                                  : settle_link(asked);
+    return settled ? settled : settle_properties(asked);
 }

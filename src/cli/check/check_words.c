@@ -403,6 +403,11 @@ static const struct option_row rows[] = {
              "others that a state shows",
      .kind = OPTION_FLAG,
      OPTION_AT(struct check_words, limits.compact)},
+    {.names = {"symmetry"},
+     .help = "take places for one another: likewise",
+     .kind = OPTION_FLAG,
+     OPTION_AT(struct check_words, symmetric),
+     .only = FOR_REGISTERS},
     {.names = {"states"},
      .argument = "N",
      .help = "end after so many states",
@@ -472,12 +477,9 @@ int check_words_parse(int count, char **words, struct check_words *asked)
                                ? "which protocol? 'afteryou check --list' names them"
                                : "one protocol at a time; 'afteryou check --list' names them");
     asked->protocol = reading.words[0];
-    asked->model.protocol = register_protocol_find(asked->protocol);
-    asked->messages.variant = variant_find(asked->protocol);
-    asked->link.variant = link_variant_find(asked->protocol);
-    if (!asked->model.protocol && !asked->messages.variant && !asked->link.variant)
-        return usage_error("check", "there is no protocol '%s'; 'afteryou check --list' names them",
-                           asked->protocol);
+    const int unknown = check_find(asked);
+    if (unknown)
+        return unknown;
     const char *beyond = option_beyond(&check_options, &reading,
                                        asked->model.protocol     ? FOR_REGISTERS
                                        : asked->messages.variant ? FOR_MESSAGES
@@ -492,9 +494,5 @@ int check_words_parse(int count, char **words, struct check_words *asked)
     asked->network_given = option_given(&check_options, &reading, "network");
     if (option_given(&check_options, &reading, "requests"))
         asked->link.messages = asked->messages.requests;
-    asked->sample.seconds = asked->limits.seconds;
-    const int settled = asked->model.protocol     ? check_settle_registers(asked)
-                        : asked->messages.variant ? check_settle_messages(asked)
-                                                  : check_settle_link(asked);
-    return settled ? settled : check_settle_compact(asked);
+    return check_settle(asked);
 }

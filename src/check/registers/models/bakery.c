@@ -141,6 +141,26 @@ static bool in_turn(const struct register_model *model, const unsigned char *sta
                          bakery_number(model_words(model, state, j)[0]), j);
 }
 
+static place_number *cursor(void *passage, unsigned *point)
+{
+    struct bakery_passage *my = passage;
+    *point = my->head.point;
+    return my->head.point ? &my->j : NULL;
+}
+
+/* Two that are in the queue are compared, and by these alone. */
+static uint64_t numbers(const struct register_model *model, const unsigned char *state,
+                        unsigned place)
+{
+    const word w = *model_words(model, state, place);
+    uint64_t found = bakery_state(w) == BAKERY_QUEUED ? UINT64_C(1) << bakery_number(w) : 0;
+    for (unsigned at = 0; model->tso && at < model_buffer(model, state, place)->count; at++)
+        found |= UINT64_C(1) << bakery_number(model_buffer(model, state, place)->store[at].value);
+    return found;
+}
+
+static const char *const firsts[] = {"maximum", "look", NULL};
+
 #define BAKERY_MODEL(identifier, title, text, run, found)                                          \
     const struct register_protocol identifier = {                                                  \
         .name = title,                                                                             \
@@ -161,6 +181,9 @@ static bool in_turn(const struct register_model *model, const unsigned char *sta
         .default_requests = 1u << REQUEST_EXCLUSIVE | 1u << REQUEST_SHARED,                        \
         .modes = true,                                                                             \
         .begins_with_write = true,                                                                 \
+        .cursor = cursor,                                                                          \
+        .numbers = numbers,                                                                        \
+        .firsts = firsts,                                                                          \
         .refutes = found,                                                                          \
     };
 

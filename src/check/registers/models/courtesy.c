@@ -2,6 +2,7 @@
 /* `courtesy` under the checker, and without each of the parts that look redundant. */
 #include <stdio.h>
 
+#include "check/registers/models/courtesy_places.h"
 #include "check/registers/models/models.h"
 #include "check/registers/models/renumber.h"
 #include "check/registers/naming_state.h"
@@ -326,7 +327,9 @@ static unsigned retain_words(unsigned places)
     .name = title, .summary = text, .places_least = 2, .places_most = WATCH_MOST,                  \
     .passage_size = sizeof(struct courtesy_passage), .enter = run, .leave = leaves, .dead = dead,  \
     .active = active, .normalise = normalise, .fence = fence, .write_value = write_value,          \
-    .sleeps = true, .refutes = found
+    .sleeps = true, .cursor = courtesy_cursor, .numbers = courtesy_numbers,                        \
+    .relabel = courtesy_relabel, .firsts = courtesy_firsts, .hasten = courtesy_hasten,             \
+    .refutes = found
 
 /* The right is retained whenever nobody is about. Nothing is promised of order: whoever retains
  * goes in again until it is recalled. */
