@@ -308,15 +308,15 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
  * - Who leaves what another process asks for may call socket(2), getsockopt(2) and sendto(2): a
  *   filter of system calls may refuse these, but must not kill for them.
  * - Cycles of waiting threads: an ask counts as a wait of its thread, if that is inside another
- *   region by ay_enter() or its kin. What was entered by an ask is held by no thread in
- *   particular, unless ay_on_behalf() gave all regions of one task one number.
+ *   region by ay_enter() or its kin; not an ask for several resources of a cluster. What was
+ *   entered by an ask is held by no thread in particular, unless ay_on_behalf() gave all regions of
+ *   one task one number.
  *
  *   0, AY_AFTER_DEATH  inside at once
  *   -EINPROGRESS       asked
  *   -EALREADY          it is asked for already
  *   -EDEADLK           the region is entered; or a `when` calls this
- *   -ENOTSUP           the space is of another protocol than "courtesy"; or slots, units or
- *                      several resources, in a cluster
+ *   -ENOTSUP           the space is of another protocol than "courtesy"
  *   -EAGAIN            a thread that watches cannot be started
  *   -ENOMEM            no memory is left
  *   others             as ay_enter() */
@@ -327,7 +327,7 @@ AY_API int ay_ask(ay_region *region);
  * and ay_decided(), by the thread that calls these. In a cluster 0 waits for the other machines'
  * answer, a second at most: -EINPROGRESS meanwhile.
  *   -ETIMEDOUT  not entered in time
- *   -ENOTSUP    also: a condition, in a cluster */
+ *   -ENOTSUP    also: as ay_enter_when() */
 AY_API int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
 /* Returns the descriptor of a space. It is readable
@@ -468,6 +468,7 @@ AY_API int ay_unshare(ay_region *region);
  * of 243 bytes. Who has its turn and finds too few keeps its turn until there are enough: so a
  * large request does not starve behind small ones, but these wait behind it. Each unit is a region
  * of its own, "NAME, unit 17", of which ay_look() tells, and takes a place once it was asked for.
+ * An ask opens them in ay_ask() or ay_decided(), which takes as long as ay_region_open() does.
  * `of` is not compared with others', and `tell_wanted` is refused.
  *
  * Several resources (`also`) are entered one after the other, in the order of their names' bytes,

@@ -313,7 +313,10 @@ void ay__asks_close(ay_space *space);   /* likewise: its helpers end */
 void ay__asks_forget(ay_space *space);  /* in a child after fork */
 /* ask/descriptor.c */
 void ay__hints_close(ay_space *space);
-/* ask/words.c: around a fork, under the mutex */
+/* ask/words.c */
+/* what is decided there is told by a count that goes up, and not by the descriptor */
+int ay__asks_ring(ay_space *space, _Atomic uint32_t *rung);
+/* around a fork, under the mutex */
 void ay__asks_hold(void);
 void ay__asks_release(void);
 /* ask/wanted.c */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the library in a space, one for each line on stdin, and what they return:
  *
- *   open NAME [MODE] [reentrant|slots|also=NAME,…]   the number of the region, which the others
- *                     name
+ *   open NAME [MODE] [reentrant|slots|take=N,OF|also=NAME,…]   the number of the region, which
+ *                     the others name
  *   ask REGION [MS]   withdraw REGION    enter REGION [MS]   leave REGION   close REGION
  *   enter_as REGION MODE MS              convert REGION MODE MS             rename REGION NAME
- *   wanted REGION     valid REGION       cancel NAME PID     when REGION    pid
+ *   wanted REGION     valid REGION       cancel NAME PID     units REGION   pid
  *   enter_when REGION FILE [MS]          once the file is there; FILE.PID has a byte for each look
+ *   ask_when REGION FILE [MS]            likewise
+ *   ask_by_thread REGION                 that lives until: end_thread
  *   wakes             how often the descriptor was readable
  *   fork REGION       what a child gets that asks, withdraws, and looks what is decided
  *   exec              becomes another program
@@ -16,6 +18,7 @@
  * decided REGION RESULT FENCE. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,19 +55,18 @@ static const char *const *also_of(char *word)
 
 static int open_region(char **words)
 {
+    unsigned take = 0, of = 0;
+    if (sscanf(words[3], "take=%u,%u", &take, &of) != 2)
+        take = of = 0;
     const ay_spec spec = {.name = words[1],
                           .also = also_of(words[3]),
                           .mode = mode_of(words[2]),
+                          .take = take,
+                          .of = of,
                           .slots = strcmp(words[3], "slots") == 0 ? 2 : 0,
                           .reentrant = strcmp(words[3], "reentrant") == 0};
     const int error = ay_region_open(space, &spec, &regions[region_count]);
     return error ? error : region_count++;
-}
-
-static bool never(void *arg)
-{
-    (void)arg;
-    return false;
 }
 
 static bool is_there(void *path)
@@ -77,6 +79,39 @@ static bool is_there(void *path)
         fclose(stream);
     }
     return access(path, F_OK) == 0;
+}
+
+/* What a thread of its own has asked for, which ends when it is told to. */
+static struct {
+    pthread_t thread;
+    pthread_barrier_t asked, end;
+    ay_region *region;
+    int result;
+} other;
+
+static void *ask_and_stay(void *arg)
+{
+    other.result = ay_ask(other.region);
+    pthread_barrier_wait(&other.asked);
+    pthread_barrier_wait(&other.end);
+    return arg;
+}
+
+static int ask_by_thread(ay_region *region)
+{
+    pthread_barrier_init(&other.asked, NULL, 2);
+    pthread_barrier_init(&other.end, NULL, 2);
+    other.region = region;
+    if (pthread_create(&other.thread, NULL, ask_and_stay, NULL) != 0)
+        return -EAGAIN;
+    pthread_barrier_wait(&other.asked);
+    return other.result;
+}
+
+static int end_thread(void)
+{
+    pthread_barrier_wait(&other.end);
+    return -pthread_join(other.thread, NULL);
 }
 
 static int in_a_child(ay_region *region)
@@ -95,6 +130,12 @@ static int in_a_child(ay_region *region)
     return waitpid(child, &status, 0) == child ? status : -errno;
 }
 
+/* Kept for good: an ask may look at it later. */
+static char *file_of(char **words)
+{
+    return strdup(words[2]);
+}
+
 static int on_region(char **words, ay_region *region)
 {
     const char *word = words[0];
@@ -111,6 +152,8 @@ static int on_region(char **words, ay_region *region)
         return ay_enter_as(region, mode_of(words[2]), atoi(words[3]));
     if (strcmp(word, "enter_when") == 0)
         return ay_enter_when(region, is_there, words[2], *words[3] ? atoi(words[3]) : -1);
+    if (strcmp(word, "ask_when") == 0)
+        return ay_ask_when(region, is_there, file_of(words), *words[3] ? atoi(words[3]) : -1);
     if (strcmp(word, "convert") == 0)
         return ay_convert(region, mode_of(words[2]), atoi(words[3]));
     if (strcmp(word, "rename") == 0)
@@ -119,8 +162,10 @@ static int on_region(char **words, ay_region *region)
         return (int)ay_wanted(region);
     if (strcmp(word, "valid") == 0)
         return ay_valid(region);
-    if (strcmp(word, "when") == 0)
-        return ay_ask_when(region, never, NULL, -1);
+    if (strcmp(word, "units") == 0)
+        return (int)ay_units(region, NULL, 0);
+    if (strcmp(word, "ask_by_thread") == 0)
+        return ask_by_thread(region);
     if (strcmp(word, "fork") == 0)
         return in_a_child(region);
     return -ENOSYS;
@@ -143,6 +188,8 @@ static void obey(char *line)
         result = getpid();
     else if (strcmp(words[0], "wakes") == 0)
         result = wakes;
+    else if (strcmp(words[0], "end_thread") == 0)
+        result = end_thread();
     else if (strcmp(words[0], "open") == 0)
         result = open_region(words);
     else if (strcmp(words[0], "cancel") == 0)

@@ -162,7 +162,6 @@ class Several(ClusterTest):
         one, other = Caller(self.a), Caller(self.b)
         both = one.open(self.second, "exclusive", f"also={self.first}")
         alone = [other.open(name, "shared") for name in (self.first, self.second)]
-        self.assertEqual(one.do("ask", both), -errno.ENOTSUP)
         self.assertEqual(one.do("rename", both, "another"), -errno.ENOTSUP)
         self.assertEqual(one.do("enter", both), 0)
         fence = one.fence()

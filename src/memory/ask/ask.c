@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "memory/ask/ask.h"
-#include "memory/file/named.h"
 #include "memory/passage/long_way.h"
+#include "memory/passage/passer.h"
+#include "memory/remote/kind.h"
 
 enum { MESSAGES_AT_ONCE = 64 };
 
@@ -53,22 +54,25 @@ static int find_ask(ay_region *region, struct asks *asks)
     struct ask *ask = calloc(1, sizeof *ask + asks->space->protocol->resumable->room);
     if (!ask)
         return ay__fail(-ENOMEM, "out of memory");
-    ask->region = region;
+    ask->region = ask->member = region;
     ask->asks = asks;
-    region->ask = ask;
-    atomic_store(&asks->own[region->at.fixed.self], true);
-    atomic_store(&region->at.fixed.own_cold->bell, 1 + (uint32_t)(asks->space->mark % BELLS));
+    ay_region *member;
+    for (unsigned which = 0; (member = ay__ask_member(ask, which)); which++) {
+        member->ask = ask;
+        atomic_store(&asks->own[member->at.fixed.self], true);
+        atomic_store(&member->at.fixed.own_cold->bell, 1 + (uint32_t)(asks->space->mark % BELLS));
+    }
     return 0;
 }
 
-static void free_ask(ay_region *region)
+static void free_ask(struct ask *ask)
 {
-    if (!region->ask)
-        return;
-    free(region->ask->links);
-    free(region->ask->vitals);
-    free(region->ask);
-    region->ask = NULL;
+    ay_region *member;
+    for (unsigned which = 0; (member = ay__ask_member(ask, which)); which++)
+        member->ask = NULL;
+    free(ask->links);
+    free(ask->vitals);
+    free(ask);
 }
 
 /* ---- who goes on with passages: one thread of the process at a time ---- */
@@ -201,29 +205,38 @@ static int begin_again(struct ask *ask)
     return result;
 }
 
+static bool bury_shared(ay_region *region)
+{
+    return region->remote.kind ? region->remote.kind->bury_shared(region) : ay__bury_shared(region);
+}
+
 static int decide(struct ask *ask, bool passed)
 {
     ay_region *region = ask->region;
     struct registers *at = &region->at;
     part(ask);
-    const int result = ay__passage_end(region, passed);
-    if (result == -ETIMEDOUT && at->passer.thread == ay__thread && ay__bury_shared(region))
+    const int result = ay__ask_end(ask, passed);
+    if (result == -ETIMEDOUT && at->passer.thread == ay__thread && bury_shared(region))
         return begin_again(ask); /* no kernel told us that they are gone */
     at->request = (struct request){0};
     if (result >= 0)
         hold_for_itself(region);
+    else if (region->remote.kind)
+        at->passer.thread = 0; /* the next passage says anew who it is */
     return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered in time") : result;
 }
 
 /* The thread that asked has ended: its place is dead, as all others see it. */
 static int forget(struct ask *ask)
 {
-    struct registers *at = &ask->region->at;
+    ay_region *member;
     part(ask);
     ask->resting = false;
-    at->request = (struct request){0};
-    at->passage = (struct this_passage){.unheard = AT_NOBODY};
-    at->passer.thread = 0;
+    for (unsigned which = 0; (member = ay__ask_member(ask, which)); which++) {
+        member->at.request = (struct request){0};
+        member->at.passage = (struct this_passage){.unheard = AT_NOBODY};
+        member->at.passer.thread = 0;
+    }
     return ay__fail(-EPERM, "the thread that asked has ended, and its ask with it");
 }
 
@@ -237,7 +250,7 @@ static int rest(struct ask *ask)
     const int error = ay__ask_link(ask);
     if (!error)
         return -EINPROGRESS;
-    ask->region->at.passage.reason = error;
+    ask->member->at.passage.reason = error;
     ay__ask_get_up(ask);
     return decide(ask, false);
 }
@@ -245,13 +258,10 @@ static int rest(struct ask *ask)
 /* As far as it can. -EINPROGRESS: it rests; else what ay_enter() would have returned. */
 static int go_on(struct ask *ask)
 {
-    struct registers *at = &ask->region->at;
+    struct registers *at = &ask->member->at;
     if (!ay__vital(at->fixed.space, at->fixed.self).alive)
         return forget(ask);
-    if (at->passer.thread != ay__thread) { /* whose own pointer may be gone */
-        at->passer.undisturbed = ay__named_pointer();
-        at->passer.breaks = 0;
-    }
+    ay__passer_visit(at);
     if (ask->resting) {
         const enum sleeping state = ay__ask_look_up(ask);
         if (state == SLEEP_LASTS)
@@ -277,7 +287,7 @@ static int begin(ay_region *region, int64_t deadline, int reason)
     const int error = ay__passage_begin(region, deadline, reason);
     if (error)
         return error == PASSAGE_COUNTED ? 0 : error;
-    ay__ask_enter_space(ask);
+    ay__ask_begin(ask);
     ask->resting = false;
     at->passage.asked = true;
     join(ask);
@@ -293,12 +303,9 @@ int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_
     struct asks *asks;
     if (region_is_strange(region))
         return ay__fail(-EPERM, "the region was opened by another process: a child opens its own");
-    if (at->near.cluster && when)
-        return ay__fail(-ENOTSUP, "a condition of a cluster's region is waited for, not asked for");
-    if (region->remote.kind)
-        return ay__fail(-ENOTSUP, "slots, units and several resources of a cluster are entered, "
-                                  "not asked for");
-    int error = ay__asks_find(at->fixed.space, &asks);
+    int error = at->near.cluster && when ? ay__cluster_offers_conditions(region) : 0;
+    if (!error)
+        error = ay__asks_find(at->fixed.space, &asks);
     if (!error)
         error = find_ask(region, asks);
     if (!error)
@@ -361,7 +368,7 @@ ay_region *ay_decided(ay_space *space, int *result)
 
 static int withdraw(struct ask *ask)
 {
-    struct registers *at = &ask->region->at;
+    struct registers *at = &ask->member->at;
     if (!ay__vital(at->fixed.space, at->fixed.self).alive) {
         forget(ask);
         return 0;
@@ -430,9 +437,11 @@ void ay__ask_close(ay_region *region)
         struct asks *asks = region->ask->asks;
         if (region->at.passage.asked)
             ay_withdraw(region);
-        atomic_store(&asks->own[region->at.fixed.self], false);
+        ay_region *member;
+        for (unsigned which = 0; (member = ay__ask_member(region->ask, which)); which++)
+            atomic_store(&asks->own[member->at.fixed.self], false);
     }
-    free_ask(region);
+    free_ask(region->ask);
 }
 
 void ay__asks_close(ay_space *space)

@@ -21,7 +21,8 @@
  *   A2  A word that asks are linked to is slept on by a helper; or it is told, because this process
  *       alone changes it (see words.c).
  *   A3  While an ask is stirred, the descriptor is readable, or somebody is in ay_decided(), or a
- *       helper is about to call whom the program has named (ay_on_decided).
+ *       helper is about to call whom the program has named (ay_on_decided); or, in a space of units
+ *       (remote/cluster_units.c), their count was raised since whoever waits for them looked.
  *   A4  see descriptor.c
  * So no wake-up is lost: the words are compared with what the passage saw after they are linked, by
  * the kernel or by who links them.
@@ -63,6 +64,9 @@ struct ask_link {
  * closed. */
 struct ask {
     ay_region *region;
+    /* whose passage is being made: it; or, where a cluster's region has several names, one after
+     * the other of its members, which have this ask as well */
+    ay_region *member;
     struct asks *asks;
     struct ask *next, **back; /* of all that rest, or are stirred */
     struct ask *next_stirred;
@@ -77,6 +81,8 @@ struct ask {
     /* its passage has passed in the space, and waits for the cluster's permission. Set then;
      * cleared when it enters the space again, and when it is asked for */
     bool remote;
+    bool between;         /* no member's passage is being made: the next is to begin */
+    int64_t pause;        /* likewise, and not before; 0: at once */
     struct watch *watch;  /* of its memory; NULL: it awaits one place, */
     unsigned awaited;     /* this */
     unsigned count, room; /* of links */
@@ -111,6 +117,9 @@ struct asks {
     /* what helpers call instead of writing to the descriptor; NULL: nothing (ay_on_decided) */
     void (*call)(void *arg);
     void *call_arg;
+    /* counted up instead, and slept on: by another ask, or a thread that waits; NULL: there is the
+     * descriptor (ay__asks_ring) */
+    _Atomic uint32_t *rung;
     bool helping; /* by a helper, which has the mutex: set and cleared by it */
     bool calls;   /* it is to call. Set by ay__asks_say() while `helping`, cleared by the helper */
     int64_t earliest; /* no ask is due, or to be looked at, before */
@@ -138,7 +147,10 @@ struct resumable {
 };
 
 /* pass.c */
-void ay__ask_enter_space(struct ask *ask); /* from its first step there */
+void ay__ask_begin(struct ask *ask);           /* its passage has begun */
+int ay__ask_end(struct ask *ask, bool passed); /* what ay_enter() would have returned */
+/* the region, or its members; NULL behind the last */
+ay_region *ay__ask_member(const struct ask *ask, unsigned which);
 /* as far as it can; STOPPED: it is to rest */
 enum passage_result ay__ask_pass(struct ask *ask);
 /* rest.c */
@@ -147,6 +159,7 @@ enum sleeping ay__ask_rest(struct registers *at, struct watch *watch, bool *woke
 enum sleeping ay__ask_linger(struct registers *at, unsigned place, unsigned index, word seen);
 /* where it waits for the cluster: the same, SLEEP_LASTS or SLEEP_GIVEN_UP */
 enum sleeping ay__ask_rest_remote(struct ask *ask);
+enum sleeping ay__ask_pause(struct ask *ask); /* likewise, until it is time */
 /* it has stopped: for how long. False: it is to give up */
 bool ay__ask_may_rest(struct ask *ask);
 /* it was stirred: whether to go on, to give up or to rest again */

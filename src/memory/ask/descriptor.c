@@ -163,7 +163,7 @@ static void lose(struct asks *asks)
         asks->ear = 0;
     for (struct ask *ask = asks->all; ask; ask = ask->next) {
         access_point();
-        atomic_store(&ask->region->at.fixed.own_cold->ear, asks->ear);
+        atomic_store(&ask->member->at.fixed.own_cold->ear, asks->ear);
     }
     for (struct ask *ask = asks->all; ask; ask = ask->next)
         if (ask->linked)
@@ -192,7 +192,7 @@ bool ay__descriptor_say(struct asks *asks)
 /* Not before it has joined the others: who loses the descriptor finds it. */
 void ay__descriptor_publish(struct ask *ask)
 {
-    struct registers *at = &ask->region->at;
+    struct registers *at = &ask->member->at;
     struct cold *cold = at->fixed.own_cold;
     pthread_mutex_lock(&ay__asks_mutex);
     /* whom helpers call is called by them: a hint would pass them by */

@@ -1,19 +1,68 @@
 /* SPDX-License-Identifier: MIT */
-/* The passage of an ask: through the space, and where that is a cluster's, through that. */
+/* The passage of an ask: through the space, and where that is a cluster's, through that; and where
+ * the region has several names there, through one after the other. */
 #include <string.h>
 
 #include "memory/ask/ask.h"
-#include "memory/remote/cluster.h"
+#include "memory/passage/long_way.h"
+#include "memory/remote/kind.h"
 
-void ay__ask_enter_space(struct ask *ask)
+enum { MS = 1000 * 1000 };
+
+/* How its members are entered; NULL: it has none. */
+static const struct remote_kind *kind_of(const struct ask *ask)
+{
+    const struct remote_kind *kind = ask->region->remote.kind;
+    return kind && kind->present ? kind : NULL;
+}
+
+ay_region *ay__ask_member(const struct ask *ask, unsigned which)
+{
+    const struct remote_kind *kind = kind_of(ask);
+    if (kind)
+        return kind->member(ask->region, which);
+    return which == 0 ? ask->region : NULL;
+}
+
+/* From its first step there. */
+static void enter_space(struct ask *ask)
 {
     memset(ask->memory, 0, ask->asks->space->protocol->resumable->room);
     ask->remote = false;
 }
 
-enum passage_result ay__ask_pass(struct ask *ask)
+/* Some of its members pass before others: as those who look for cycles see it, none of them is its
+ * thread's, which may have asked for more (deadlock.c). */
+static void number(const ay_region *region)
 {
-    struct registers *at = &ask->region->at;
+    const struct registers *at = &region->at;
+    if (!at->behalf)
+        atomic_store(&at->fixed.own_cold->thread, ay__thread_name() ^ (uint64_t)(at->fixed.self + 1)
+                                                                          << 32);
+}
+
+void ay__ask_begin(struct ask *ask)
+{
+    const struct remote_kind *kind = kind_of(ask);
+    ask->member = ask->region;
+    ask->between = kind != NULL;
+    ask->pause = 0;
+    if (kind) {
+        number(ask->region);
+        kind->begin(ask->region, true);
+    }
+    enter_space(ask);
+}
+
+int ay__ask_end(struct ask *ask, bool passed)
+{
+    const struct remote_kind *kind = kind_of(ask);
+    return kind ? kind->end(ask->region, passed) : ay__passage_end(ask->region, passed);
+}
+
+static enum passage_result pass_one(struct ask *ask)
+{
+    struct registers *at = &ask->member->at;
     for (;;) {
         if (!ask->remote) {
             const enum passage_result result =
@@ -22,7 +71,7 @@ enum passage_result ay__ask_pass(struct ask *ask)
                 return result;
             ask->remote = true;
         }
-        switch (ay__cluster_go_on(ask->region)) {
+        switch (ay__cluster_go_on(ask->member)) {
         case CLUSTER_PERMITS:
             return PASSED;
         case CLUSTER_GIVES_UP:
@@ -33,10 +82,60 @@ enum passage_result ay__ask_pass(struct ask *ask)
             at->fixed.protocol->leave(at);
             break;
         case CLUSTER_COMES_BACK:
-            ay__ask_enter_space(ask);
+            enter_space(ask);
             break;
         case CLUSTER_BEGINS_ANEW:
             break;
         }
+    }
+}
+
+/* Who loses the descriptor looks at the present one. */
+static void set_member(struct ask *ask, ay_region *member)
+{
+    pthread_mutex_lock(&ay__asks_mutex);
+    ask->member = member;
+    pthread_mutex_unlock(&ay__asks_mutex);
+}
+
+/* The next member. False: its passage could not begin. */
+static bool go_to_next(struct ask *ask)
+{
+    ay_region *next = kind_of(ask)->present(ask->region);
+    if (!next)
+        return false;
+    set_member(ask, next);
+    ask->between = false;
+    ask->pause = 0;
+    next->at.passage.asked = true;
+    enter_space(ask);
+    return true;
+}
+
+/* All have passed, but what it had is not its own any more. */
+static enum passage_result begin_anew(struct ask *ask)
+{
+    if (!kind_of(ask)->begin_anew(ask->region))
+        return ABANDONED;
+    ask->region->at.passage.asked = true;
+    set_member(ask, ask->region);
+    ask->pause = ay__now() + (int64_t)CLUSTER_ANEW_MS * MS;
+    return ay__ask_pause(ask) == SLEEP_LASTS ? STOPPED : ABANDONED;
+}
+
+enum passage_result ay__ask_pass(struct ask *ask)
+{
+    const struct remote_kind *kind = kind_of(ask);
+    if (!kind)
+        return pass_one(ask);
+    for (;;) {
+        if (ask->between && !go_to_next(ask))
+            return ABANDONED;
+        const enum passage_result result = pass_one(ask);
+        if (result != PASSED)
+            return result;
+        ask->between = true;
+        if (!kind->pass_on(ask->region))
+            return kind->holds(ask->region) ? PASSED : begin_anew(ask);
     }
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "memory/ask/ask.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
 
 /* A wait for one in the middle of a step is short. */
 enum { LOOK_LEAST_NS = 50 * 1000 };
@@ -139,8 +139,8 @@ enum sleeping ay__ask_linger(struct registers *at, unsigned place, unsigned inde
  * time (remote/cluster_wait.c). */
 enum sleeping ay__ask_rest_remote(struct ask *ask)
 {
-    struct registers *at = &ask->region->at;
-    const struct ay__waitv *words = ask->region->remote.wait.words;
+    struct registers *at = &ask->member->at;
+    const struct ay__waitv *words = ask->member->remote.wait.words;
     if (!make_room(ask, CLUSTER_WORDS + 1, 0))
         return refuse(at);
     ay__say_asleep(at, at->fixed.self, 0, 0, 0);
@@ -154,24 +154,54 @@ enum sleeping ay__ask_rest_remote(struct ask *ask)
     return SLEEP_LASTS;
 }
 
+enum sleeping ay__ask_pause(struct ask *ask)
+{
+    struct registers *at = &ask->member->at;
+    if (!make_room(ask, 1, 0))
+        return refuse(at);
+    at->passage.waited = true;
+    ay__say_asleep(at, at->fixed.self, 0, 0, 0);
+    ask->count = 0;
+    ask->near = false;
+    sleep_on_own_thread(ask, at);
+    begin_rest(ask, NULL, false);
+    return SLEEP_LASTS;
+}
+
 /* One before it in this process is as alive as it is itself, and closes no cycle that the first of
  * them does not close. */
 bool ay__ask_may_rest(struct ask *ask)
 {
-    struct registers *at = &ask->region->at;
-    ask->due = ask->remote ? ask->region->remote.wait.wake : at->passage.deadline;
-    if (ask->near || ask->remote)
+    struct registers *at = &ask->member->at;
+    ask->due = ask->pause    ? ask->pause
+               : ask->remote ? ask->member->remote.wait.wake
+                             : at->passage.deadline;
+    if (ask->near || ask->remote || ask->pause)
         return true;
     const int64_t most = ask->watch ? ay__longest_sleep(at, ask->watch, ask->aside) : INT64_MAX;
     return ay__sleep_may_last(at, most, &ask->due);
 }
 
+/* By one of its members that has passed before. */
+static bool is_called_off(const struct ask *ask)
+{
+    const struct remote_kind *kind = ask->region->remote.kind;
+    return kind && kind->called_off && kind->called_off(ask->region);
+}
+
 enum sleeping ay__ask_look_up(struct ask *ask)
 {
-    struct registers *at = &ask->region->at;
+    struct registers *at = &ask->member->at;
+    if (ask->pause)
+        return ay__cancelled(at)        ? SLEEP_GIVEN_UP
+               : ay__now() < ask->pause ? SLEEP_LASTS
+                                        : SLEEP_OVER;
     if (ask->remote)
-        return ay__cluster_called_off(ask->region) ? SLEEP_GIVEN_UP : SLEEP_OVER;
-    const bool again = !ay__cancelled(at) && registers_heed(at);
+        return ay__cluster_called_off(ask->member) ||
+                       (ask->member->remote.wait.stage != CLUSTER_TELLS && is_called_off(ask))
+                   ? SLEEP_GIVEN_UP
+                   : SLEEP_OVER;
+    const bool again = !ay__cancelled(at) && !is_called_off(ask) && registers_heed(at);
     if (ask->watch)
         return ay__sleep_look_up(at, ask->watch, ask->vitals, ask->aside, ask->woken, again);
     const bool doubts = ay__sleep_doubts(at);
@@ -183,5 +213,5 @@ void ay__ask_get_up(struct ask *ask)
 {
     assert_required(ask->resting);
     ask->resting = false;
-    ay__sleep_end(&ask->region->at);
+    ay__sleep_end(&ask->member->at);
 }

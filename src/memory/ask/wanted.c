@@ -75,6 +75,15 @@ void ay__wanted_tell(ay_region *region)
     pthread_mutex_unlock(&ay__asks_mutex);
 }
 
+static bool is_of(const struct ask *ask, unsigned place)
+{
+    const ay_region *member;
+    for (unsigned which = 0; (member = ay__ask_member(ask, which)); which++)
+        if (member->at.fixed.self == place)
+            return true;
+    return false;
+}
+
 /* An ask behind another of its process sleeps on no word that a canceller could wake it by. One
  * that is not linked just now is found the next time: the canceller rings until it is heard. */
 static void stir_cancelled(struct asks *asks)
@@ -87,7 +96,7 @@ static void stir_cancelled(struct asks *asks)
     asks->cancels = cancels;
     const unsigned meant = (uint32_t)atomic_load(&ay__cold(space, by)->cancels) - 1;
     for (struct ask *ask = asks->all; ask; ask = ask->next)
-        if (ask->linked && ask->region->at.fixed.self == meant) {
+        if (ask->linked && is_of(ask, meant)) {
             ay__ask_stir(ask, true); /* it looks whether its passage is named */
             return;
         }

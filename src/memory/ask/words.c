@@ -73,8 +73,25 @@ void ay__ask_unlink(struct ask *ask)
             unlink_one(ask->asks, &ask->links[which]);
 }
 
+int ay__asks_ring(ay_space *space, _Atomic uint32_t *rung)
+{
+    struct asks *asks;
+    const int error = ay__asks_find(space, &asks);
+    if (error)
+        return error;
+    pthread_mutex_lock(&ay__asks_mutex);
+    asks->rung = rung;
+    pthread_mutex_unlock(&ay__asks_mutex);
+    return 0;
+}
+
 void ay__asks_say(struct asks *asks)
 {
+    if (asks->rung) {
+        atomic_fetch_add(asks->rung, 1);
+        ay__futex_wake(asks->rung);
+        return;
+    }
     if (asks->call && asks->helping) {
         asks->calls = true;
         return;

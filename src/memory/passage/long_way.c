@@ -114,14 +114,6 @@ static __attribute__((noinline)) int refuse_numbers(ay_region *region)
     return give_up(region);
 }
 
-static enum cluster_answer go_on(ay_region *region)
-{
-    const enum cluster_answer answer = ay__cluster_go_on(region);
-    return answer == CLUSTER_PERMITS && region->remote.kind && region->remote.kind->take
-               ? region->remote.kind->take(region)
-               : answer;
-}
-
 /* Inside the region of the space: true once it is the cluster's as well. One who waits for that
  * stays inside, but for when the agent needs to come in. */
 static __attribute__((noinline)) bool is_permitted(ay_region *region)
@@ -129,7 +121,7 @@ static __attribute__((noinline)) bool is_permitted(ay_region *region)
     AY__UNCANCELLED;
     struct registers *at = &region->at;
     for (;;)
-        switch (go_on(region)) {
+        switch (ay__cluster_go_on(region)) {
         case CLUSTER_PERMITS:
             return true;
         case CLUSTER_GIVES_UP:
@@ -182,19 +174,20 @@ static int enter_again(ay_region *region)
 }
 
 /* All that comes before the protocol's first step; or why there is none. */
-static inline int begin(ay_region *region, int64_t deadline, int reason)
+static inline int begin(ay_region *region, int64_t deadline, int reason, const struct comer *comer)
 {
     struct registers *at = &region->at;
     const void *moved = NULL;
     if (__builtin_expect(at->passage.asked, 0))
         return ay__fail(-EDEADLK, "this region is asked for: withdraw that first, or see to it "
                                   "that it is decided");
-    if (__builtin_expect(ay__thread == 0 || ay__thread != at->passer.thread, 0)) {
-        const int error = ay__passer_change(region, &moved);
+    if (comer || __builtin_expect(ay__thread == 0 || ay__thread != at->passer.thread, 0)) {
+        const int error =
+            comer ? ay__passer_follow(region, comer, &moved) : ay__passer_change(region, &moved);
         if (error)
             return error;
     }
-    assert_invariant(L8, at->passer.thread == ay__thread);
+    assert_invariant(L8, comer || at->passer.thread == ay__thread);
     if (at->passage.asking)
         return ay__fail(-EDEADLK,
                         "this region is being entered: what is asked meanwhile cannot enter it");
@@ -235,56 +228,19 @@ static inline int end(ay_region *region, bool passed)
     return __builtin_expect(at->passage.reason, 0) ? give_up(region) : entered(region);
 }
 
-static inline bool pass_once(ay_region *region)
+static inline bool pass(ay_region *region)
 {
     return region->at.fixed.protocol->enter(&region->at) &&
            (__builtin_expect(!region->at.near.cluster, 1) || is_permitted(region));
 }
 
-/* In a cluster a condition is asked by the permission, and not before: the protocol knows nothing
- * of it. One that is true is asked again if the permission was lost before it could go in. */
-static __attribute__((noinline)) bool pass_when(ay_region *region)
-{
-    struct registers *at = &region->at;
-    for (;;) {
-        region->remote.tests = true;
-        at->passage.remote = false;
-        if (!pass_once(region))
-            return false;
-        const uint32_t watch = atomic_load(&region->remote.permission->watch);
-        const uint64_t era = permission_era(atomic_load(&region->remote.granted));
-        if (!ay__condition(at)) {
-            if (!ay__cluster_await_change(region, watch))
-                return false;
-            continue;
-        }
-        if (at->passage.refused)
-            return true;
-        region->remote.tests = at->passage.remote = false;
-        if (!is_permitted(region))
-            return false;
-        if (permission_era(atomic_load(&region->remote.granted)) == era)
-            return true;
-        at->fixed.protocol->leave(at);
-    }
-}
-
-static inline bool pass(ay_region *region)
-{
-    if (__builtin_expect(!asks_in_cluster(region), 1))
-        return pass_once(region);
-    const bool passed = pass_when(region);
-    region->remote.tests = false;
-    return passed;
-}
-
 static __attribute__((noinline)) int enter(ay_region *region, int64_t deadline, int reason)
 {
-    const int error = begin(region, deadline, reason);
+    const int error = begin(region, deadline, reason, NULL);
     if (error)
         return error == PASSAGE_COUNTED ? 0 : error;
     if (__builtin_expect(region->remote.kind != NULL, 0) && region->remote.kind->enter)
-        return region->remote.kind->enter(region, deadline, reason);
+        return region->remote.kind->enter(region);
     return end(region, pass(region));
 }
 
@@ -295,7 +251,15 @@ bool ay__passage_pass(ay_region *region)
 
 int ay__passage_begin(ay_region *region, int64_t deadline, int reason)
 {
-    return begin(region, deadline, reason);
+    if (!region->leader)
+        return begin(region, deadline, reason, NULL);
+    const struct comer comer = ay__passer_of(region->leader);
+    return begin(region, deadline, reason, &comer);
+}
+
+int ay__passage_begin_as(ay_region *region, const struct comer *comer, int64_t deadline, int reason)
+{
+    return begin(region, deadline, reason, comer);
 }
 
 int ay__passage_end(ay_region *region, bool passed)

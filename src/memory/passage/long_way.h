@@ -24,6 +24,10 @@ void ay__go_on_by_long_way(struct registers *at);
  * after its last. */
 enum { PASSAGE_COUNTED = 2 };
 int ay__passage_begin(ay_region *region, int64_t deadline, int reason);
+/* likewise, as this one's, whichever thread does it (passer.h) */
+struct comer;
+int ay__passage_begin_as(ay_region *region, const struct comer *comer, int64_t deadline,
+                         int reason);
 int ay__passage_end(ay_region *region, bool passed);
 /* between them, for who does */
 bool ay__passage_pass(ay_region *region);

@@ -28,35 +28,72 @@ static int renew(ay_region *region)
 }
 
 /* L8. Under the mutex. */
-static int come(ay_region *region, const void **moved)
+static int come(ay_region *region, const struct comer *comer, const void **moved)
 {
     struct registers *at = &region->at;
     const struct vital last = ay__vital(at->fixed.space, at->fixed.self);
+    int error = 0;
     if (last.alive && region_is_inside(region))
         return ay__fail(-EDEADLK, "this region is already entered");
-    uint64_t pulse;
-    int error = ay__pulse_take(at->fixed.space, at->fixed.self, &pulse);
-    if (!error && !last.alive &&
+    if (!last.alive &&
         (region_is_inside(region) || !registers_is_idle(at, 0, atomic_load(&at->near.own->word))))
         error = renew(region);
     if (error)
         return error;
     access_point();
-    atomic_store(&at->near.own->pulse, pulse);
+    atomic_store(&at->near.own->pulse, comer->pulse);
     *moved = last.futex;
-    atomic_store(&at->fixed.own_cold->tid, (uint32_t)syscall(SYS_gettid));
-    atomic_store(&at->fixed.own_cold->thread, at->behalf ? at->behalf : ay__thread_name());
-    at->passer = (struct passer){.thread = ay__thread, .undisturbed = ay__named_pointer()};
+    atomic_store(&at->fixed.own_cold->tid, comer->tid);
+    atomic_store(&at->fixed.own_cold->thread, comer->thread);
     return 0;
 }
 
 int ay__passer_change(ay_region *region, const void **moved)
 {
     AY__UNCANCELLED;
+    struct registers *at = &region->at;
     pthread_mutex_lock(&ay__process.mutex);
-    const int error = come(region, moved);
+    struct comer comer = {.tid = (uint32_t)syscall(SYS_gettid)};
+    int error = ay__pulse_take(at->fixed.space, at->fixed.self, &comer.pulse);
+    comer.thread = at->behalf ? at->behalf : ay__thread_name();
+    if (!error)
+        error = come(region, &comer, moved);
+    if (!error)
+        at->passer = (struct passer){.thread = ay__thread, .undisturbed = ay__named_pointer()};
     pthread_mutex_unlock(&ay__process.mutex);
     return error;
+}
+
+struct comer ay__passer_of(const ay_region *region)
+{
+    const struct registers *at = &region->at;
+    return (struct comer){.pulse = atomic_load(&at->near.own->pulse),
+                          .thread = atomic_load(&at->fixed.own_cold->thread),
+                          .tid = atomic_load(&at->fixed.own_cold->tid),
+                          .passer = at->passer.thread};
+}
+
+int ay__passer_follow(ay_region *region, const struct comer *comer, const void **moved)
+{
+    AY__UNCANCELLED;
+    const uint64_t pulse_was = atomic_load(&region->at.near.own->pulse);
+    pthread_mutex_lock(&ay__process.mutex);
+    const int error = come(region, comer, moved);
+    pthread_mutex_unlock(&ay__process.mutex);
+    if (pulse_was == comer->pulse)
+        *moved = NULL;
+    if (!error)
+        region->at.passer =
+            (struct passer){.thread = comer->passer, .undisturbed = ay__named_pointer()};
+    return error;
+}
+
+void ay__passer_visit(struct registers *at)
+{
+    if (at->passer.thread == ay__thread)
+        return;
+    at->passer.undisturbed = ay__named_pointer();
+    at->passer.breaks = 0;
 }
 
 /* Not 0: it is inside still. */

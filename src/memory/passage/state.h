@@ -149,6 +149,8 @@ struct request {
     ay_mode mode;
 };
 
+enum test { TEST_NONE, TEST_ASKS, TEST_FALSE, TEST_ASLEEP, TEST_AGAIN, TEST_TRUE };
+
 /* The present passage, on the long way. */
 struct this_passage {
     int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
@@ -183,7 +185,9 @@ struct this_passage {
     bool announced;
     /* it waits for the cluster's permission, or did. Set when that begins: cluster_wait.c */
     bool remote;
-    bool by_ask; /* it is inside by an ask. Set when that is decided, cleared by who leaves */
+    /* how far its condition is, in a cluster. 0 where it has none; else remote/cluster_when.c */
+    uint8_t test; /* enum test */
+    bool by_ask;  /* it is inside by an ask. Set when that is decided, cleared by who leaves */
     unsigned spins;
     uint32_t heard;   /* aside: what the space's `rouses` was when it listened */
     unsigned unheard; /* the place whose keeper did not hear a recall; AT_NOBODY: none. recall.c */
@@ -243,6 +247,9 @@ struct ay_region {
     uint32_t alone; /* the TID that its life carries while it is not shared; kept by ay_share */
     struct public_spec spec;
     struct remote_side remote;
+    /* who asks for it lives as long as who enters this one does; NULL: as itself. Set once, by who
+     * opened both (remote/) */
+    const ay_region *leader;
     struct ask *ask; /* NULL: it has never asked. Set by the first ask; freed when it is closed */
 };
 

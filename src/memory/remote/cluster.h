@@ -72,10 +72,6 @@ enum cluster_answer {
 enum cluster_answer ay__cluster_go_on(ay_region *region);
 /* The permission that it took is gone: it waits anew, under its own deadline. */
 enum cluster_answer ay__cluster_begin_anew(ay_region *region);
-void ay__cluster_pause(void); /* before it does so with all that it had given back */
-/* Inside the region of the space: its condition is false, and was asked when `watch` was so. True:
- * outside, and to be asked again. False: given up */
-bool ay__cluster_await_change(ay_region *region, uint32_t watch);
 /* Those who sleep on their conditions hear that it is inside. False: for at.passage.reason */
 bool ay__cluster_announce(ay_region *region);
 bool ay__cluster_rest(ay_region *region);       /* as it says. False: called off */

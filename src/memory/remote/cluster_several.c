@@ -12,10 +12,15 @@
  * that one was told of is left to the next. If the machine was cut off meanwhile, what it had is
  * lost: then all begin anew, under the same deadline.
  *
+ * Whoever waits or asks makes the passages of all of them, step by step: begin(), and for each
+ * present(), its passage, pass_on(); then end(). They live and die with the thread that enters the
+ * caller's region, whichever makes a step.
+ *
  * The caller's region is the last member. The others are regions of the same space, opened before
  * it: so ay_close(), which closes the latest first, never finds them without it.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -32,7 +37,10 @@ struct cluster_several {
     ay_region *member[NAMES_MOST];
     /* while it is being entered */
     struct request asked;
+    bool by_ask;                /* and not by a thread that waits */
     unsigned passed;            /* members that have passed, and wait for the rest */
+    bool begun;                 /* the passage of the next. Set when it is, cleared when it ends */
+    int error;                  /* why that could not be; 0: no reason */
     const ay_region *cancelled; /* one of them, whose wait somebody has cancelled; NULL: none */
     /* Inside: a bit for each member that was told of a death of which the caller has not heard. Set
      * by who is told; cleared when the caller hears of it, or the member is left. */
@@ -79,6 +87,8 @@ int ay__cluster_several_open(ay_space *space, const ay_spec *spec, ay_region *re
             several->member[at] = region;
         else
             error = open_member(space, spec, &own->name[at], &several->member[at]);
+        if (!error && several->member[at] != region)
+            several->member[at]->leader = region;
         several->count += !error;
     }
     own->name[0] = own->name[own->names - 1];
@@ -94,6 +104,12 @@ static void close_others(ay_region *region)
         if (several->member[at] != region)
             ay_region_close(several->member[at]);
     free(several);
+}
+
+static ay_region *member(const ay_region *region, unsigned which)
+{
+    const struct cluster_several *several = region->remote.several;
+    return which < several->count ? several->member[which] : NULL;
 }
 
 /* Asked whenever a sleep of a member's ends. */
@@ -114,18 +130,41 @@ static bool is_called_off(void *arg)
     return interrupted;
 }
 
-/* In its turn, on this machine and among all; not inside yet. The region's own has begun. */
-static int pass_one(ay_region *region, ay_region *member, int64_t deadline, int reason)
+static bool called_off(ay_region *region)
 {
-    struct request *request = &member->at.request;
-    *request = region->remote.several->asked;
-    request->interrupted = is_called_off;
-    request->argument = region;
-    int error = member == region ? 0 : ay__passage_begin(member, deadline, reason);
-    if (!error && !ay__passage_pass(member))
-        error = ay__passage_end(member, false);
-    *request = (struct request){0};
-    return error;
+    return is_called_off(region);
+}
+
+/* Its own passage has begun, and none of the others'. */
+static void begin(ay_region *region, bool by_ask)
+{
+    struct cluster_several *several = region->remote.several;
+    several->asked = region->at.request;
+    several->by_ask = by_ask;
+    several->passed = 0;
+    several->begun = false;
+    several->error = 0;
+    several->cancelled = NULL;
+}
+
+/* The one to be passed now, whose passage has begun; NULL: that could not be. */
+static ay_region *present(ay_region *region)
+{
+    struct cluster_several *several = region->remote.several;
+    ay_region *present = several->member[several->passed];
+    struct request *request = &present->at.request;
+    *request = several->asked;
+    if (!several->by_ask) { /* an ask looks by itself */
+        request->interrupted = is_called_off;
+        request->argument = region;
+    }
+    if (present != region)
+        several->error =
+            ay__passage_begin(present, region->at.passage.deadline, region->at.passage.give_up);
+    several->begun = several->error == 0;
+    if (!several->begun)
+        *request = (struct request){0};
+    return several->begun ? present : NULL;
 }
 
 /* As others see it, it sleeps: on nobody, for it waits elsewhere. */
@@ -139,6 +178,7 @@ static void stand_by(ay_region *member)
 /* It has passed, and goes no further. */
 static void give_back(ay_region *member)
 {
+    ay__passer_visit(&member->at);
     if (!member->remote.death)
         (void)ay__passage_end(member, false);
     else if (ay__passage_end(member, true) >= 0)
@@ -149,32 +189,6 @@ static void get_up(struct cluster_several *several)
 {
     for (unsigned at = 0; at < several->passed; at++)
         ay__say_awake(&several->member[at]->at);
-}
-
-static int pass_all(ay_region *region, int64_t deadline, int reason)
-{
-    struct cluster_several *several = region->remote.several;
-    int error = 0;
-    several->cancelled = NULL;
-    for (several->passed = 0; several->passed < several->count; several->passed++) {
-        ay_region *member = several->member[several->passed];
-        error = pass_one(region, member, deadline, reason);
-        if (error)
-            break;
-        stand_by(member);
-    }
-    get_up(several);
-    if (!error)
-        return 0;
-    for (unsigned at = 0; at < several->passed; at++)
-        give_back(several->member[at]);
-    if (several->member[several->passed] != region)
-        (void)ay__passage_end(region, false);
-    if (several->cancelled)
-        error =
-            ay__fail(-ECANCELED, "the wait was cancelled by pid %u",
-                     (unsigned)atomic_load(&several->cancelled->at.fixed.own_cold->cancelled_by));
-    return error;
 }
 
 static bool stand(const ay_region *region)
@@ -197,12 +211,48 @@ static void leave_first(struct cluster_several *several, unsigned count)
     several->owed = 0;
 }
 
+/* The present one is in its turn, on this machine and among all; not inside yet. True: there are
+ * more. */
+static bool pass_on(ay_region *region)
+{
+    struct cluster_several *several = region->remote.several;
+    ay_region *passed = several->member[several->passed++];
+    several->begun = false;
+    passed->at.request = (struct request){0};
+    stand_by(passed);
+    return several->passed < several->count;
+}
+
+/* All have passed, but one was lost by then: all are given back, and its own begins anew. False: it
+ * does not. */
+static bool begin_anew(ay_region *region)
+{
+    struct cluster_several *several = region->remote.several;
+    const int64_t deadline = region->at.passage.deadline;
+    const int reason = region->at.passage.give_up;
+    const struct comer comer = ay__passer_of(region);
+    get_up(several);
+    for (unsigned at = 0; at < several->count; at++) {
+        give_back(several->member[at]);
+        several->member[at]->at.passage.asked = false;
+    }
+    several->passed = 0;
+    region->at.request = several->asked;
+    several->error = deadline == INT64_MIN || ay__now() >= deadline ? reason
+                     : several->by_ask ? ay__passage_begin_as(region, &comer, deadline, reason)
+                                       : ay__passage_begin(region, deadline, reason);
+    return several->error == 0;
+}
+
 /* All have passed. */
 static int go_in(struct cluster_several *several)
 {
     several->owed = 0;
     for (unsigned at = 0; at < several->count; at++) {
+        struct registers *registers = &several->member[at]->at;
+        ay__passer_visit(registers);
         const int result = ay__passage_end(several->member[at], true);
+        registers->passage.by_ask = several->by_ask && result >= 0;
         several->owed |= (unsigned)(result == AY_AFTER_DEATH) << at;
         if (result >= 0)
             continue;
@@ -216,24 +266,61 @@ static int go_in(struct cluster_several *several)
     return result;
 }
 
-static int enter(ay_region *region, int64_t deadline, int reason)
+/* With one that has begun, or before it could. */
+static int give_up(ay_region *region)
 {
     struct cluster_several *several = region->remote.several;
-    int error;
-    several->asked = region->at.request;
-    while ((error = pass_all(region, deadline, reason)) == 0 && !stand(region)) {
-        for (unsigned at = 0; at < several->count; at++)
-            give_back(several->member[at]);
-        error = reason;
-        if (deadline == INT64_MIN || ay__now() >= deadline)
-            break;
-        ay__cluster_pause();
-        error = ay__passage_begin(region, deadline, reason);
-        if (error)
-            break;
+    ay_region *present = several->member[several->passed];
+    int error = several->error;
+    if (several->begun)
+        error = ay__passage_end(present, false);
+    present->at.request = (struct request){0};
+    for (unsigned at = 0; at < several->passed; at++)
+        give_back(several->member[at]);
+    if (region->at.passage.queues) {
+        const int own = ay__passage_end(region, false);
+        error = error ? error : own;
     }
+    if (several->cancelled)
+        error =
+            ay__fail(-ECANCELED, "the wait was cancelled by pid %u",
+                     (unsigned)atomic_load(&several->cancelled->at.fixed.own_cold->cancelled_by));
+    return error;
+}
+
+static int end(ay_region *region, bool passed)
+{
+    struct cluster_several *several = region->remote.several;
+    get_up(several);
+    for (unsigned at = 0; at < several->count; at++)
+        several->member[at]->at.passage.asked = false;
+    const int result = passed ? go_in(several) : give_up(region);
     region->at.request = several->asked;
-    return error ? error : go_in(several);
+    return result;
+}
+
+/* As an ask does it (memory/ask/pass.c), by a thread that waits. */
+static bool pass_all(ay_region *region)
+{
+    for (;;) {
+        do {
+            ay_region *now = present(region);
+            if (!now || !ay__passage_pass(now))
+                return false;
+        } while (pass_on(region));
+        if (stand(region))
+            return true;
+        if (!begin_anew(region))
+            return false;
+        AY__UNCANCELLED;
+        (void)poll(NULL, 0, CLUSTER_ANEW_MS);
+    }
+}
+
+static int enter(ay_region *region)
+{
+    begin(region, false);
+    return end(region, pass_all(region));
 }
 
 static void leave(ay_region *region)
@@ -344,6 +431,13 @@ static size_t no_units(const ay_region *region, unsigned *list, size_t room)
 
 const struct remote_kind ay__kind_several = {.close = close_others,
                                              .enter = enter,
+                                             .member = member,
+                                             .begin = begin,
+                                             .present = present,
+                                             .pass_on = pass_on,
+                                             .begin_anew = begin_anew,
+                                             .called_off = called_off,
+                                             .end = end,
                                              .leave = leave,
                                              .fence = fence,
                                              .units = no_units,

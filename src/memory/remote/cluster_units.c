@@ -8,23 +8,23 @@
  * handed over at a death, and told of, as any region is.
  *
  * The units are regions of a space that is opened for the door alone: asks for them are nobody
- * else's. They are asked for from some unit on that differs from machine to machine, for where a
+ * else's. They are asked for, never waited for: so whoever waits or asks for the region goes on
+ * whenever one of them is decided. Each lives and dies with the thread that enters the door,
+ * whichever goes on with it. They are asked for from some unit on that differs from machine to machine, for where a
  * permission was used last it is at hand.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "memory/passage/convert.h"
 #include "memory/passage/passer.h"
-#include "memory/passage/sleep.h"
 #include "memory/remote/kind.h"
+#include "memory/remote/wait.h"
 
 enum {
     UNITS_MOST = 256,    /* each is a name of the cluster's */
-    LOOK_MS = 250,       /* whether the wait has been called off, or what it has was lost */
-    ASK_AGAIN_MS = 1000, /* for what could not be had */
+    ASK_AGAIN_MS = 1000, /* for what could not be had; and whether what it has was lost */
     UNIT_NAME_ROOM = 12, /* ", unit 255" */
     MS = 1000 * 1000
 };
@@ -41,6 +41,7 @@ struct cluster_units {
     unsigned of, take;
     bool are_slots; /* nobody asks which */
     int trouble;    /* why the last that could not be had was refused. Cleared when a take begins */
+    _Atomic uint32_t rung; /* a count: one of those asked for may have been decided */
     struct {
         ay_region *region; /* not of UNIT_CLOSED */
         uint8_t state;     /* enum unit_state */
@@ -118,17 +119,21 @@ static unsigned count_in(const struct cluster_units *units, enum unit_state stat
     return count;
 }
 
-static int open_unit(struct cluster_units *units, const struct name *name, unsigned which)
+static int open_unit(ay_region *region, unsigned which)
 {
+    struct cluster_units *units = region->remote.units;
+    const struct name *name = &region->spec.name[0];
     char text[PERMISSION_NAME_MOST + 1];
     if (units->unit[which].state != UNIT_CLOSED)
         return 0;
     snprintf(text, sizeof text, "%.*s, unit %u", (int)name->length, name->bytes, which);
     const int error =
         ay_region_open(units->space, &(ay_spec){.name = text}, &units->unit[which].region);
-    if (!error)
-        set_state(units, which, UNIT_OPEN);
-    return error;
+    if (error)
+        return error;
+    units->unit[which].region->leader = region;
+    set_state(units, which, UNIT_OPEN);
+    return 0;
 }
 
 static void decided(struct cluster_units *units, unsigned which, int result)
@@ -153,10 +158,10 @@ static int close_old(ay_region *region, size_t length)
     return error;
 }
 
-static void ask_for(struct cluster_units *units, const struct name *name, unsigned which,
-                    bool tries)
+static void ask_for(ay_region *region, unsigned which, bool tries)
 {
-    int result = open_unit(units, name, which);
+    struct cluster_units *units = region->remote.units;
+    int result = open_unit(region, which);
     if (result) {
         units->unit[which].refused = units->trouble = result;
         return;
@@ -187,7 +192,7 @@ static void ask_for_all(ay_region *region, bool tries, int64_t until)
         const unsigned which = (first + at) % units->of;
         if (!may_ask_for(units, which))
             continue;
-        ask_for(units, &region->spec.name[0], which, tries);
+        ask_for(region, which, tries);
         if (units->unit[which].refused == -EAGAIN || (until < INT64_MAX && ay__now() >= until))
             break;
     }
@@ -224,19 +229,6 @@ static void let_go(struct cluster_units *units, unsigned kept)
     }
 }
 
-/* A thread that ended inside has left them so. Each is dead as the others see it, who may have it
- * by now: it is not left, and whoever asks for it through this region renews it. */
-static void begin_take(struct cluster_units *units)
-{
-    units->trouble = 0;
-    for (unsigned which = 0; which < units->of; which++) {
-        units->unit[which].refused = 0;
-        units->unit[which].death = false;
-        if (units->unit[which].state == UNIT_HELD)
-            set_state(units, which, UNIT_OPEN);
-    }
-}
-
 /* Each of those that it has. */
 static bool hold(const ay_region *region)
 {
@@ -254,69 +246,82 @@ static bool has_its_turn(const ay_region *region)
     return hold(region) && ay__cluster_stands(region);
 }
 
-/* Until it has enough. Not, if its machine was cut off meanwhile: others choose by now. */
-static enum cluster_answer await(ay_region *region, bool tries, int64_t until)
+/* A thread that ended inside has left them so. Each is dead as the others see it, who may have it
+ * by now: it is not left, and whoever asks for it through this region renews it. What that one had
+ * asked for is forgotten. */
+static void begin_take(ay_region *region)
 {
     struct cluster_units *units = region->remote.units;
-    struct registers *at = &region->at;
-    int64_t ask = ay__now() + (int64_t)ASK_AGAIN_MS * MS;
-    for (;;) {
-        take_decided(units);
-        if (!has_its_turn(region))
-            return CLUSTER_BEGINS_ANEW;
-        if (!tries && ay__now() >= ask) {
-            ask_for_all(region, false, until);
-            ask = ay__now() + (int64_t)ASK_AGAIN_MS * MS;
-        }
-        const unsigned held = count_in(units, UNIT_HELD);
-        if (held >= units->take)
-            return CLUSTER_PERMITS;
-        const int64_t left = until - ay__now();
-        const bool hopeless = held + count_in(units, UNIT_ASKED) < units->take;
-        at->passage.reason = hopeless && units->trouble ? units->trouble : at->passage.give_up;
-        if (left <= 0 || hopeless)
-            return CLUSTER_GIVES_UP;
-        const int64_t ms = (left + MS - 1) / MS;
-        /* the program may have closed the descriptor: then there is another */
-        struct pollfd decision = {.fd = ay_fd(units->space), .events = POLLIN};
-        (void)poll(&decision, 1, ms < LOOK_MS ? (int)ms : LOOK_MS);
-        if (ay__cancelled(at) || ay__interrupted(at))
-            return CLUSTER_GIVES_UP;
+    struct cluster_wait *wait = &region->remote.wait;
+    wait->stage = CLUSTER_TAKES;
+    wait->until = wait->tries ? INT64_MAX : region->at.passage.deadline;
+    wait->ask = 0;
+    units->trouble = ay__asks_ring(units->space, &units->rung);
+    for (unsigned which = 0; which < units->of; which++) {
+        units->unit[which].refused = 0;
+        units->unit[which].death = false;
+        if (units->unit[which].state == UNIT_ASKED)
+            (void)ay_withdraw(units->unit[which].region);
+        if (units->unit[which].state > UNIT_OPEN)
+            set_state(units, which, UNIT_OPEN);
     }
 }
 
-/* On nobody of this machine; but who cancels waits looks for those that sleep. */
-static enum cluster_answer await_asleep(ay_region *region, bool tries, int64_t until)
+static enum cluster_answer pause_first(ay_region *region)
 {
-    struct registers *at = &region->at;
-    at->passage.waited = true;
-    ay__say_asleep(at, at->fixed.self, 0, 0, false);
-    const enum cluster_answer answer = await(region, tries, until);
-    ay__say_awake(at);
-    return answer;
+    const struct permissions *pages = region->at.fixed.space->cluster->pages;
+    const uint32_t changes = atomic_load(&pages->changes), state = atomic_load(&pages->state);
+    if (ay__now() >= region->remote.wait.ask)
+        return ay__cluster_begin_anew(region);
+    return ay__wait_rest_on(region, &pages->changes, changes, &pages->state, state);
 }
 
+/* Its machine was cut off: others choose by now. It gives back all that it has, for two that have
+ * lost their turn would wait for each other. */
+static enum cluster_answer lose(ay_region *region)
+{
+    struct cluster_wait *wait = &region->remote.wait;
+    let_go(region->remote.units, 0);
+    region->at.passage.reason = region->at.passage.give_up;
+    if (wait->tries)
+        return CLUSTER_GIVES_UP;
+    wait->stage = CLUSTER_PAUSES;
+    wait->ask = ay__now() + (int64_t)CLUSTER_ANEW_MS * MS;
+    return pause_first(region);
+}
+
+/* As far as it is now; CLUSTER_RESTS until something of it is decided, or may be lost. What it
+ * gives up is let go when its passage is. */
 static enum cluster_answer take(ay_region *region)
 {
     struct cluster_units *units = region->remote.units;
-    const bool tries = region->at.passage.deadline == INT64_MIN;
-    const int64_t until = tries ? INT64_MAX : region->at.passage.deadline;
-    begin_take(units);
-    ask_for_all(region, tries, until);
-    enum cluster_answer answer = CLUSTER_PERMITS;
-    if (count_in(units, UNIT_HELD) < units->take)
-        answer = await_asleep(region, tries, until);
-    if (answer == CLUSTER_PERMITS && !has_its_turn(region))
-        answer = CLUSTER_BEGINS_ANEW;
-    /* all of them, if it begins anew: two that have lost their turn would wait for each other */
-    let_go(units, answer == CLUSTER_PERMITS ? units->take : 0);
-    if (answer != CLUSTER_BEGINS_ANEW)
-        return answer;
-    answer = ay__cluster_begin_anew(region);
-    if (tries)
+    struct registers *at = &region->at;
+    struct cluster_wait *wait = &region->remote.wait;
+    const struct permissions *pages = at->fixed.space->cluster->pages;
+    const uint32_t rung = atomic_load(&units->rung), changes = atomic_load(&pages->changes);
+    if (wait->stage == CLUSTER_PAUSES)
+        return pause_first(region);
+    if (wait->stage != CLUSTER_TAKES)
+        begin_take(region);
+    take_decided(units);
+    if (ay__now() >= wait->ask) {
+        ask_for_all(region, wait->tries, wait->until);
+        wait->ask = wait->tries ? INT64_MAX : ay__now() + (int64_t)ASK_AGAIN_MS * MS;
+    }
+    const unsigned held = count_in(units, UNIT_HELD);
+    if (!has_its_turn(region))
+        return lose(region);
+    if (held >= units->take) {
+        let_go(units, units->take);
+        return CLUSTER_PERMITS;
+    }
+    const bool hopeless = held + count_in(units, UNIT_ASKED) < units->take;
+    at->passage.reason = hopeless && units->trouble ? units->trouble : at->passage.give_up;
+    if (hopeless || ay__now() >= wait->until)
         return CLUSTER_GIVES_UP;
-    ay__cluster_pause();
-    return answer;
+    at->passage.waited = true;
+    ay__begin_waiting(at); /* on nobody of this machine */
+    return ay__wait_rest_on(region, &units->rung, rung, &pages->changes, changes);
 }
 
 static void leave(ay_region *region)

@@ -12,13 +12,13 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 #include "common/assert.h"
 #include "memory/passage/long_way.h"
 #include "memory/passage/sleep.h"
-#include "memory/remote/cluster.h"
+#include "memory/remote/kind.h"
+#include "memory/remote/wait.h"
 
 enum {
     MS = 1000 * 1000,
@@ -29,11 +29,10 @@ enum {
     TRY_MS = 1000,
     AGENT_DEAD_MS = 10000, /* an agent that is not there may be started again so long */
     DEAF_MS = 16,          /* to all words but one, where the kernel watches one only */
-    DEAF_TO_SIGNALS_MS = 500,
-    ANEW_MS = 16
+    DEAF_TO_SIGNALS_MS = 500
 };
 
-static bool give_up(ay_region *region, int reason)
+bool ay__wait_give_up(ay_region *region, int reason)
 {
     region->at.passage.reason = reason;
     return false;
@@ -52,34 +51,32 @@ static bool is_replaced(const struct cluster *cluster, bool again)
            (status.st_dev != cluster->device || status.st_ino != cluster->inode);
 }
 
-/* Which agent there is, and how it is. */
-static uint64_t agent_of(const struct permissions *pages)
+uint64_t ay__wait_agent(const struct permissions *pages)
 {
     return (uint64_t)atomic_load(&pages->pid) << 32 | atomic_load(&pages->state);
 }
 
-/* What was asked is not known any more, or there is something else to ask for. */
-static void ask_anew(struct cluster_wait *wait)
+void ay__wait_ask_anew(struct cluster_wait *wait)
 {
     wait->ask = 0;
     wait->pause_ms = ASK_AGAIN_MS;
 }
 
-/* Asks, if it is time to; false if nobody will ever answer. */
-static bool ask(ay_region *region, enum demand_kind kind)
+bool ay__wait_ask(ay_region *region, enum demand_kind kind)
 {
     const struct cluster *cluster = region->at.fixed.space->cluster;
     struct cluster_wait *wait = &region->remote.wait;
     const int64_t now = ay__now();
     if (atomic_load(&cluster->pages->full) && !region->remote.permission)
-        return give_up(region, ay__fail(-ENOSPC, "cluster '%s' has no room for another resource",
-                                        cluster->name));
+        return ay__wait_give_up(
+            region,
+            ay__fail(-ENOSPC, "cluster '%s' has no room for another resource", cluster->name));
     if (now < wait->ask)
         return true;
     const int64_t again = now + (int64_t)wait->pause_ms * MS;
     const int64_t soon = now + (int64_t)ASK_AGAIN_MS * MS;
     const bool asked = wait->agent != 0;
-    wait->agent = agent_of(cluster->pages);
+    wait->agent = ay__wait_agent(cluster->pages);
     const enum demand_answer answer =
         ay__cluster_demand(region, kind, (soon < wait->until ? soon : wait->until) - now);
     wait->unheard = answer == DEMAND_NO_ROOM || answer == DEMAND_NOT_SENT;
@@ -95,21 +92,21 @@ static bool ask(ay_region *region, enum demand_kind kind)
     else if (!wait->agent_lost)
         wait->agent_lost = now;
     if (is_replaced(cluster, asked))
-        return give_up(
+        return ay__wait_give_up(
             region,
             ay__fail(-ESTALE, "the files of cluster '%s' were removed and made anew: open it again",
                      cluster->name));
     if (wait->agent_lost && (wait->tries || now - wait->agent_lost > (int64_t)AGENT_DEAD_MS * MS))
-        return give_up(region, ay__fail(-EHOSTDOWN,
-                                        "the agent of cluster '%s' does not run on this machine; "
-                                        "start it: afteryou agent --cluster %s",
-                                        cluster->name, cluster->name));
+        return ay__wait_give_up(region,
+                                ay__fail(-EHOSTDOWN,
+                                         "the agent of cluster '%s' does not run on this machine; "
+                                         "start it: afteryou agent --cluster %s",
+                                         cluster->name, cluster->name));
     return true;
 }
 
-/* Until one of two words is not what it was, or it is time to ask again, or over. */
-static enum cluster_answer rest_on(ay_region *region, const void *first, uint64_t seen_first,
-                                   const void *second, uint32_t seen_second)
+enum cluster_answer ay__wait_rest_on(ay_region *region, const void *first, uint64_t seen_first,
+                                     const void *second, uint32_t seen_second)
 {
     struct cluster_wait *wait = &region->remote.wait;
     unsigned count = 0;
@@ -151,21 +148,20 @@ static bool take(ay_region *region)
     region->remote.base = atomic_load(&permission->base);
     region->remote.first = atomic_load(&permission->number);
     const bool watched = is_watched(permission),
-               whole = !region->remote.tests || (!watched && !atomic_load(&permission->death));
-    if ((watched && !region->remote.tests) ||         /* P5 */
+               whole = !wait_tests(region) || (!watched && !atomic_load(&permission->death));
+    if ((watched && !wait_tests(region)) ||           /* P5 */
         atomic_load(&permission->granted) != granted) /* P2 */
         return false;
     if (!permission_is_of(permission, name->bytes, name->length) ||
         atomic_load(&permission->granted) != granted)
         return false; /* P3 */
-    assert_invariant(P5, region->remote.tests || !watched);
+    assert_invariant(P5, wait_tests(region) || !watched);
     /* who only asks its condition takes it for no more than that: never at hand, but of its era */
     atomic_store(&region->remote.granted, whole ? granted : granted & ~(uint64_t)PERMISSION_MODE);
     return true;
 }
 
-/* P3: the agent may have taken the name away. */
-static bool is_named(const ay_region *region)
+bool ay__wait_is_named(const ay_region *region)
 {
     const struct name *name = &region->spec.name[0];
     return permission_is_of(region->remote.permission, name->bytes, name->length);
@@ -177,13 +173,6 @@ enum cluster_answer ay__cluster_begin_anew(ay_region *region)
     region->at.passage.remote = false;
     region->at.passage.reason = region->at.passage.give_up;
     return CLUSTER_BEGINS_ANEW;
-}
-
-/* One whose lease runs out again and again burns little. */
-void ay__cluster_pause(void)
-{
-    AY__UNCANCELLED;
-    (void)poll(NULL, 0, ANEW_MS);
 }
 
 /* The permission has gone before it was inside, though others see it there: that is no loss to tell
@@ -202,11 +191,11 @@ static enum cluster_answer tell(ay_region *region)
     const struct permission *permission = region->remote.permission;
     if (atomic_load(&permission->granted) != atomic_load(&region->remote.granted) && !take(region))
         return lose(region);
-    if (!atomic_load(&permission->death) || ay__now() >= wait->until || !ask(region, DEMAND_TOLD) ||
-        !wait->unheard)
+    if (!atomic_load(&permission->death) || ay__now() >= wait->until ||
+        !ay__wait_ask(region, DEMAND_TOLD) || !wait->unheard)
         return take(region) ? CLUSTER_PERMITS : lose(region);
-    return rest_on(region, &permission->death, 1, &permission->granted,
-                   (uint32_t)atomic_load(&region->remote.granted));
+    return ay__wait_rest_on(region, &permission->death, 1, &permission->granted,
+                            (uint32_t)atomic_load(&region->remote.granted));
 }
 
 /* Whoever comes next on this machine is told as well while the page says so. It says so no longer
@@ -229,7 +218,7 @@ void ay__cluster_leaves(ay_region *region)
             atomic_load(&pages->pid) != wait->agent >> 32)
             break;
         wait->ask = wait->until;
-        rest_on(region, &permission->death, 1, &permission->granted, (uint32_t)granted);
+        ay__wait_rest_on(region, &permission->death, 1, &permission->granted, (uint32_t)granted);
         memcpy(words, wait->words, sizeof words);
         ay__futex_sleep(words, CLUSTER_WORDS, (int64_t)DEAF_MS * MS, wait->wake);
     }
@@ -239,7 +228,7 @@ void ay__cluster_leaves(ay_region *region)
 static enum cluster_answer permit(ay_region *region)
 {
     struct cluster_wait *wait = &region->remote.wait;
-    if (!atomic_load(&region->remote.permission->death) || region->remote.tests)
+    if (!atomic_load(&region->remote.permission->death) || wait_tests(region))
         return CLUSTER_PERMITS;
     region->at.passage.waited = true;
     region->remote.death = true;
@@ -248,7 +237,7 @@ static enum cluster_answer permit(ay_region *region)
     atomic_store_explicit(&region->at.near.own->inside, 1, memory_order_release);
     wait->stage = CLUSTER_TELLS;
     wait->until = ay__now() + (int64_t)TRY_MS * MS;
-    ask_anew(wait);
+    ay__wait_ask_anew(wait);
     return tell(region);
 }
 
@@ -258,19 +247,20 @@ static enum cluster_answer make_way(ay_region *region)
     struct registers *at = &region->at;
     struct cluster_wait *wait = &region->remote.wait;
     const struct permission *permission = region->remote.permission;
-    if (atomic_load(&permission->granted) != wait->granted || !is_named(region)) {
+    if (atomic_load(&permission->granted) != wait->granted || !ay__wait_is_named(region)) {
         at->passage.deadline = wait->until;
-        ask_anew(wait);
+        ay__wait_ask_anew(wait);
         wait->stage = CLUSTER_INSIDE;
         return CLUSTER_COMES_BACK;
     }
     if (ay__now() >= wait->until) {
-        give_up(region, at->passage.give_up);
+        ay__wait_give_up(region, at->passage.give_up);
         return CLUSTER_GIVES_UP;
     }
-    if (!ask(region, DEMAND_MORE))
+    if (!ay__wait_ask(region, DEMAND_MORE))
         return CLUSTER_GIVES_UP;
-    return rest_on(region, &permission->granted, wait->granted, &permission->busy, wait->busy);
+    return ay__wait_rest_on(region, &permission->granted, wait->granted, &permission->busy,
+                            wait->busy);
 }
 
 /* The name in the pages, if it is there by now. */
@@ -279,7 +269,7 @@ static void find_name(ay_region *region)
     const struct permissions *pages = region->at.fixed.space->cluster->pages;
     const struct name *name = &region->spec.name[0];
     struct cluster_wait *wait = &region->remote.wait;
-    if (region->remote.permission && !is_named(region)) {
+    if (region->remote.permission && !ay__wait_is_named(region)) {
         atomic_store(&region->remote.granted, 0); /* it is asked for anew */
         region->remote.permission = NULL;
     }
@@ -289,7 +279,7 @@ static void find_name(ay_region *region)
     if (!region->remote.permission)
         return;
     wait->busy = atomic_load(&region->remote.permission->busy);
-    ask_anew(wait); /* so that who tries hears of it, should it be busy */
+    ay__wait_ask_anew(wait); /* so that who tries hears of it, should it be busy */
 }
 
 /* Inside the region of the space. The agent's state is told when it changes, and so whenever there
@@ -308,39 +298,40 @@ static enum cluster_answer look(ay_region *region)
     at->passage.waited = true;
     ay__begin_waiting(at);
     const uint64_t granted = permission ? atomic_load(&permission->granted) : 0;
-    if (permission && !is_named(region))
+    if (permission && !ay__wait_is_named(region))
         return CLUSTER_BEGINS_ANEW; /* P3: what was granted may be of another name */
     /* what has been granted since is not wanted any more; and another agent may know nothing */
-    if (granted != wait->granted || agent_of(pages) != wait->agent)
-        ask_anew(wait);
+    if (granted != wait->granted || ay__wait_agent(pages) != wait->agent)
+        ay__wait_ask_anew(wait);
     if (suffices(region, granted))
         wait->pause_ms = ASK_AGAIN_MS; /* its lease has run out: nobody tells that it is renewed */
     wait->granted = granted;
     if (permission_mode(granted) != PERMISSION_NONE && !suffices(region, granted)) {
         wait->stage = CLUSTER_OUTSIDE;
-        ask_anew(wait);
+        ay__wait_ask_anew(wait);
         return CLUSTER_MAKES_WAY;
     }
     const bool is_only_watched = permission && suffices(region, granted) && is_watched(permission);
-    if (!ask(region, is_only_watched ? DEMAND_REAL : DEMAND_PERMISSION))
+    if (!ay__wait_ask(region, is_only_watched ? DEMAND_REAL : DEMAND_PERMISSION))
         return CLUSTER_GIVES_UP;
     if (permission && take(region))
         return permit(region);
     if (ay__now() >= wait->until ||
         (wait->tries && permission && atomic_load(&permission->busy) != wait->busy)) {
-        give_up(region, at->passage.give_up);
+        ay__wait_give_up(region, at->passage.give_up);
         return CLUSTER_GIVES_UP;
     }
     if (!permission)
-        return rest_on(region, &pages->changes, changes, &pages->state, state);
+        return ay__wait_rest_on(region, &pages->changes, changes, &pages->state, state);
     if (is_only_watched) /* the answer changes no more of `granted` than its upper half */
-        return rest_on(region, &permission->granted, granted, &permission->watch, watch);
+        return ay__wait_rest_on(region, &permission->granted, granted, &permission->watch, watch);
     if (wait->tries)
-        return rest_on(region, &permission->granted, granted, &permission->busy, wait->busy);
-    return rest_on(region, &permission->granted, granted, &pages->state, state);
+        return ay__wait_rest_on(region, &permission->granted, granted, &permission->busy,
+                                wait->busy);
+    return ay__wait_rest_on(region, &permission->granted, granted, &pages->state, state);
 }
 
-static void begin(ay_region *region)
+void ay__wait_begin(ay_region *region)
 {
     const int64_t deadline = region->at.passage.deadline;
     const bool tries = deadline == INT64_MIN;
@@ -354,51 +345,6 @@ static void begin(ay_region *region)
     };
 }
 
-/* A condition was asked, and is false. Inside the region of the space until the agent has told all
- * others that somebody sleeps here; then outside, until something may have changed. */
-bool ay__cluster_await_change(ay_region *region, uint32_t seen)
-{
-    AY__UNCANCELLED;
-    struct registers *at = &region->at;
-    struct cluster_wait *wait = &region->remote.wait;
-    const struct permission *permission = region->remote.permission;
-    const struct permissions *pages = at->fixed.space->cluster->pages;
-    bool outside = false;
-    if (at->passage.deadline == INT64_MIN)
-        return give_up(region, at->passage.give_up);
-    begin(region);
-    at->passage.waited = true;
-    ay__begin_waiting(at);
-    atomic_store(&at->fixed.own_cold->conditional, 1);
-    for (;;) {
-        const uint32_t watch = atomic_load(&permission->watch), state = atomic_load(&pages->state);
-        /* what it was asked under may be lost before the count was seen, and others pass: asleep
-         * by then, it hears of that by the count */
-        const bool lost = !outside && permission_era(atomic_load(&permission->granted)) !=
-                                          permission_era(atomic_load(&region->remote.granted));
-        const bool changed =
-            lost || watch / PERMISSION_HEARD != seen / PERMISSION_HEARD || !is_named(region);
-        if (!outside && (changed || watch & PERMISSION_ARMED)) {
-            at->fixed.protocol->leave(at);
-            outside = true;
-        }
-        if (changed)
-            break;
-        if (ay__now() >= wait->until)
-            return give_up(region, at->passage.give_up);
-        if (agent_of(pages) != wait->agent)
-            ask_anew(wait);
-        if (!ask(region, DEMAND_WATCH))
-            return false;
-        rest_on(region, &permission->watch, watch, &pages->state, state);
-        if (!ay__cluster_rest(region))
-            return false;
-    }
-    atomic_store(&at->fixed.own_cold->conditional, 0);
-    at->passage.remote = false;
-    return true;
-}
-
 /* Inside, and stronger than before: somebody may have gone to sleep meanwhile beside the weaker
  * mode. */
 bool ay__cluster_announce(ay_region *region)
@@ -409,15 +355,16 @@ bool ay__cluster_announce(ay_region *region)
     if (!is_watched(permission))
         return true;
     ay__cluster_leaves(region); /* what it waits for when it leaves is forgotten here */
-    begin(region);
+    ay__wait_begin(region);
     at->passage.queues = at->passage.waited = true;
     while (announced && is_watched(permission)) {
         const uint64_t granted = atomic_load(&permission->granted);
         const uint32_t watch = atomic_load(&permission->watch);
-        announced = ay__now() < region->remote.wait.until ? ask(region, DEMAND_REAL)
-                                                          : give_up(region, at->passage.give_up);
+        announced = ay__now() < region->remote.wait.until
+                        ? ay__wait_ask(region, DEMAND_REAL)
+                        : ay__wait_give_up(region, at->passage.give_up);
         if (announced && is_watched(permission)) {
-            rest_on(region, &permission->granted, granted, &permission->watch, watch);
+            ay__wait_rest_on(region, &permission->granted, granted, &permission->watch, watch);
             announced = ay__cluster_rest(region);
         }
     }
@@ -425,7 +372,7 @@ bool ay__cluster_announce(ay_region *region)
     return announced;
 }
 
-enum cluster_answer ay__cluster_go_on(ay_region *region)
+enum cluster_answer ay__wait_permission(ay_region *region)
 {
     assert_required(region->at.near.cluster && region->at.passage.queues);
     if (!region->at.passage.remote) {
@@ -433,7 +380,7 @@ enum cluster_answer ay__cluster_go_on(ay_region *region)
             return CLUSTER_PERMITS;
         if (region->remote.told_lost)
             ay__cluster_enters(region);
-        begin(region);
+        ay__wait_begin(region);
     }
     switch (region->remote.wait.stage) {
     case CLUSTER_OUTSIDE:
@@ -443,6 +390,27 @@ enum cluster_answer ay__cluster_go_on(ay_region *region)
     default:
         return look(region);
     }
+}
+
+/* Its region is permitted, and of a kind that needs more: it waits for that, without its own. */
+static enum cluster_answer take_more(ay_region *region)
+{
+    if (!region->at.passage.remote)
+        ay__wait_begin(region);
+    return region->remote.kind->take(region);
+}
+
+enum cluster_answer ay__cluster_go_on(ay_region *region)
+{
+    const struct remote_kind *kind = region->remote.kind;
+    if (region->at.request.when && region->remote.needed != PERMISSION_NONE)
+        return ay__cluster_go_on_when(region);
+    if (!kind || !kind->take)
+        return ay__wait_permission(region);
+    if (region->at.passage.remote && region->remote.wait.stage >= CLUSTER_TAKES)
+        return kind->take(region);
+    const enum cluster_answer answer = ay__wait_permission(region);
+    return answer == CLUSTER_PERMITS ? take_more(region) : answer;
 }
 
 /* Who is told of a death is not called off: nobody else would be told. */

@@ -13,10 +13,20 @@ struct remote_kind {
     bool is_door;
     void (*close)(ay_region *region); /* outside; not under the mutex */
 
-    /* What ay_enter() returns; its own passage has begun. NULL: it is entered like any other, */
-    int (*enter)(ay_region *region, int64_t deadline, int reason);
-    /* and then waits until it has the rest: CLUSTER_PERMITS, _GIVES_UP or _BEGINS_ANEW */
+    /* Entered like any other, and then it takes the rest, as ay__cluster_go_on() does. NULL: */
     enum cluster_answer (*take)(ay_region *region);
+    /* it is entered member by member. All of these, or none. What ay_enter() returns, once its own
+     * passage has begun: */
+    int (*enter)(ay_region *region);
+    /* and the same in steps, for who does not wait */
+    void (*begin)(ay_region *region, bool by_ask);
+    ay_region *(*present)(ay_region *region); /* the next, its passage begun; NULL: to give up */
+    bool (*pass_on)(ay_region *region);       /* that one has passed. True: there are more */
+    bool (*begin_anew)(ay_region *region);    /* what it had was lost. False: to give up */
+    bool (*called_off)(ay_region *region);    /* somebody cancels it by one that has passed */
+    int (*end)(ay_region *region, bool passed);
+    ay_region *(*member)(const ay_region *region, unsigned which); /* NULL behind the last */
+
     void (*give_up)(ay_region *region);            /* its own passage; NULL: no more than that */
     void (*leave)(ay_region *region);              /* what else it has; its own it has left */
     int (*told)(ay_region *region, int of_itself); /* what it is told; NULL: what its own is */

@@ -17,6 +17,9 @@ struct cluster_units;
 struct cluster_several;
 
 enum { CLUSTER_WORDS = 2 };
+/* One whose lease runs out again and again burns little: before it begins anew with all that it had
+ * given back. */
+enum { CLUSTER_ANEW_MS = 16 };
 
 /* A wait for the permission. Assigned whole when it begins. */
 struct cluster_wait {
@@ -24,7 +27,10 @@ struct cluster_wait {
         CLUSTER_INSIDE,  /* the region of the space */
         CLUSTER_OUTSIDE, /* it, for a while: so that the agent can come in */
         /* permitted, and told of a death: the agent is to know. Until it leaves */
-        CLUSTER_TELLS
+        CLUSTER_TELLS,
+        /* permitted, and has not got what else it needs (kind.h) */
+        CLUSTER_TAKES,
+        CLUSTER_PAUSES /* has lost all that, and begins anew in a moment */
     } stage;
     int64_t until;      /* give up then; INT64_MAX: never */
     int64_t ask;        /* again */
@@ -55,9 +61,10 @@ struct remote_side {
     /* its present passage was told that it is lost. The watcher sets it, under the mutex; the next
      * passage clears it. Never set while nobody has asked for the eventfd */
     _Atomic bool told_lost;
-    /* it asks its condition, and is not to be inside unless that is true. Set before it is asked,
-     * cleared once it is true, or given up: long_way.c */
-    bool tests;
+    /* when its condition was last asked: what the page's `watch` was before, and the era of the
+     * permission under which it was */
+    uint32_t watch;
+    uint64_t asked_in;
     /* somebody died inside on another machine. permit() sets it before this passage is inside,
      * and has others see it inside; ay__cluster_tells_death() clears it, once it is */
     bool death;
