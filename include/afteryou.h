@@ -250,8 +250,8 @@ AY_API int ay_enter_for(ay_region *region, int timeout_ms);
  * nobody who conflicts is inside, so it may read what the region protects; it must not wait, not
  * change anything, and return (no longjmp(), no exception). It is asked again whenever somebody who
  * conflicts has left.
- *   -ENOTSUP  the protocol has no conditions; or the region is a cluster's, and has slots, units or
- *             several resources, or the cluster's agents have no links */
+ *   -ENOTSUP  the protocol has no conditions; or the region is a cluster's, and has slots or units,
+ *             or several resources in the null mode, or the cluster's agents have no links */
 AY_API int ay_enter_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
 
 /* As ay_enter_when() (`when` may be NULL), for those who must be able to stop waiting.
@@ -483,7 +483,8 @@ AY_API int ay_unshare(ay_region *region);
  * conflicts has left or died, on whatever machine; now and then, when a machine comes or goes, once
  * more. Nothing is said while nothing happens. Whoever enters what another waits for so has its
  * agent tell that one's machine first: a round trip to the agent, once for each time that it was
- * asked in vain.
+ * asked in vain. Of several resources it is asked once all of them are had, and again when somebody
+ * has left any of them.
  *
  * Those who wait on one machine are served in order of arrival. A cluster's space has no other
  * `precedence` (ay_open: -EINVAL), so `priority` means nothing there. */

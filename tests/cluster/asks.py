@@ -175,6 +175,25 @@ class Asks(ClusterTest):
         self.assertEqual(caller.do("end_thread"), 0)
         self.assertEqual(wait_until(lambda: self.tries(self.b, self.first), "that it died inside"), "1")
 
+    def test_lost_inside(self):
+        """What was entered by an ask is lost as any is, and others are inside then, though it does not leave."""
+        for kind, opened, free in (("several", self.open_several, lambda: self.tries(self.c, self.first)),
+                                   ("units", self.open_units, lambda: self.take(self.c, 2))):
+            with self.subTest(kind=kind):
+                caller = Caller(self.a)
+                region = opened(caller)
+                self.assertEqual(self.ask_until_decided(caller, "ask", region), 0)
+                self.a.cut()
+                try:
+                    wait_until(lambda: caller.do("valid", region) == 0, "that it is lost")
+                finally:
+                    self.a.heal()
+                wait_until(free, "that others are inside")
+                self.assertEqual(caller.do("valid", region), 0)
+                self.assertEqual(caller.do("leave", region), 0)
+                self.assertEqual(self.ask_until_decided(caller, "ask", region), 0)
+                self.assertEqual((caller.do("valid", region), caller.do("leave", region)), (1, 0))
+
     # ---- slots and units ----
 
     def test_units(self):

@@ -185,9 +185,102 @@ class Conditions(ClusterTest):
             self.assertEqual(waiter.process.wait(PATIENCE), 0)
             self.assertEqual(pathlib.Path(f"{inbox}.got").read_text(), "letter\n")
 
+    # ---- of several names ----
+
+    def begin_several(self, call, name, *limit):
+        """Waits, or asks: what tells its result; how often it was asked; its caller, and region."""
+        caller, file = Caller(self.a), self.directory / name
+        region = caller.open(f"{self.region}.2", "exclusive", f"also={self.region}.1")
+        caller.pid = caller.do("pid")
+        looks = pathlib.Path(f"{file}.{caller.pid}")
+        answer = caller.begin(call, region, file, *limit)
+        wait_until(looks.exists, "its first look")
+
+        def result():
+            found = answer()
+            return caller.decided(region)[0] if found == -errno.EINPROGRESS else found
+        return result, lambda: looks.stat().st_size, caller, region
+
+    def test_several_names(self):
+        """Made true by one inside of any of them, on whatever machine. Meanwhile each is free for all, and nobody is asked in vain."""
+        names = [f"{self.region}.{which}" for which in (1, 2)]
+        for turn, (call, name, machine) in enumerate((call, name, machine) for call in ("enter_when", "ask_when") for name in names
+                                                     for machine in (self.a, self.b)):
+            with self.subTest(call=call, name=name, machine=machine.name):
+                result, looks, caller, region = self.begin_several(call, f"made-{turn}")
+                for other in self.cluster.machines:
+                    for free in names:
+                        self.assertEqual(other.run_inside(free, "-n", "--", "true").returncode, 0)
+                time.sleep(0.5)
+                before = looks()
+                time.sleep(STILL)
+                self.assertEqual(looks(), before, "nothing has happened")
+                self.assertEqual(machine.run_inside(name, "--", "touch", self.directory / f"made-{turn}").returncode, 0)
+                self.assertEqual(result(), 0)
+                for taken in names:
+                    self.assertEqual(self.c.run_inside(taken, "-n", "--", "true").returncode, CONFLICT)
+                self.assertEqual(caller.do("leave", region), 0)
+
+    def test_several_names_at_once(self):
+        (self.directory / "there").touch()
+        for call in ("enter_when", "ask_when"):
+            result, _, caller, region = self.begin_several(call, "there")
+            self.assertEqual(result(), 0)
+            self.assertEqual(caller.do("leave", region), 0)
+
+    def test_several_names_given_up(self):
+        """In time, not at all, withdrawn, cancelled by any name, killed: and the others go on, told of no death."""
+        canceller, names = Caller(self.a), [f"{self.region}.{which}" for which in (1, 2)]
+        for call in ("enter_when", "ask_when"):
+            self.assertEqual(self.begin_several(call, "never", 0)[0](), -errno.ETIMEDOUT)
+            self.assertEqual(self.begin_several(call, "never", 700)[0](), -errno.ETIMEDOUT)
+            for name in names:
+                result, _, caller, _ = self.begin_several(call, "never")
+                wait_until(lambda: canceller.do("cancel", name, caller.pid) == 1, "that it is cancelled")
+                self.assertEqual(result(), -errno.ECANCELED)
+            self.begin_several(call, "never")[2].kill()
+        _, _, caller, region = self.begin_several("ask_when", "never")
+        self.assertEqual(caller.do("withdraw", region), 0)
+        for machine in self.cluster.machines:
+            for name in names:
+                shown = machine.run_inside(name, "-n", "-c", "echo $AFTERYOU_AFTER_DEATH")
+                self.assertEqual((shown.returncode, shown.stdout), (0, "0\n"))
+
+    def test_several_names_deaths(self):
+        """It is asked when the one that died inside of one of them is gone, and told."""
+        for call in ("enter_when", "ask_when"):
+            for which in (1, 2):
+                file = f"made-{call}-{which}"
+                result, _, caller, region = self.begin_several(call, file)
+                holder = Holder(self.b, f"{self.region}.{which}")
+                self.assertFalse(holder.told_of_death())
+                (self.directory / file).touch()
+                holder.kill()
+                self.assertEqual(result(), AFTER_DEATH)
+                self.assertEqual(caller.do("leave", region), 0)
+
+    def test_several_names_agents_die(self):
+        for turn, (call, machine) in enumerate((call, machine) for call in ("enter_when", "ask_when") for machine in (self.a, self.b)):
+            result, _, caller, region = self.begin_several(call, f"made-{turn}")
+            machine.agent.kill(signal.SIGKILL)
+            machine.agent.process.wait(PATIENCE)
+            machine.start_agent()
+            self.assertEqual(self.b.run_inside(f"{self.region}.1", "--", "touch", self.directory / f"made-{turn}").returncode, 0)
+            self.assertEqual(result(), 0)
+            self.assertEqual(caller.do("leave", region), 0)
+
+    def test_several_names_cut_off(self):
+        result, _, _, _ = self.begin_several("ask_when", "made")
+        self.a.cut()
+        try:
+            self.assertEqual(self.b.run_inside(f"{self.region}.2", "--", "touch", self.directory / "made").returncode, 0)
+        finally:
+            self.a.heal()
+        self.assertIn(result(), (0, AFTER_DEATH))  # a machine that is cut off has died, of the name that it had last
+
     def test_refused(self):
         caller = Caller(self.a)
-        for words in (("exclusive", "slots"), ("exclusive", f"also={self.region}.other")):
+        for words in (("exclusive", "slots"), ("exclusive", "take=1,2"), ("null", f"also={self.region}.other")):
             region = caller.open(self.region, *words)
             for call in ("enter_when", "ask_when"):
                 self.assertEqual(caller.do(call, region, "never", 0), -errno.ENOTSUP)

@@ -81,8 +81,8 @@ struct ask {
     /* its passage has passed in the space, and waits for the cluster's permission. Set then;
      * cleared when it enters the space again, and when it is asked for */
     bool remote;
-    bool between;         /* no member's passage is being made: the next is to begin */
-    int64_t pause;        /* likewise, and not before; 0: at once */
+    bool between; /* no member's passage is being made: the next is to begin */
+    bool pauses;  /* likewise, and not before it has rested. Set when it does, cleared after it */
     struct watch *watch;  /* of its memory; NULL: it awaits one place, */
     unsigned awaited;     /* this */
     unsigned count, room; /* of links */
@@ -159,7 +159,7 @@ enum sleeping ay__ask_rest(struct registers *at, struct watch *watch, bool *woke
 enum sleeping ay__ask_linger(struct registers *at, unsigned place, unsigned index, word seen);
 /* where it waits for the cluster: the same, SLEEP_LASTS or SLEEP_GIVEN_UP */
 enum sleeping ay__ask_rest_remote(struct ask *ask);
-enum sleeping ay__ask_pause(struct ask *ask); /* likewise, until it is time */
+enum sleeping ay__ask_pause(struct ask *ask); /* likewise, between two of its members */
 /* it has stopped: for how long. False: it is to give up */
 bool ay__ask_may_rest(struct ask *ask);
 /* it was stirred: whether to go on, to give up or to rest again */

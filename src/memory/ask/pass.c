@@ -7,8 +7,6 @@
 #include "memory/passage/long_way.h"
 #include "memory/remote/kind.h"
 
-enum { MS = 1000 * 1000 };
-
 /* How its members are entered; NULL: it has none. */
 static const struct remote_kind *kind_of(const struct ask *ask)
 {
@@ -46,7 +44,7 @@ void ay__ask_begin(struct ask *ask)
     const struct remote_kind *kind = kind_of(ask);
     ask->member = ask->region;
     ask->between = kind != NULL;
-    ask->pause = 0;
+    ask->pauses = false;
     if (kind) {
         number(ask->region);
         kind->begin(ask->region, true);
@@ -101,25 +99,24 @@ static void set_member(struct ask *ask, ay_region *member)
 /* The next member. False: its passage could not begin. */
 static bool go_to_next(struct ask *ask)
 {
-    ay_region *next = kind_of(ask)->present(ask->region);
+    bool enters;
+    ay_region *next = kind_of(ask)->present(ask->region, &enters);
     if (!next)
         return false;
     set_member(ask, next);
     ask->between = false;
-    ask->pause = 0;
     next->at.passage.asked = true;
     enter_space(ask);
+    ask->remote = !enters;
     return true;
 }
 
-/* All have passed, but what it had is not its own any more. */
-static enum passage_result begin_anew(struct ask *ask)
+/* What it had may have been given back, and its own begun anew. */
+static enum passage_result rest_between(struct ask *ask)
 {
-    if (!kind_of(ask)->begin_anew(ask->region))
-        return ABANDONED;
     ask->region->at.passage.asked = true;
     set_member(ask, ask->region);
-    ask->pause = ay__now() + (int64_t)CLUSTER_ANEW_MS * MS;
+    ask->pauses = true;
     return ay__ask_pause(ask) == SLEEP_LASTS ? STOPPED : ABANDONED;
 }
 
@@ -128,14 +125,21 @@ enum passage_result ay__ask_pass(struct ask *ask)
     const struct remote_kind *kind = kind_of(ask);
     if (!kind)
         return pass_one(ask);
+    enum members_next next = ask->pauses ? kind->rested(ask->region) : MEMBERS_MORE;
+    ask->pauses = false;
     for (;;) {
+        if (next == MEMBERS_PASSED)
+            return PASSED;
+        if (next == MEMBERS_GIVE_UP)
+            return ABANDONED;
+        if (next == MEMBERS_REST)
+            return rest_between(ask);
         if (ask->between && !go_to_next(ask))
             return ABANDONED;
         const enum passage_result result = pass_one(ask);
         if (result != PASSED)
             return result;
         ask->between = true;
-        if (!kind->pass_on(ask->region))
-            return kind->holds(ask->region) ? PASSED : begin_anew(ask);
+        next = kind->pass_on(ask->region);
     }
 }

@@ -157,12 +157,17 @@ enum sleeping ay__ask_rest_remote(struct ask *ask)
 enum sleeping ay__ask_pause(struct ask *ask)
 {
     struct registers *at = &ask->member->at;
-    if (!make_room(ask, 1, 0))
+    const struct ay__waitv *words;
+    const unsigned count = ask->region->remote.kind->rest(ask->region, &words, &ask->due);
+    if (!make_room(ask, count + 1, 0))
         return refuse(at);
     at->passage.waited = true;
     ay__say_asleep(at, at->fixed.self, 0, 0, 0);
     ask->count = 0;
     ask->near = false;
+    for (unsigned which = 0; which < count; which++)
+        sleeps_on(ask, (const void *)(uintptr_t)words[which].address, words[which].value, false,
+                  false);
     sleep_on_own_thread(ask, at);
     begin_rest(ask, NULL, false);
     return SLEEP_LASTS;
@@ -173,10 +178,10 @@ enum sleeping ay__ask_pause(struct ask *ask)
 bool ay__ask_may_rest(struct ask *ask)
 {
     struct registers *at = &ask->member->at;
-    ask->due = ask->pause    ? ask->pause
-               : ask->remote ? ask->member->remote.wait.wake
-                             : at->passage.deadline;
-    if (ask->near || ask->remote || ask->pause)
+    if (ask->pauses)
+        return true;
+    ask->due = ask->remote ? ask->member->remote.wait.wake : at->passage.deadline;
+    if (ask->near || ask->remote)
         return true;
     const int64_t most = ask->watch ? ay__longest_sleep(at, ask->watch, ask->aside) : INT64_MAX;
     return ay__sleep_may_last(at, most, &ask->due);
@@ -192,10 +197,8 @@ static bool is_called_off(const struct ask *ask)
 enum sleeping ay__ask_look_up(struct ask *ask)
 {
     struct registers *at = &ask->member->at;
-    if (ask->pause)
-        return ay__cancelled(at)        ? SLEEP_GIVEN_UP
-               : ay__now() < ask->pause ? SLEEP_LASTS
-                                        : SLEEP_OVER;
+    if (ask->pauses)
+        return is_called_off(ask) ? SLEEP_GIVEN_UP : SLEEP_OVER;
     if (ask->remote)
         return ay__cluster_called_off(ask->member) ||
                        (ask->member->remote.wait.stage != CLUSTER_TELLS && is_called_off(ask))

@@ -249,6 +249,11 @@ bool ay__passage_pass(ay_region *region)
     return pass(region);
 }
 
+bool ay__passage_permitted(ay_region *region)
+{
+    return is_permitted(region);
+}
+
 int ay__passage_begin(ay_region *region, int64_t deadline, int reason)
 {
     if (!region->leader)

@@ -31,5 +31,6 @@ int ay__passage_begin_as(ay_region *region, const struct comer *comer, int64_t d
 int ay__passage_end(ay_region *region, bool passed);
 /* between them, for who does */
 bool ay__passage_pass(ay_region *region);
+bool ay__passage_permitted(ay_region *region); /* inside the region of the space already */
 
 #endif

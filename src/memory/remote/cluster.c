@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The cluster of a space: its agent's pages, what a region is there, and its fences. */
-#include "memory/remote/cluster.h"
 #include "common/descriptors.h"
 #include "common/trusted.h"
+#include "memory/remote/kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,10 +131,11 @@ int ay__cluster_region_open(ay_region *region, const struct cluster *cluster)
 int ay__cluster_offers_conditions(const ay_region *region)
 {
     const struct cluster *cluster = region->at.fixed.space->cluster;
-    if (region->remote.kind)
+    if (region->remote.kind &&
+        (region->remote.kind->take || region->remote.needed == PERMISSION_NONE))
         return ay__fail(-ENOTSUP,
-                        "cluster '%s': a condition is for a region with one resource, and without "
-                        "slots or units",
+                        "cluster '%s': a condition is for a region without slots or units, and of "
+                        "several resources in another mode than null",
                         cluster->name);
     if (!atomic_load(&cluster->pages->conditions))
         return ay__fail(-ENOTSUP,

@@ -6,46 +6,17 @@
  * the other, in the order of their names' bytes, which all machines have in common: whoever has one
  * and waits for another waits for a greater name, and so no cycle of such waits is closed.
  *
- * Those that have passed wait for the rest, as others see it; the passage is inside once all have.
- * So who is killed before has died inside of none, but for those where it was told of a death: the
- * next one there is told of its own. Who gives up gives back all of them, and a death
- * that one was told of is left to the next. If the machine was cut off meanwhile, what it had is
- * lost: then all begin anew, under the same deadline.
- *
- * Whoever waits or asks makes the passages of all of them, step by step: begin(), and for each
- * present(), its passage, pass_on(); then end(). They live and die with the thread that enters the
- * caller's region, whichever makes a step.
+ * How that goes, step by step, is in several_steps.c.
  *
  * The caller's region is the last member. The others are regions of the same space, opened before
  * it: so ay_close(), which closes the latest first, never finds them without it.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "memory/passage/convert.h"
-#include "memory/passage/long_way.h"
-#include "memory/passage/passer.h"
-#include "memory/passage/sleep.h"
-#include "memory/remote/kind.h"
-
-struct cluster_several {
-    /* fixed while the region is open */
-    unsigned count;
-    unsigned first; /* the member that has the name of the spec */
-    ay_region *member[NAMES_MOST];
-    /* while it is being entered */
-    struct request asked;
-    bool by_ask;                /* and not by a thread that waits */
-    unsigned passed;            /* members that have passed, and wait for the rest */
-    bool begun;                 /* the passage of the next. Set when it is, cleared when it ends */
-    int error;                  /* why that could not be; 0: no reason */
-    const ay_region *cancelled; /* one of them, whose wait somebody has cancelled; NULL: none */
-    /* Inside: a bit for each member that was told of a death of which the caller has not heard. Set
-     * by who is told; cleared when the caller hears of it, or the member is left. */
-    unsigned owed;
-};
+#include "memory/remote/several.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -112,220 +83,9 @@ static ay_region *member(const ay_region *region, unsigned which)
     return which < several->count ? several->member[which] : NULL;
 }
 
-/* Asked whenever a sleep of a member's ends. */
-static bool is_called_off(void *arg)
-{
-    ay_region *region = arg;
-    struct cluster_several *several = region->remote.several;
-    for (unsigned at = 0; at < several->passed; at++)
-        if (ay__cancelled(&several->member[at]->at)) {
-            several->cancelled = several->member[at];
-            return true;
-        }
-    if (!several->asked.interrupted)
-        return false;
-    region->at.passage.asking = true;
-    const bool interrupted = several->asked.interrupted(several->asked.argument);
-    region->at.passage.asking = false;
-    return interrupted;
-}
-
-static bool called_off(ay_region *region)
-{
-    return is_called_off(region);
-}
-
-/* Its own passage has begun, and none of the others'. */
-static void begin(ay_region *region, bool by_ask)
-{
-    struct cluster_several *several = region->remote.several;
-    several->asked = region->at.request;
-    several->by_ask = by_ask;
-    several->passed = 0;
-    several->begun = false;
-    several->error = 0;
-    several->cancelled = NULL;
-}
-
-/* The one to be passed now, whose passage has begun; NULL: that could not be. */
-static ay_region *present(ay_region *region)
-{
-    struct cluster_several *several = region->remote.several;
-    ay_region *present = several->member[several->passed];
-    struct request *request = &present->at.request;
-    *request = several->asked;
-    if (!several->by_ask) { /* an ask looks by itself */
-        request->interrupted = is_called_off;
-        request->argument = region;
-    }
-    if (present != region)
-        several->error =
-            ay__passage_begin(present, region->at.passage.deadline, region->at.passage.give_up);
-    several->begun = several->error == 0;
-    if (!several->begun)
-        *request = (struct request){0};
-    return several->begun ? present : NULL;
-}
-
-/* As others see it, it sleeps: on nobody, for it waits elsewhere. */
-static void stand_by(ay_region *member)
-{
-    struct registers *at = &member->at;
-    at->passage.waited = true;
-    ay__say_asleep(at, at->fixed.self, 0, 0, 0);
-}
-
-/* It has passed, and goes no further. */
-static void give_back(ay_region *member)
-{
-    ay__passer_visit(&member->at);
-    if (!member->remote.death)
-        (void)ay__passage_end(member, false);
-    else if (ay__passage_end(member, true) >= 0)
-        ay__leave_to_tell(member);
-}
-
-static void get_up(struct cluster_several *several)
-{
-    for (unsigned at = 0; at < several->passed; at++)
-        ay__say_awake(&several->member[at]->at);
-}
-
-static bool stand(const ay_region *region)
-{
-    const struct cluster_several *several = region->remote.several;
-    for (unsigned at = 0; at < several->count; at++)
-        if (several->member[at]->remote.needed != PERMISSION_NONE &&
-            !ay__cluster_stands(several->member[at]))
-            return false;
-    return true;
-}
-
-static void leave_first(struct cluster_several *several, unsigned count)
-{
-    for (unsigned at = 0; at < count; at++)
-        if (several->owed >> at & 1)
-            ay__leave_to_tell(several->member[at]);
-        else
-            ay_leave(several->member[at]);
-    several->owed = 0;
-}
-
-/* The present one is in its turn, on this machine and among all; not inside yet. True: there are
- * more. */
-static bool pass_on(ay_region *region)
-{
-    struct cluster_several *several = region->remote.several;
-    ay_region *passed = several->member[several->passed++];
-    several->begun = false;
-    passed->at.request = (struct request){0};
-    stand_by(passed);
-    return several->passed < several->count;
-}
-
-/* All have passed, but one was lost by then: all are given back, and its own begins anew. False: it
- * does not. */
-static bool begin_anew(ay_region *region)
-{
-    struct cluster_several *several = region->remote.several;
-    const int64_t deadline = region->at.passage.deadline;
-    const int reason = region->at.passage.give_up;
-    const struct comer comer = ay__passer_of(region);
-    get_up(several);
-    for (unsigned at = 0; at < several->count; at++) {
-        give_back(several->member[at]);
-        several->member[at]->at.passage.asked = false;
-    }
-    several->passed = 0;
-    region->at.request = several->asked;
-    several->error = deadline == INT64_MIN || ay__now() >= deadline ? reason
-                     : several->by_ask ? ay__passage_begin_as(region, &comer, deadline, reason)
-                                       : ay__passage_begin(region, deadline, reason);
-    return several->error == 0;
-}
-
-/* All have passed. */
-static int go_in(struct cluster_several *several)
-{
-    several->owed = 0;
-    for (unsigned at = 0; at < several->count; at++) {
-        struct registers *registers = &several->member[at]->at;
-        ay__passer_visit(registers);
-        const int result = ay__passage_end(several->member[at], true);
-        registers->passage.by_ask = several->by_ask && result >= 0;
-        several->owed |= (unsigned)(result == AY_AFTER_DEATH) << at;
-        if (result >= 0)
-            continue;
-        leave_first(several, at); /* the file was removed: this one has given up */
-        for (unsigned rest = at + 1; rest < several->count; rest++)
-            give_back(several->member[rest]);
-        return result;
-    }
-    const int result = several->owed ? AY_AFTER_DEATH : 0;
-    several->owed = 0;
-    return result;
-}
-
-/* With one that has begun, or before it could. */
-static int give_up(ay_region *region)
-{
-    struct cluster_several *several = region->remote.several;
-    ay_region *present = several->member[several->passed];
-    int error = several->error;
-    if (several->begun)
-        error = ay__passage_end(present, false);
-    present->at.request = (struct request){0};
-    for (unsigned at = 0; at < several->passed; at++)
-        give_back(several->member[at]);
-    if (region->at.passage.queues) {
-        const int own = ay__passage_end(region, false);
-        error = error ? error : own;
-    }
-    if (several->cancelled)
-        error =
-            ay__fail(-ECANCELED, "the wait was cancelled by pid %u",
-                     (unsigned)atomic_load(&several->cancelled->at.fixed.own_cold->cancelled_by));
-    return error;
-}
-
-static int end(ay_region *region, bool passed)
-{
-    struct cluster_several *several = region->remote.several;
-    get_up(several);
-    for (unsigned at = 0; at < several->count; at++)
-        several->member[at]->at.passage.asked = false;
-    const int result = passed ? go_in(several) : give_up(region);
-    region->at.request = several->asked;
-    return result;
-}
-
-/* As an ask does it (memory/ask/pass.c), by a thread that waits. */
-static bool pass_all(ay_region *region)
-{
-    for (;;) {
-        do {
-            ay_region *now = present(region);
-            if (!now || !ay__passage_pass(now))
-                return false;
-        } while (pass_on(region));
-        if (stand(region))
-            return true;
-        if (!begin_anew(region))
-            return false;
-        AY__UNCANCELLED;
-        (void)poll(NULL, 0, CLUSTER_ANEW_MS);
-    }
-}
-
-static int enter(ay_region *region)
-{
-    begin(region, false);
-    return end(region, pass_all(region));
-}
-
 static void leave(ay_region *region)
 {
-    leave_first(region->remote.several, region->remote.several->count - 1);
+    ay__several_leave_first(region->remote.several, region->remote.several->count - 1);
 }
 
 /* First all to a mode that includes both: from there each can go back to what it had. */
@@ -430,19 +190,20 @@ static size_t no_units(const ay_region *region, unsigned *list, size_t room)
 }
 
 const struct remote_kind ay__kind_several = {.close = close_others,
-                                             .enter = enter,
+                                             .enter = ay__several_enter,
                                              .member = member,
-                                             .begin = begin,
-                                             .present = present,
-                                             .pass_on = pass_on,
-                                             .begin_anew = begin_anew,
-                                             .called_off = called_off,
-                                             .end = end,
+                                             .begin = ay__several_begin,
+                                             .present = ay__several_present,
+                                             .pass_on = ay__several_pass_on,
+                                             .rest = ay__several_rest,
+                                             .rested = ay__several_rested,
+                                             .called_off = ay__several_called_off,
+                                             .end = ay__several_end,
                                              .leave = leave,
                                              .fence = fence,
                                              .units = no_units,
                                              .wanted = wanted,
-                                             .holds = stand,
+                                             .holds = ay__several_stand,
                                              .convert = convert,
                                              .rename = rename_none,
                                              .on_behalf = on_behalf,

@@ -10,8 +10,8 @@
  * The units are regions of a space that is opened for the door alone: asks for them are nobody
  * else's. They are asked for, never waited for: so whoever waits or asks for the region goes on
  * whenever one of them is decided. Each lives and dies with the thread that enters the door,
- * whichever goes on with it. They are asked for from some unit on that differs from machine to machine, for where a
- * permission was used last it is at hand.
+ * whichever goes on with it. They are asked for from some unit on that differs from machine to
+ * machine, for where a permission was used last it is at hand.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -405,6 +405,8 @@ enum cluster_answer ay__cluster_go_on(ay_region *region)
     const struct remote_kind *kind = region->remote.kind;
     if (region->at.request.when && region->remote.needed != PERMISSION_NONE)
         return ay__cluster_go_on_when(region);
+    if (region->at.passage.test > TEST_ASKS)
+        return ay__cluster_go_on_tested(region);
     if (!kind || !kind->take)
         return ay__wait_permission(region);
     if (region->at.passage.remote && region->remote.wait.stage >= CLUSTER_TAKES)

@@ -27,6 +27,18 @@ static bool was_heard(const ay_region *region, uint32_t watch)
            !ay__wait_is_named(region);
 }
 
+bool ay__cluster_heard(const ay_region *region)
+{
+    return was_heard(region, atomic_load(&region->remote.permission->watch));
+}
+
+bool ay__cluster_lost_since(const ay_region *region)
+{
+    const struct permission *permission = region->remote.permission;
+    return !permission ||
+           permission_era(atomic_load(&permission->granted)) != region->remote.asked_in;
+}
+
 static enum cluster_answer rest(ay_region *region, uint32_t watch, uint32_t state)
 {
     struct cluster_wait *wait = &region->remote.wait;
@@ -44,18 +56,30 @@ static enum cluster_answer rest(ay_region *region, uint32_t watch, uint32_t stat
 
 /* What it was asked under may be lost before the count was seen, and others pass: asleep by then,
  * it hears of that by the count. */
-static enum cluster_answer arm(ay_region *region)
+static enum cluster_answer arm(ay_region *region, bool *heard)
 {
-    const struct permission *permission = region->remote.permission;
-    const uint32_t watch = atomic_load(&permission->watch),
+    const uint32_t watch = atomic_load(&region->remote.permission->watch),
                    state = atomic_load(&region->at.fixed.space->cluster->pages->state);
-    const bool lost = permission_era(atomic_load(&permission->granted)) !=
-                      permission_era(atomic_load(&region->remote.granted));
-    const bool heard = lost || was_heard(region, watch);
-    if (!heard && !(watch & PERMISSION_ARMED))
-        return rest(region, watch, state);
+    *heard = ay__cluster_lost_since(region) || was_heard(region, watch);
+    return *heard || watch & PERMISSION_ARMED ? CLUSTER_PERMITS : rest(region, watch, state);
+}
+
+static enum cluster_answer arm_alone(ay_region *region)
+{
+    bool heard;
+    const enum cluster_answer answer = arm(region, &heard);
+    if (answer != CLUSTER_PERMITS)
+        return answer;
     region->at.passage.test = heard ? TEST_AGAIN : TEST_ASLEEP;
     return CLUSTER_MAKES_WAY;
+}
+
+enum cluster_answer ay__cluster_go_on_tested(ay_region *region)
+{
+    bool heard;
+    if (region->at.passage.test == TEST_FALSE)
+        return arm(region, &heard);
+    return ay__cluster_lost_since(region) ? CLUSTER_PERMITS : ay__wait_permission(region);
 }
 
 static enum cluster_answer come_back(ay_region *region)
@@ -80,11 +104,16 @@ static enum cluster_answer go_in(ay_region *region)
     return ask_again(region, CLUSTER_BEGINS_ANEW);
 }
 
+void ay__cluster_note_test(ay_region *region)
+{
+    region->remote.watch = atomic_load(&region->remote.permission->watch);
+    region->remote.asked_in = permission_era(atomic_load(&region->remote.granted));
+}
+
 static enum cluster_answer ask(ay_region *region)
 {
     struct registers *at = &region->at;
-    region->remote.watch = atomic_load(&region->remote.permission->watch); /* before it is asked */
-    region->remote.asked_in = permission_era(atomic_load(&region->remote.granted));
+    ay__cluster_note_test(region);
     if (ay__condition(at)) {
         if (at->passage.refused)
             return CLUSTER_PERMITS;
@@ -101,7 +130,7 @@ static enum cluster_answer ask(ay_region *region)
     at->passage.waited = true;
     ay__begin_waiting(at);
     atomic_store(&at->fixed.own_cold->conditional, 1);
-    return arm(region);
+    return arm_alone(region);
 }
 
 enum cluster_answer ay__cluster_go_on_when(ay_region *region)
@@ -109,7 +138,7 @@ enum cluster_answer ay__cluster_go_on_when(ay_region *region)
     enum cluster_answer answer;
     switch ((enum test)region->at.passage.test) {
     case TEST_FALSE:
-        return arm(region);
+        return arm_alone(region);
     case TEST_ASLEEP:
         return sleep_on(region);
     case TEST_AGAIN:

@@ -7,6 +7,8 @@
 
 #include "memory/remote/cluster.h"
 
+enum members_next { MEMBERS_MORE, MEMBERS_PASSED, MEMBERS_REST, MEMBERS_GIVE_UP };
+
 /* What may be NULL says so. */
 struct remote_kind {
     /* its own region is only where it waits for its turn: to be inside it keeps nobody out */
@@ -20,10 +22,14 @@ struct remote_kind {
     int (*enter)(ay_region *region);
     /* and the same in steps, for who does not wait */
     void (*begin)(ay_region *region, bool by_ask);
-    ay_region *(*present)(ay_region *region); /* the next, its passage begun; NULL: to give up */
-    bool (*pass_on)(ay_region *region);       /* that one has passed. True: there are more */
-    bool (*begin_anew)(ay_region *region);    /* what it had was lost. False: to give up */
-    bool (*called_off)(ay_region *region);    /* somebody cancels it by one that has passed */
+    /* the next, its passage begun; NULL: to give up. `enters`: and not only what comes after it is
+     * inside the region of the space */
+    ay_region *(*present)(ay_region *region, bool *enters);
+    enum members_next (*pass_on)(ay_region *region); /* that one has passed */
+    /* on what it rests, how many words, and until when; and what to do after that */
+    unsigned (*rest)(const ay_region *region, const struct ay__waitv **words, int64_t *wake);
+    enum members_next (*rested)(ay_region *region);
+    bool (*called_off)(ay_region *region); /* somebody cancels it by one that has passed */
     int (*end)(ay_region *region, bool passed);
     ay_region *(*member)(const ay_region *region, unsigned which); /* NULL behind the last */
 

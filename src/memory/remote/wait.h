@@ -21,6 +21,13 @@ enum cluster_answer ay__wait_rest_on(ay_region *region, const void *first, uint6
 enum cluster_answer ay__wait_permission(ay_region *region);
 /* cluster_when.c: with a condition */
 enum cluster_answer ay__cluster_go_on_when(ay_region *region);
+/* of a member, whose leader asks for all of them (several_steps.c): TEST_FALSE, until all others
+ * will be told, or it was heard of; TEST_TRUE, until it has the permission for good, or has lost it
+ * since the condition was asked */
+enum cluster_answer ay__cluster_go_on_tested(ay_region *region);
+void ay__cluster_note_test(ay_region *region); /* by the permission, before it is asked */
+bool ay__cluster_heard(const ay_region *region);
+bool ay__cluster_lost_since(const ay_region *region);
 
 /* It asks its condition, and is not to be inside unless that is true. */
 static inline bool wait_tests(const ay_region *region)
