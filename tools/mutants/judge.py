@@ -27,7 +27,7 @@ import guarantees  # noqa: E402 (beside this folder)
 from mutator import meaning  # noqa: E402
 
 PROTOCOLS = ROOT / "src/protocols"
-COURTESY = ("courtesy", "courtesy-units", "courtesy-retain")
+COURTESY = ("courtesy", "courtesy-units", "courtesy-brief", "courtesy-retain", "courtesy-retain-brief")
 MESSAGES = ("carvalho-roucairol", "ricart-agrawala", "lamport", "token")
 
 # Each file, and the protocols whose rows judge it.
@@ -56,10 +56,25 @@ FILES = {
     "messages/messages.h": MESSAGES,
     "modes.h": ("carvalho-roucairol", "ricart-agrawala"),
 }
+# Text that only some rows run, by file, or by function: those with one of these words. The others cannot find what is changed there.
+RUN_BY = {
+    "registers/courtesy/courtesy_aside.h": {"--units"},
+    "registers/courtesy/courtesy_retain.h": {"courtesy-retain", "courtesy-retain-brief"},
+    "registers/courtesy/courtesy_slots.h": {"-l"},
+    "registers/courtesy/courtesy_convert.h": {"--convert"},
+    "courtesy_run_slots": {"-l"},
+    "courtesy_downgrade": {"--convert"},
+    "courtesy_upgrade": {"--convert"},
+    "courtesy_keep_mode": {"--convert"},
+    "courtesy_hold": {"courtesy-units"},
+    "courtesy_give_back": {"courtesy-units"},
+    "courtesy_stepped_aside": {"--units"},
+}
 # Tests that run the message protocols in other engines, or parts of them alone: where each is below build/tests, and the folders, or
 # the file of its own, whose part in it is built anew.
 SIMULATED = "messages/test-messages-simulate", ("src/protocols/messages", "src/simulate"), False
 PARTS = "messages/test-messages-parts", ("tests/messages/parts.c",)
+WORDS = "expansion/test_expansion_words", ("tests/expansion/test_words.c",)
 BY_HAND = "messages/test-messages-protocols", ("src/protocols/messages",)
 PERMISSIONS = "messages/test-messages-permissions", ("src/protocols/messages",)
 AGENTS = [(f"agent/agent-{name}", ("src/protocols/messages", "src/agent/core")) for name in ("modes", "forgetting", "scenes", "forgeries")]
@@ -88,7 +103,7 @@ FAR = 10
 STATES_LEAST, CPU_LEAST = 20000, 2
 # Seconds of the processor: rows that take less on the unchanged text go before all others.
 SWIFT = 1
-AT_ONCE = 3  # rows that are put to a mutant before it is known whether it is another program than the one that ships
+AT_ONCE = 1.5  # seconds of rows that are put to a mutant before it is known whether it is another program than the one that ships
 ADDRESS_SPACE = 4 << 30
 
 COMMON = ["-std=gnu11", "-D_GNU_SOURCE", "-w", "-Werror=return-type", "-Werror=implicit-function-declaration"]
@@ -126,10 +141,16 @@ def target_of(row):
 def rows_for(file):
     """The rows that must hold of the protocols that the file belongs to, and the tests."""
     tests = [BY_HAND, SIMULATED] if kind_of(file) == "messages" else []
-    tests += [PARTS] if PROTOCOLS / file in included(ROOT / PARTS[1][0], set()) else []
+    tests += [test for test in (PARTS, WORDS) if PROTOCOLS / file in included(ROOT / test[1][0], set())]
     tests += [PERMISSIONS, *AGENTS] if "carvalho-roucairol" in FILES[file] else []
     return [*(row for _, rows in guarantees.ROWS for row in rows if row.found == guarantees.HOLDS and row.words[0] in FILES[file]),
             *(Test(*test) for test in tests)]
+
+
+def is_run_by(file, mutant, row):
+    """Whether the row runs the function that was changed, as far as RUN_BY knows."""
+    function = mutant.name.partition(":")[0]
+    return isinstance(row, Test) or all(words & set(row.words) for name, words in RUN_BY.items() if name in (file, function))
 
 
 def words_of(row):
@@ -167,10 +188,10 @@ def checker_hash(kind):
     return hashed.hexdigest()
 
 
-def tests_hash():
+def tests_hash(kind):
     """Of what the verdicts of tests hang on besides."""
     hashed = hashlib.sha256()
-    for folder in ("src/agent/core", "src/simulate", "tests/agent", "tests/messages"):
+    for folder in ("tests/expansion",) if kind == "registers" else ("src/agent/core", "src/simulate", "tests/agent", "tests/messages"):
         for path in sorted((ROOT / folder).rglob("*.[ch]")):
             hashed.update(f"{path.relative_to(ROOT)} {meaning(path.read_text())}".encode())
     return hashed.hexdigest()
@@ -272,7 +293,8 @@ class Builder:
     def compiled(self, folder, path):
         """The object of one file, with the overlay in that folder."""
         made = folder / (str(path.relative_to(ROOT)).replace("/", "-") + ".o")
-        flags = ["-DREGISTERS_STOP_AT_ACCESS", *(["-fwhole-program"] if path.parent.name == "models" else [])]
+        flags = [*(["-DREGISTERS_STOP_AT_ACCESS"] if path.is_relative_to(ROOT / "src") else []),
+                 *(["-fwhole-program"] if path.parent.name == "models" else [])]
         if not made.exists():
             self.run([*self.compiler, "-c", "-o", str(made), *SEARCHED, *flags, f"-I{folder}", "-Isrc", "-Iinclude",
                       f"-ffile-prefix-map={folder}=", str(self.source(folder, path))])
@@ -297,7 +319,8 @@ class Builder:
             objects = [self.compiled(folder, path) for path in paths]
             own = tuple(f"/{path.name}.o" for path in paths if "tests" in path.relative_to(ROOT).parts)
             after = [word for word in after if not own or not word.endswith(own)]
-            self.run([*before, *LINKER, "-s", "-o", str(made), *map(str, [*objects, *self.table]), *after], self.build)
+            table = [] if isinstance(row, Test) else self.table
+            self.run([*before, *LINKER, "-s", "-o", str(made), *map(str, [*objects, *table]), *after], self.build)
         return made
 
 
@@ -324,7 +347,7 @@ def ask(program, row, states, cpu):
     before = spent()
     try:
         done = subprocess.run([program] if is_test else [program, "check", *words, "--json", "--memory", "3G", "--states", str(states)],
-                              capture_output=True, text=True, check=False, preexec_fn=limits, timeout=30 * cpu)
+                              capture_output=True, text=True, check=False, preexec_fn=limits, timeout=300 * cpu if is_test else None)
     except subprocess.TimeoutExpired:
         return ENDLESS, 0, 0
     seconds = spent() - before
@@ -392,19 +415,30 @@ class Judge:
         states, seconds = self.measured[words_of(row)]
         return max(FAR * states, STATES_LEAST), max(int(FAR * seconds), CPU_LEAST)
 
+    def is_swift(self, row):
+        return self.measured[words_of(row)][1] <= SWIFT
+
+    def within(self, seconds, rows):
+        """How many of them take no longer together than to compile the mutant once more: most are killed by these."""
+        count = 0
+        while count < len(rows) and seconds > 0:
+            seconds -= self.measured[words_of(rows[count])][1]
+            count += 1
+        return count
+
     def in_turn(self, first):
         """The rows: `first`, the swift ones and the tests of the protocols alone, all others, the other tests; of these, those first
         that kill much in little time."""
         def cost(row):
             words = words_of(row)
             seconds = self.measured[words][1]
-            late = isinstance(row, Test) and row.words[1] not in (PARTS[0], BY_HAND[0], PERMISSIONS[0])
+            late = isinstance(row, Test) and row.words[1] not in (PARTS[0], WORDS[0], BY_HAND[0], PERMISSIONS[0])
             return words != first, late, seconds > SWIFT, (0.05 + seconds) / (1 + self.killed[words])
         return sorted(self.rows, key=cost)
 
     def judge(self, mutant, first="", survived=(), excused=False):
-        """What becomes of it. `first` is the row to begin with, `survived` those that it is known to survive; the slow ones are put
-        to it unless it is excused."""
+        """What becomes of it. `first` is the row to begin with, `survived` those that it is known to survive; if it is excused, only
+        swift ones are put to it."""
         with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as ships:
             folder = pathlib.Path(name)
             try:
@@ -418,9 +452,8 @@ class Judge:
                 if code in self.known:
                     return self.known[code]
                 rows = [row for row in self.in_turn(first) if words_of(row) not in survived and (seen or isinstance(row, Test))
-                        and (row.quick or not excused)]
-                # Most are killed by a row that takes less time than to compile it once more.
-                at_once = AT_ONCE if seen else 0
+                        and (not excused or self.is_swift(row)) and is_run_by(self.builder.file, mutant, row)]
+                at_once = self.within(AT_ONCE, rows) if seen else 0
                 verdict = self.put_rows(folder, rows[:at_once], code)
                 if not verdict and self.builder.shipped(pathlib.Path(ships), mutant.text) == self.shipped and \
                         digest(self.builder.objects_of_tests(folder)) == self.tested:
@@ -433,12 +466,12 @@ class Judge:
         return verdict
 
     def put_parts(self, folder, text, survived):
-        """The verdict of the test of parts, if that kills it: it takes one file to compile, where the search takes many."""
-        rows = [row for row in self.rows if row.words[-1] == PARTS[0] and words_of(row) not in survived]
+        """The verdict of a test of parts, if that kills it: it takes one file to compile, where the search takes many."""
+        rows = [row for row in self.rows if row.words[-1] in (PARTS[0], WORDS[0]) and words_of(row) not in survived]
         if not rows:
             return None
         self.builder.overlay(folder, text)
-        code = digest([self.builder.compiled(folder, path) for path in self.builder.dependents(*PARTS[1])])
+        code = digest([self.builder.compiled(folder, path) for row in rows for path in self.builder.dependents(*row.folders)])
         return self.put_rows(folder, rows, code)
 
     def put_rows(self, folder, rows, code):

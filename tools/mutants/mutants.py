@@ -67,8 +67,8 @@ class Cache:
         folder.mkdir(parents=True, exist_ok=True)
         self.path, self.kept, self.hints, self.lock = folder / "verdicts", {}, {}, threading.Lock()
         self.checkers = {kind: judge.checker_hash(kind) for kind in judge.KINDS}
-        self.tests = judge.tests_hash()
-        self.trusted = {*self.checkers.values(), *(checker + self.tests for checker in self.checkers.values())}
+        self.tests = {kind: judge.tests_hash(kind) for kind in judge.KINDS}
+        self.trusted = {*self.checkers.values(), *(checker + self.tests[kind] for kind, checker in self.checkers.items())}
         self.measured, self.meanings = {}, {}
         if self.path.exists():
             for line in self.path.read_text().splitlines():
@@ -86,7 +86,7 @@ class Cache:
 
     def write(self, file, entry):
         by_a_test = entry.get("row", entry.get("measured", "")).startswith("test ")
-        entry["checker"] = self.checkers[judge.kind_of(file)] + (self.tests if by_a_test else "")
+        entry["checker"] = self.checkers[judge.kind_of(file)] + (self.tests[judge.kind_of(file)] if by_a_test else "")
         with self.lock, self.path.open("a") as out:
             self.take(entry)
             out.write(json.dumps(entry) + "\n")
@@ -117,15 +117,15 @@ class Judgement:
             return self.called
 
     def is_excused(self, mutant):
-        """It is listed, and nobody expects it to be killed: the slow rows would be put to it in vain."""
+        """It is listed, and nobody expects it to be killed: all but the swift rows would be put to it in vain."""
         return self.listed.get(identity(self.file, mutant)) in ("equivalent", "speed only")
 
     def rows(self, excused):
         """The rows that a survivor has to survive."""
         if any(not row.quick and judge.words_of(row) not in self.cache.measured for row in judge.rows_for(self.file)):
             self.judge()  # to find out which of the slow ones are fast enough
-        return {judge.words_of(row) for row in judge.rows_for(self.file) if (row.quick or not excused) and
-                judge.is_put(row, self.cache.measured, self.words.slow, self.words.longest)}
+        return {judge.words_of(row) for row in judge.rows_for(self.file) if
+                judge.is_put(row, self.cache.measured, self.words.slow, min(self.words.longest, judge.SWIFT if excused else float("inf")))}
 
     def verdict(self, mutant, in_time):
         """What is known of it, or what is found out now; None: there was no time for it."""
