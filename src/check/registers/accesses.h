@@ -135,6 +135,11 @@ static inline unsigned registers_missed(const struct registers *at)
     return 0; /* every place is known from the beginning */
 }
 bool registers_retains(const struct registers *at);
+/* brief.c: looks at words alone. */
+bool registers_brief(const struct registers *at);
+bool registers_none_above(struct registers *at, word limit);
+bool registers_none_with(struct registers *at, word mask);
+bool registers_none_to_wake(struct registers *at, word mask, word asleep);
 /* The steps of a keeper: registers 1 to 3 of its place are BUSY, RECALLED and the grant. */
 bool registers_recall_sees(struct registers *at, unsigned place, struct recall *memory);
 void registers_recall_says(struct registers *at, unsigned place, const struct recall *memory);

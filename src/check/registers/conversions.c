@@ -2,6 +2,7 @@
 /* Passages that change their mode inside, under the checker. */
 #include <string.h>
 
+#include "check/registers/register_judge.h"
 #include "check/registers/register_model.h"
 
 bool registers_excludes(const struct registers *at, unsigned mode, unsigned other)
@@ -37,8 +38,12 @@ void model_convert(struct registers *at)
         process->request = converted & 7u;
     if ((my->point == 0 && passage(my, at) == PASSED) || passage(my, at) == PASSED) {
         process->part = PART_INSIDE;
-        if (!stays && !model->protocol->refused(my))
+        const bool stronger = !stays && process->request != (converted & 7u);
+        if (stronger && !model->protocol->refused(my)) {
             process->request = converted & 7u;
+            if (model->fences)
+                at->complaint = register_fence(model, at);
+        }
         memset(my, 0, model->protocol->passage_size);
     }
 }

@@ -56,17 +56,22 @@ const char *register_entry(const struct register_model *model, const unsigned ch
     return NULL;
 }
 
-/* Fences grow: whoever enters has a greater one than all before. It knows its own by what it
- * stored, whether or not others can see that yet. */
+/* Fences grow: whoever enters has a greater one than all before that conflict with it. It knows its
+ * own by what it stored, whether or not others can see that yet. */
 const char *register_fence(const struct register_model *model, struct registers *at)
 {
     unsigned char *state = at->state;
     const unsigned fence = fence_of(model->protocol->fence(registers_own(at, 0)), at->self);
-    struct model_process *keeper =
-        model_fence(model, state, model->renames ? naming_of(model, state, at->process)->name : 0);
-    const char *complaint = fence > keeper->fence ? NULL : "fence";
-    keeper->fence = (uint16_t)fence;
-    return complaint;
+    const bool shares = model_fences_by_mode(model) &&
+                        (model_process(model, state, at->process)->request & 3) == REQUEST_SHARED;
+    const unsigned name = model->renames ? naming_of(model, state, at->process)->name : 0;
+    struct model_process *keeper = model_fence(model, state, shares ? 1 : name);
+    bool grows = fence > model_fence(model, state, name)->fence;
+    if (model_fences_by_mode(model) && !shares)
+        grows &= fence > model_fence(model, state, 1)->fence;
+    if (fence > keeper->fence)
+        keeper->fence = (uint16_t)fence;
+    return grows ? NULL : "fence";
 }
 
 /* Lamport 1976, D4 (b) to (e): nothing stands in the way of one that waits. */

@@ -29,7 +29,7 @@ struct model_process {
     union {
         uint16_t writing; /* a safe bit is being written: its index + 1 */
         /* where fences are judged, process 0 keeps the greatest so far, and the next one that of
-         * another name: see model_fence */
+         * another name, or of those that share: see model_fence */
         uint16_t fence;
     };
 };
@@ -129,6 +129,7 @@ struct register_protocol {
      * alone; it has barriers of its own */
     bool device;
     bool sleeps; /* uses SLEEP and WAKE */
+    bool brief;  /* looks at words alone first, as engines do: NONE_ABOVE and its like (brief.c) */
     /* passages are asks: who would sleep rests, and a helper watches (asks.c) */
     enum asking {
         ASKS_NOT,
@@ -324,10 +325,25 @@ static inline word fence_number(unsigned fence)
     return (word)((fence >> FENCE_PLACE_BITS) - 1);
 }
 
-static inline struct model_process *model_fence(const struct register_model *model,
-                                                const unsigned char *state, unsigned name)
+/* Whether there are passages that do not conflict, whose fences need not grow. Only where they are
+ * converted: elsewhere one that shares is no rival to one that shares, though it was when it was
+ * exclusive, and an engine then keeps its number as one that was left (naming.h). */
+static inline bool model_fences_by_mode(const struct register_model *model)
 {
-    return model_process(model, state, name);
+    return model->problem != PROBLEM_ALLOCATION && model->requests >> REQUEST_SHARED & 1;
+}
+
+/* How many are kept, and the one of that name; or that of the exclusive ones (0), and of those that
+ * share (1). */
+static inline unsigned model_fence_kinds(const struct register_model *model)
+{
+    return model->renames || model_fences_by_mode(model) ? 2 : 1;
+}
+
+static inline struct model_process *model_fence(const struct register_model *model,
+                                                const unsigned char *state, unsigned kind)
+{
+    return model_process(model, state, kind);
 }
 
 /* Makes the move in place; `at` tells what access it was. True if with it the process is inside. */

@@ -87,9 +87,10 @@ static const char *contradiction(const struct check_words *asked)
     if (model->fences && (!protocol->fence || model->slots > 1 ||
                           !(model->requests == 1u << REQUEST_EXCLUSIVE ||
                             (!model->requests && !protocol->default_requests) ||
+                            (model->converts && !(model->requests >> REQUEST_PROTECTED & 1)) ||
                             model->problem == PROBLEM_ALLOCATION)))
         return "has no fences that can be judged here; --fences works with bakery and courtesy, "
-               "one slot, --modes exclusive";
+               "one slot, --modes exclusive or two modes and --convert";
     if (protocol->hold && !model->units)
         return "is about units; say how many there are with --units";
     if (model->alive >> model->places)

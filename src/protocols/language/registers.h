@@ -39,9 +39,12 @@
  *   OWN(R), OWN_BIT(R)           what my own R holds: no event, since nobody else can change it
  *   for (EACH_OTHER(my->j))      every other place in use, ascending; EACH_RIVAL: those that may
  *                                conflict with mine
- *   NONE_ABOVE(limit)            whether a look may be left out: no rival's word is above the limit
- *   NONE_WITH(mask)              likewise: none has a bit of the mask
- *   NONE_TO_WAKE(mask, asleep)   likewise: each is idle; or is `asleep`, under the mask, and WAKE
+ *   NONE_ABOVE(label, into, limit)
+ *                                into := whether a look may be left out: no rival's word is above
+ *                                the limit
+ *   NONE_WITH(label, into, mask) likewise: none has a bit of the mask
+ *   NONE_TO_WAKE(label, into, mask, asleep)
+ *                                likewise: each is idle; or is `asleep`, under the mask, and WAKE
  *                                would not wake it
  *   RARELY, OFTEN                of a passage: how often it is called
  *   CALL(passage, &my->part, …)  run a passage inside a passage
@@ -145,8 +148,10 @@
  *   uint64_t registers_missed(at)                         how many rivals may have come and gone
  *     since it last looked
  *   bool     registers_calm(at)                           a guess: nobody is about
- *   bool     registers_none_above(at, limit), registers_none_with(at, mask)   (engines that run)
- *   bool     registers_none_to_wake(at, mask, asleep)     (engines that run)
+ *   bool     registers_none_above(at, limit), registers_none_with(at, mask)
+ *   bool     registers_none_to_wake(at, mask, asleep)
+ *   bool     registers_brief(at)                          (engines that search) whether these three
+ *            are asked for
  *   word     registers_draw(at, largest, bits)            the number after `largest`; overflow of
  *            `bits` is reported
  */

@@ -259,14 +259,16 @@ enum { IN_LINE = 1 << 15 }; /* beyond all that lie on the page of registers */
         if (!registers_await_alarm(at))                                                            \
             return ABANDONED;                                                                      \
     } while (0)
-#define RESET_ALARM(label)         registers_reset_alarm(at)
-#define AWAKE(label, place)        registers_awake(at, place)
+#define RESET_ALARM(label)                      registers_reset_alarm(at)
+#define AWAKE(label, place)                     registers_awake(at, place)
 
 /* NONE_ABOVE, NONE_WITH, NONE_TO_WAKE: fetches all rivals' words to find out, in one short loop. */
-#define NONE_ABOVE(limit)          registers_none_above(at, limit)
-#define NONE_WITH(mask)            registers_none_with(at, mask)
-#define NONE_TO_WAKE(mask, asleep) registers_none_to_wake(at, mask, asleep)
-#define RARELY                     __attribute__((noinline)) /* a passage that is seldom called */
-#define OFTEN                      inline __attribute__((always_inline))
+#define NONE_ABOVE(label, into, limit)          ((into) = registers_none_above(at, limit))
+#define NONE_WITH(label, into, mask)            ((into) = registers_none_with(at, mask))
+#define NONE_TO_WAKE(label, into, mask, asleep) ((into) = registers_none_to_wake(at, mask, asleep))
+
+/* RARELY: a passage that is seldom called. */
+#define RARELY                                  __attribute__((noinline))
+#define OFTEN                                   inline __attribute__((always_inline))
 
 #endif

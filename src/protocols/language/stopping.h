@@ -379,11 +379,21 @@ struct part_head {
         registers_awake(at, place);                                                                \
     } while (0)
 
-/* NONE_ABOVE, NONE_WITH, NONE_TO_WAKE: no; let the look behind it tell. */
-#define NONE_ABOVE(limit)          false
-#define NONE_WITH(mask)            false
-#define NONE_TO_WAKE(mask, asleep) false
-#define RARELY                     inline
-#define OFTEN                      inline
+/* NONE_ABOVE, NONE_WITH, NONE_TO_WAKE: no, let the look behind it tell; but for a model with brief
+ * looks, where each is an access. */
+#define BRIEFLY(label, into, found)                                                                \
+    do {                                                                                           \
+        (into) = false;                                                                            \
+        if (registers_brief(at)) {                                                                 \
+            STOP(label);                                                                           \
+            (into) = (found);                                                                      \
+        }                                                                                          \
+    } while (0)
+#define NONE_ABOVE(label, into, limit) BRIEFLY(label, into, registers_none_above(at, limit))
+#define NONE_WITH(label, into, mask)   BRIEFLY(label, into, registers_none_with(at, mask))
+#define NONE_TO_WAKE(label, into, mask, asleep)                                                    \
+    BRIEFLY(label, into, registers_none_to_wake(at, mask, asleep))
+#define RARELY inline
+#define OFTEN  inline
 
 #endif

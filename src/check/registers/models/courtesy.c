@@ -29,6 +29,7 @@ MODEL_PASSAGE(enter_without_patience, courtesy, WITHOUT(patience))
 MODEL_PASSAGE(enter_without_rouse, courtesy, WITHOUT(rouse))
 MODEL_PASSAGE(enter_without_listening, courtesy, WITHOUT(listening))
 MODEL_PASSAGE(enter_without_sights, courtesy, WITHOUT(sights))
+MODEL_PASSAGE(enter_without_quiet, courtesy, WITHOUT(quiet))
 MODEL_PASSAGE(enter_without_slots, courtesy,
               courtesy_run_alone(my, at, (struct courtesy_without){0}))
 MODEL_PASSAGE(leave, courtesy, courtesy_leave(my, at))
@@ -173,6 +174,7 @@ static unsigned landings(const struct register_model *model, const unsigned char
     if (part != PART_ENTERING)
         return 0;
     const bool drawing = my->express.glance.head.point || my->express.glance.most ||
+                         (model->protocol->brief && my->express.head.point) ||
                          my->doorway.head.point || my->claim.look.head.point || my->claim.look.most;
     return drawing + !model->system.all_conflict;
 }
@@ -333,13 +335,10 @@ static unsigned retain_words(unsigned places)
 
 /* The right is retained whenever nobody is about. Nothing is promised of order: whoever retains
  * goes in again until it is recalled. */
-#define COURTESY_RETAIN(identifier, title, text, run, found)                                       \
-    const struct register_protocol identifier = {                                                  \
-        COURTESY_COMMON(title, text, run, leave, found),                                           \
-        .words = retain_words,                                                                     \
-        .promises = PROMISES_FAIR,                                                                 \
-        .withdrawn = withdrawn,                                                                    \
-    };
+#define COURTESY_RETAIN(identifier, title, text, run, found, ...)                                  \
+    const struct register_protocol identifier = {COURTESY_COMMON(title, text, run, leave, found),  \
+                                                 .words = retain_words, .promises = PROMISES_FAIR, \
+                                                 .withdrawn = withdrawn, __VA_ARGS__};
 
 #define COURTESY_MODEL(identifier, title, text, run, found)                                        \
     COURTESY_LEAVING(identifier, title, text, run, leave, NULL, found)
@@ -377,6 +376,12 @@ COURTESY_CONVERTING(model_courtesy, "courtesy", "ours: the region from one word 
                     convert, NULL)
 COURTESY_LEAVING(model_courtesy_units, "courtesy-units",
                  "the same, holding a unit outside: take and of", enter, give_back, hold, NULL)
+COURTESY_LEAVING(model_courtesy_brief, "courtesy-brief",
+                 "the same, with the brief looks that an engine makes first: at words alone", enter,
+                 leave, NULL, NULL, .brief = true)
+COURTESY_LEAVING(model_courtesy_brief_without_quiet, "courtesy-brief-without-quiet",
+                 "takes whoever is about for quiet", enter_without_quiet, leave, NULL, "exclusion",
+                 .brief = true)
 COURTESY_MODEL(model_courtesy_without_look, "courtesy-without-look",
                "enters as soon as it has claimed", enter_without_look, "exclusion")
 COURTESY_MODEL(model_courtesy_without_choosing, "courtesy-without-choosing",
@@ -425,6 +430,8 @@ COURTESY_LEAVING(model_courtesy_units_without_listening, "courtesy-units-without
                  hold, "progress")
 COURTESY_RETAIN(model_courtesy_retain, "courtesy-retain", "the same, with retained permission",
                 enter, NULL)
+COURTESY_RETAIN(model_courtesy_retain_brief, "courtesy-retain-brief",
+                "likewise, with brief looks at words alone", enter, NULL, .brief = true)
 COURTESY_RETAIN(model_courtesy_retain_without_recall, "courtesy-retain-without-recall",
                 "goes in again though it was recalled", enter_without_recall, "exclusion")
 COURTESY_RETAIN(model_courtesy_retain_without_barrier, "courtesy-retain-without-barrier",

@@ -28,6 +28,7 @@
     MODEL(forks)                                                                                   \
     MODEL(courtesy)                                                                                \
     MODEL(courtesy_units)                                                                          \
+    MODEL(courtesy_brief)                                                                          \
     MODEL(races_copies)                                                                            \
     MODEL(bakery_words)                                                                            \
     MODEL(bakery_bounded)                                                                          \
@@ -94,6 +95,7 @@
     MODEL(fork_claim_2_greedy)                                                                     \
     MODEL(forks_oracle_hasty)                                                                      \
     MODEL(forks_ids_meek)                                                                          \
+    MODEL(courtesy_brief_without_quiet)                                                            \
     MODEL(courtesy_without_look)                                                                   \
     MODEL(courtesy_without_choosing)                                                               \
     MODEL(courtesy_without_incarnation)                                                            \
@@ -113,6 +115,7 @@
     MODEL(courtesy_without_precedence)                                                             \
     MODEL(courtesy_units_without_listening)                                                        \
     MODEL(courtesy_retain)                                                                         \
+    MODEL(courtesy_retain_brief)                                                                   \
     MODEL(courtesy_retain_without_recall)                                                          \
     MODEL(courtesy_retain_without_barrier)                                                         \
     MODEL(courtesy_retain_without_retained)                                                        \

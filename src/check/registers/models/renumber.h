@@ -57,20 +57,20 @@ static inline bool renumber_close_gaps(struct renumber *numbers, unsigned most)
     return true;
 }
 
-/* The greatest fence so far is a number like the others; of each name, if there are several. */
+/* The greatest fence so far is a number like the others; of each kind, if there are several. */
 static inline void renumber_add_fence(struct renumber *numbers, const struct register_model *model,
                                       const unsigned char *state)
 {
-    for (unsigned name = 0; model->fences && name < (model->renames ? 2u : 1u); name++)
-        if (model_fence(model, state, name)->fence)
-            renumber_add(numbers, fence_number(model_fence(model, state, name)->fence));
+    for (unsigned kind = 0; model->fences && kind < model_fence_kinds(model); kind++)
+        if (model_fence(model, state, kind)->fence)
+            renumber_add(numbers, fence_number(model_fence(model, state, kind)->fence));
 }
 
 static inline void renumber_fence(const struct renumber *numbers,
                                   const struct register_model *model, unsigned char *state)
 {
-    for (unsigned name = 0; model->fences && name < (model->renames ? 2u : 1u); name++) {
-        struct model_process *keeper = model_fence(model, state, name);
+    for (unsigned kind = 0; model->fences && kind < model_fence_kinds(model); kind++) {
+        struct model_process *keeper = model_fence(model, state, kind);
         if (keeper->fence)
             keeper->fence = (uint16_t)fence_of(numbers->fresh[fence_number(keeper->fence)],
                                                keeper->fence & ((1u << FENCE_PLACE_BITS) - 1));

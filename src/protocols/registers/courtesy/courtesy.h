@@ -97,10 +97,12 @@ struct courtesy_express {
 static OFTEN enum passage_result courtesy_dash(struct courtesy_express *my, struct registers *at,
                                                struct courtesy_without without)
 {
+    bool none = false;
     PASSAGE_BEGIN
     WRITE(express, W(registers_self(at)),
           courtesy_as(COURTESY_EXPRESS, registers_mode(at), registers_own(at, 0)));
-    my->glance.busy = !NONE_ABOVE(courtesy_quiet(registers_own(at, 0)));
+    NONE_ABOVE(about, none, without.quiet ? (word)-1 : courtesy_quiet(registers_own(at, 0)));
+    my->glance.busy = !none;
     if (!my->glance.busy)
         WRITE_LATE(inside, W(registers_self(at)), courtesy_entered(at, 0, without));
     PASSAGE_END

@@ -38,6 +38,7 @@ struct courtesy_without {
     bool refusal;   /* converts: nobody is told that another upgrades already */
     bool turn;      /* who may convert passes those who wait, as if it could not */
     bool call;      /* converts: wakes nobody when it says that it upgrades */
+    bool quiet;     /* brief looks: takes whoever is about for quiet */
 };
 
 #define W(process) (process), 0
@@ -432,10 +433,13 @@ struct courtesy_departure {
 static OFTEN enum passage_result courtesy_depart(struct courtesy_departure *my,
                                                  struct registers *at)
 {
+    bool none = false;
     PASSAGE_BEGIN
     WRITE(epilogue, W(registers_self(at)), courtesy_in(COURTESY_IDLE, registers_own(at, 0)));
-    if (!NONE_WITH((word)((word)1 << COURTESY_STIRS_SHIFT)) &&
-        !NONE_TO_WAKE((1u << COURTESY_STATE_BITS) - 1, COURTESY_ASLEEP))
+    NONE_WITH(stirs, none, (word)((word)1 << COURTESY_STIRS_SHIFT));
+    if (!none)
+        NONE_TO_WAKE(sleeps, none, (1u << COURTESY_STATE_BITS) - 1, COURTESY_ASLEEP);
+    if (!none)
         CALL(courtesy_release, &my->release, at, true);
     PASSAGE_END
 }

@@ -88,6 +88,7 @@ struct courtesy_retirement {
 static RARELY enum passage_result courtesy_settle(struct courtesy_retirement *my,
                                                   struct registers *at, bool recalled)
 {
+    bool none = false;
     PASSAGE_BEGIN
     my->stir.any = 1;
     /* and has not given up */
@@ -97,7 +98,8 @@ static RARELY enum passage_result courtesy_settle(struct courtesy_retirement *my
         my->recalled = 0;
         my->stir.any = 0;
         WRITE(retain, W(registers_self(at)), courtesy_in(COURTESY_RETAINED, registers_own(at, 0)));
-        if (!NONE_WITH((word)((word)1 << COURTESY_STIRS_SHIFT)))
+        NONE_WITH(stirs, none, (word)((word)1 << COURTESY_STIRS_SHIFT));
+        if (!none)
             CALL(courtesy_stir, &my->stir, at);
     }
     if (my->stir.any) {
