@@ -77,7 +77,7 @@ def row(name, runs):
     spread = max(run["seconds"] for run in runs) - min(run["seconds"] for run in runs)
     best = min(run["seconds"] for run in runs)
     first = runs[0]
-    print(f"{name:34}{first['states']:>11,}{first['moves']:>13,}{seconds:>9.2f} s ±{spread / 2:<5.2f}"
+    print(f"{name:37}{first['states']:>11,}{first['moves']:>13,}{seconds:>9.2f} s ±{spread / 2:<5.2f}"
           f"{first['states'] / seconds / 1e6:>8.2f}{first['states'] / best / 1e6:>7.2f}"
           f"{first['moves'] / seconds / 1e6:>9.2f}{first['bytes'] / first['states']:>9.0f}")
     return first
@@ -90,7 +90,9 @@ def main():
     asked = parser.parse_args()
     ours = {
         "afteryou": LIMITED,
+        "afteryou --symmetry --compact": [*LIMITED, "--symmetry", "--compact"],
         "afteryou --no-reduction": [*LIMITED, "--no-reduction"],
+        "afteryou --no-reduction --compact": [*LIMITED, "--no-reduction", "--compact"],
     }
     alone = {
         "bakery -n 3, exclusive": ["--modes", "exclusive"],
@@ -107,7 +109,7 @@ def main():
             for name, pan in pans.items():
                 runs[name].append(run_spin(pan))
     print(f"{begun}; medians of {asked.rounds} rounds by turns; seconds of the processor\n")
-    print(f"{'':34}{'states':>11}{'moves':>13}{'time':>17}{'M st/s':>10}{'best':>7}{'M mv/s':>9}{'B/state':>9}")
+    print(f"{'':37}{'states':>11}{'moves':>13}{'time':>17}{'M st/s':>10}{'best':>7}{'M mv/s':>9}{'B/state':>9}")
     print("bakery, 3 places, exclusive, 2 passages each, deaths:")
     found = {name: row("  " + name, runs[name]) for name in [*ours, *pans]}
     print("any number of passages, deaths:")
