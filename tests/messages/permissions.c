@@ -243,6 +243,7 @@ static void what_is_given_back_with_what_is_kept_is_asked_for_again(void **unuse
     harness_settle(&h);
     harness_forget(&h);
     harness_step(&h, 0, (struct event){.kind = EVENT_RAISE, .mode = MODE_PROTECTED_WRITE});
+    assert_int_equal(h.protocol->deferred_mode(h.state[0], 1), MODE_EXCLUSIVE);
     harness_settle(&h);
     harness_step(&h, 0, (struct event){.kind = EVENT_LOWER, .mode = MODE_NULL});
     harness_settle(&h);
@@ -261,6 +262,21 @@ static void what_is_given_back_with_what_is_kept_is_asked_for_again(void **unuse
                                  "0 enters, fence 4\n");
 }
 
+/* It counts once, and only for one that waits for it. */
+static void a_reply_that_was_not_asked_for_gives_nothing(void **unused)
+{
+    (void)unused;
+    struct one_of_many one = {0};
+    carvalho_roucairol_protocol.begin(one.state, &(struct beginning){.nodes = 3, .agreed = true});
+    assert_int_equal(one_hears(&one, MESSAGE_REPLY, 1, 0, 0)->count, 0);
+    assert_true(carvalho_roucairol_protocol.lacks(one.state, 1, MODE_EXCLUSIVE));
+    assert_int_equal(one_step(&one, (struct event){.kind = EVENT_REQUEST})->count, 1);
+    assert_int_equal(one_hears(&one, MESSAGE_REPLY, 1, 0, 0)->count, 0);
+    assert_int_equal(one_hears(&one, MESSAGE_REPLY, 1, 0, 0)->count, 0);
+    assert_int_equal(one_hears(&one, MESSAGE_REPLY, 2, 0, 0)->count, 1);
+    assert_int_equal(one.effects.effect[0].kind, EFFECT_ENTERED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_large_group_does_not_convert),
         cmocka_unit_test(the_largest_group_that_converts),
         cmocka_unit_test(a_newcomer_that_is_not_welcomed_stands_in_nobodys_way),
+        cmocka_unit_test(a_reply_that_was_not_asked_for_gives_nothing),
         cmocka_unit_test(who_goes_on_in_a_weaker_mode_is_in_it_though_nobody_waits),
         cmocka_unit_test(what_is_given_back_with_what_is_kept_is_asked_for_again),
     };
