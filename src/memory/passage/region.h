@@ -60,8 +60,9 @@ void ay__bell_ring(ay_space *space, unsigned which); /* of a process, for its he
 /* wake.c */
 /* those who sleep on register 0 of mine, which has changed */
 void ay__wake(struct registers *at);
-/* whether each rival is idle; or is `asleep`, under that mask, and ay__wake() would not wake it */
-bool ay__none_to_wake(struct registers *at, word mask, word asleep);
+/* I have left: whether each rival is idle; or `waits`, under that mask, and ay__wake() would not
+ * wake it. The one that was woken ahead of time is woken first */
+bool ay__none_to_wake(struct registers *at, word mask, word waits);
 void ay__wake_one(struct registers *at, unsigned place); /* if it sleeps, on whatever */
 /* likewise, and if it does not sleep yet, it hears of it */
 void ay__rouse_aside(struct registers *at, unsigned place);

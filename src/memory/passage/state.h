@@ -131,6 +131,9 @@ struct habits {
     int64_t lately_ns; /* how long waits for the one inside have taken lately: spin.c */
     unsigned in_vain;  /* waits since it last spun, while they took too long for that */
     unsigned ahead;    /* how many went before it when it last waited */
+    /* the place of whom it woke ahead of time, and 1; 0: nobody's. Set by ay__wake_next(), cleared
+     * when it leaves; that one may be gone by then, or somebody else */
+    unsigned next;
     /* it did not have to wait last time. Set or cleared at the end of every passage of the long
      * way; cleared when the lane was not free, and when the place is renewed */
     bool calm;

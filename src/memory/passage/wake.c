@@ -41,28 +41,69 @@ static inline bool needs_waking(struct registers *at, unsigned place, const stru
     return !again;
 }
 
-/* One that sleeps is passed again and again, and has to be woken once. Whoever dies meanwhile may
- * be taken at its word: if it is to be woken, the look behind this one tells. */
-bool ay__none_to_wake(struct registers *at, word mask, word asleep)
+/* I have left. Who was woken ahead of time, and sleeps again, waits for just this: it hears of it
+ * before anybody else is looked at, and that may be thousands. */
+static void wake_expected(struct registers *at)
 {
-    if (!registers_gathered(at))
+    const unsigned next = at->habits.next;
+    at->habits.next = 0;
+    if (next == 0)
+        return;
+    const struct hot *hot = registers_hot(at, next - 1);
+    access_point();
+    const uint64_t asleep = atomic_load(&hot->asleep);
+    if (!(asleep >> ASLEEP_SEVERAL_SHIFT & 1) && needs_waking(at, next - 1, hot, asleep, true))
+        wake_own(at, 0);
+}
+
+/* Whether somebody at this place may have to be woken or roused. Whoever dies meanwhile may be
+ * taken at its word: if it is to be woken, the look behind this one tells. */
+static inline bool is_waited_for(struct registers *at, unsigned place, const struct hot *hot,
+                                 word mask, word waits)
+{
+    access_point();
+    const word value = atomic_load(&hot->word);
+    if (registers_is_idle(at, 0, value))
         return false;
+    access_point();
+    const uint64_t asleep = atomic_load(&hot->asleep);
+    return (value & mask) != waits || asleep >> ASLEEP_DEAF_SHIFT & 1 ||
+           needs_waking(at, place, hot, asleep, false);
+}
+
+/* Of those who have come since the rivals were gathered too: their tags are enough. */
+static bool none_among_tagged(struct registers *at, word mask, word waits)
+{
+    if (!at->fixed.tags)
+        return false;
+    const unsigned end = registers_end(at);
+    for (unsigned place = registers_next_tagged(at, 0, end); place < end;
+         place = registers_next_tagged(at, place + 1, end))
+        if (place != at->fixed.self &&
+            is_waited_for(at, place, registers_hot(at, place), mask, waits))
+            return false;
+    return true;
+}
+
+static bool none_among_gathered(struct registers *at, word mask, word waits)
+{
     const struct stretch *const end = at->rivals.runs + at->rivals.run_count;
     for (const struct stretch *run = at->rivals.runs; run < end; run++) {
         const char *line = run->line;
-        for (unsigned place = run->place; place < run->end; place++, line += run->stride) {
-            const struct hot *hot = (const struct hot *)line;
-            access_point();
-            const word value = atomic_load(&hot->word);
-            if (registers_is_idle(at, 0, value))
-                continue;
-            access_point();
-            const uint64_t on = atomic_load(&hot->asleep);
-            if ((value & mask) != asleep || on >> ASLEEP_DEAF_SHIFT & 1 ||
-                needs_waking(at, place, hot, on, false))
+        for (unsigned place = run->place; place < run->end; place++, line += run->stride)
+            if (is_waited_for(at, place, (const struct hot *)line, mask, waits))
                 return false;
-        }
     }
+    return true;
+}
+
+/* One that sleeps is passed again and again, and has to be woken once. */
+bool ay__none_to_wake(struct registers *at, word mask, word waits)
+{
+    wake_expected(at);
+    if (!(registers_gathered(at) ? none_among_gathered(at, mask, waits)
+                                 : none_among_tagged(at, mask, waits)))
+        return false;
     at->habits.contended = true;
     return true;
 }
@@ -107,28 +148,41 @@ struct sleepers {
     bool alone;      /* and it is to be inside alone: whoever waits behind it sleeps on it */
 };
 
+static void count_sleeper(const struct registers *at, unsigned place, struct sleepers *found)
+{
+    const struct hot *hot = registers_hot(at, place);
+    access_point();
+    const uint64_t asleep = atomic_load(&hot->asleep);
+    if ((asleep & ASLEEP_PLACE_MASK) != at->fixed.self + 1)
+        return;
+    const bool asks = asleep >> ASLEEP_ONE_SHIFT & 1;
+    found->asks |= asks;
+    if (asks)
+        return;
+    access_point();
+    found->sleeps = atomic_load(&hot->sleeps);
+    access_point();
+    const uint64_t value = atomic_load(&hot->word);
+    found->alone = at->fixed.protocol->mode && at->fixed.protocol->mode(value) == AY_EXCLUSIVE;
+    found->place = place;
+    found->count++;
+}
+
+/* Who sleeps on me says so at its place: of those who have come since the rivals were gathered, and
+ * that may be thousands, nobody need be met for it. */
 static struct sleepers find_sleepers(struct registers *at)
 {
     struct sleepers found = {0};
-    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
-         place = registers_next_rival(at, place + 1)) {
-        const struct hot *hot = registers_hot(at, place);
-        access_point();
-        const uint64_t asleep = atomic_load(&hot->asleep);
-        if ((asleep & ASLEEP_PLACE_MASK) != at->fixed.self + 1)
-            continue;
-        const bool asks = asleep >> ASLEEP_ONE_SHIFT & 1;
-        found.asks |= asks;
-        if (asks)
-            continue;
-        access_point();
-        found.sleeps = atomic_load(&hot->sleeps);
-        access_point();
-        const uint64_t value = atomic_load(&hot->word);
-        found.alone = at->fixed.protocol->mode && at->fixed.protocol->mode(value) == AY_EXCLUSIVE;
-        found.place = place;
-        found.count++;
+    if (!registers_gathered(at)) {
+        const unsigned end = registers_end(at);
+        for (unsigned place = registers_next_tagged(at, 0, end); place < end;
+             place = registers_next_tagged(at, place + 1, end))
+            count_sleeper(at, place, &found);
+        return found;
     }
+    for (unsigned place = registers_next_rival(at, 0); place < at->fixed.places;
+         place = registers_next_rival(at, place + 1))
+        count_sleeper(at, place, &found);
     return found;
 }
 
@@ -139,6 +193,7 @@ static struct sleepers find_sleepers(struct registers *at)
 void ay__wake_next(struct registers *at, bool soon)
 {
     const struct sleepers found = find_sleepers(at);
+    at->habits.next = found.count == 1 && !found.asks ? found.place + 1 : 0;
     if (found.count > 0 && wake_own(at, 0) == 1 && soon && found.count == 1 && found.alone &&
         !found.asks)
         registers_acquaintance(at, found.place)->woken = found.sleeps;
