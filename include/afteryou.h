@@ -384,6 +384,15 @@ AY_API int ay_withdraw(ay_region *region);
  *   -EPERM  inside, or asked for, or the region belongs to another process */
 AY_API int ay_on_behalf(ay_region *region, uint64_t thread);
 
+/* Has prepare(arg) called by every later passage that has to wait: once, by the thread that waits,
+ * when one alone is before it, and that is inside. For what takes time and needs no region: to open
+ * a file, to start a process. A hint: it may come late or never, and the passage may still be given
+ * up. Of this library it may call ay_share(), for this region. It must return (no longjmp, no
+ * exception). NULL: not any more. Nothing is prepared for ay_ask().
+ *   0       said
+ *   -EPERM  inside, or asked for, or the region belongs to another process */
+AY_API int ay_prepare(ay_region *region, void (*prepare)(void *), void *arg);
+
 /* Leaves, and never waits; but in a cluster, after AY_AFTER_DEATH, until the agent has heard that
  * this passage was told: some microseconds, or a second from its entry, should the agent be
  * stopped. So does ay_convert(), whatever its timeout. Another thread than the one that entered may
@@ -438,9 +447,11 @@ AY_API int ay_cancel(ay_space *space, const char *name, int pid);
  * began, should this one be killed. Such a second process, when it is done, closes its copy and
  * calls ay_repair(); without that, those who wait notice by themselves, in a second or so. Whoever
  * enters next is told of a death. Give the copy to nobody who writes to descriptors that he did not
- * open: it is one of the space's file.
+ * open: it is one of the space's file. Called by who prepares (ay_prepare), it gives the descriptor
+ * and nothing else: the region is shared by the next call, inside.
  *   the descriptor, for the caller to close
- *   -EPERM   not inside, or the region belongs to another process
+ *   -EPERM   not inside, or the region belongs to another process; or it is being prepared, and has
+ *            several resources, slots or units of a cluster
  *   -EMFILE  this process has no descriptor left
  *   -EBADF   this program closed the space's descriptor, and it cannot be opened again */
 AY_API int ay_share(ay_region *region);

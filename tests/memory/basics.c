@@ -311,6 +311,64 @@ static void test_wake_next(const char *protocol)
     ay_close(space);
 }
 
+struct readiness {
+    ay_region *region;
+    pthread_t waits;
+    unsigned times;
+    int entered, shared; /* what ay_try() and ay_share() said */
+};
+
+static void get_ready(void *arg)
+{
+    struct readiness *ready = arg;
+    CHECK(pthread_equal(ready->waits, pthread_self()));
+    ready->times++;
+    ready->entered = ay_try(ready->region);
+    ready->shared = ay_share(ready->region);
+    CHECK_EQUAL(close(ready->shared), 0);
+}
+
+static void *be_ready(void *arg)
+{
+    struct readiness *ready = arg;
+    ready->waits = pthread_self();
+    return be_next(ready->region);
+}
+
+/* Once, and only by who waits for one that is inside. */
+static void test_prepare(void)
+{
+    unlink(test_space);
+    ay_space *space = open_space("courtesy");
+    ay_region *a = open_region(space, (ay_spec){.name = "x"}),
+              *b = open_region(space, (ay_spec){.name = "x"});
+    struct readiness ready = {.region = b, .waits = pthread_self()};
+    pthread_t next;
+    CHECK_EQUAL(ay_prepare(b, get_ready, &ready), 0);
+    CHECK_EQUAL(ay_enter(b), 0);
+    expect(ay_prepare(b, get_ready, &ready), -EPERM, "inside");
+    CHECK_EQUAL(ay_leave(b), 0);
+    CHECK_EQUAL(ready.times, 0);
+    for (unsigned passage = 1; passage <= 3; passage++) {
+        if (passage == 3)
+            CHECK_EQUAL(ay_prepare(b, NULL, NULL), 0);
+        CHECK_EQUAL(ay_enter(a), 0);
+        next_is_inside = false;
+        CHECK_EQUAL(pthread_create(&next, NULL, be_ready, &ready), 0);
+        AWAIT_TRUE(ay_wanted(a) == 1);
+        for (int times = 0; times < 20; times++) {
+            CHECK_EQUAL(ay_wake_next(a), 0);
+            sleep_ms(1);
+        }
+        CHECK_EQUAL(ay_leave(a), 0);
+        pthread_join(next, NULL);
+        CHECK_EQUAL(ready.times, passage < 3 ? passage : 2);
+        CHECK_EQUAL(ready.entered, -EDEADLK); /* being entered */
+        CHECK(ready.shared > STDERR_FILENO);
+    }
+    ay_close(space);
+}
+
 int main(void)
 {
     begin_test("basics");
@@ -324,6 +382,7 @@ int main(void)
         test_newcomers(protocols[at]);
         test_wake_next(protocols[at]);
     }
+    test_prepare();
     unlink(test_space);
     test_slots_and_units();
     test_also();

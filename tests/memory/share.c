@@ -137,6 +137,70 @@ static void test_unshared(ay_region *region)
     finish(&pair);
 }
 
+/* What one prepares with: a second process that has a copy before the region is entered. */
+struct early {
+    ay_region *region;
+    const int *dismiss;
+    pid_t second;
+};
+
+static void prepare_second(void *arg)
+{
+    struct early *early = arg;
+    const int share = ay_share(early->region);
+    CHECK(share > STDERR_FILENO);
+    early->second = fork();
+    if (early->second == 0) {
+        close(early->dismiss[1]);
+        be_second(share, NULL, early->dismiss[0]);
+    }
+    CHECK_EQUAL(close(share), 0);
+}
+
+static void be_early(const int *ready, const int *dismiss, bool share)
+{
+    struct early early = {.region = open_region(open_space(NULL), (ay_spec){.name = "x"}),
+                          .dismiss = dismiss};
+    CHECK_EQUAL(ay_prepare(early.region, prepare_second, &early), 0);
+    CHECK(ay_enter(early.region) >= 0);
+    if (share)
+        CHECK_EQUAL(close(ay_share(early.region)), 0);
+    CHECK_EQUAL(write(ready[1], &early.second, sizeof early.second), (ssize_t)sizeof early.second);
+    for (;;)
+        pause();
+}
+
+/* A copy that was made before shares nothing by itself: the kernel tells of the death at once.
+ * Shared, it counts as any other. */
+static void test_a_copy_before(ay_region *region, bool share)
+{
+    int ready[2], dismiss[2];
+    struct pair pair;
+    CHECK_EQUAL(pipe(ready) | pipe(dismiss), 0);
+    CHECK(ay_enter(region) >= 0);
+    pair.holder = fork();
+    if (pair.holder == 0)
+        be_early(ready, dismiss, share);
+    close(dismiss[0]);
+    AWAIT_TRUE(ay_wanted(region) == 1);
+    sleep_ms(50); /* until it sleeps: it prepares before */
+    CHECK_EQUAL(ay_leave(region), 0);
+    CHECK_EQUAL(read(ready[0], &pair.second, sizeof pair.second), (ssize_t)sizeof pair.second);
+    CHECK(pair.second > 0);
+    kill_and_reap(pair.holder);
+    if (share)
+        CHECK_EQUAL(ay_enter_for(region, 600), -ETIMEDOUT);
+    else
+        CHECK_EQUAL(ay_try(region), AY_AFTER_DEATH);
+    close(dismiss[1]);
+    if (share)
+        CHECK_EQUAL(ay_enter(region), AY_AFTER_DEATH);
+    CHECK_EQUAL(ay_leave(region), 0);
+    CHECK_EQUAL(waitpid(pair.second, NULL, 0), pair.second);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 int main(void)
 {
     begin_test("share");
@@ -149,6 +213,8 @@ int main(void)
         test_nobody_holds(region, by);
     }
     test_unshared(region);
+    test_a_copy_before(region, false);
+    test_a_copy_before(region, true);
     CHECK_EQUAL(ay_try(region), 0);
     ay_close(space);
     return 0;

@@ -50,6 +50,9 @@ bool ay__interrupted(struct registers *at); /* after a sleep: true to give up */
 bool ay__heed(struct registers *at);        /* the deadline: false if it has passed */
 bool ay__nap(struct registers *at);         /* a while, or until the deadline: false */
 int64_t ay__next_nap(struct registers *at); /* how long: longer each time */
+/* prepare.c */
+void ay__prepare(struct registers *at,
+                 const struct watch *watch); /* it is about to sleep on them */
 /* cancel.c */
 uint64_t ay__cancels(const ay_space *space); /* the header's `cancels` */
 /* after a sleep: true to give up, for somebody has cancelled this wait */

@@ -6,6 +6,9 @@
  * holds the place is its claim, a lock of the open file description, which lasts until the last
  * copy of the descriptor is closed. So the second witness (wait.c, ay__bury) is the only one, and
  * whoever is last calls ay_repair() to tell at once.
+ *
+ * A copy may be made before the region is entered (ay_prepare). Until it is shared the life carries
+ * its TID: the kernel tells of its death, though the copy is held; only the place stays taken.
  */
 #include <errno.h>
 #include <string.h>
@@ -42,6 +45,8 @@ int ay__share_one(ay_region *region)
     const uint32_t tid = life_word(atomic_load(&region->at.near.own->life)) & FUTEX_TID_MASK;
     if (fd < 0)
         return ay__fail(-errno, "cannot copy the descriptor of the space: %s", strerror(errno));
+    if (region->at.passage.prepares) /* not inside yet */
+        return fd;
     if (tid != LIFE_SHARED)
         region->alone = tid;
     change_life(region, region->alone, LIFE_SHARED);
@@ -59,7 +64,12 @@ int ay_share(ay_region *region)
     const int error = check_owner(region);
     if (error)
         return error;
-    if (!region_is_inside(region))
+    const bool prepares = region->at.passage.prepares;
+    if (prepares && region->remote.kind)
+        return ay__fail(-EPERM,
+                        "what several resources, slots or units of a cluster are held by is "
+                        "known inside");
+    if (!prepares && !region_is_inside(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
     return region->remote.kind ? region->remote.kind->share(region) : ay__share_one(region);
 }

@@ -154,6 +154,12 @@ struct request {
 
 enum test { TEST_NONE, TEST_ASKS, TEST_FALSE, TEST_ASLEEP, TEST_AGAIN, TEST_TRUE };
 
+/* What a passage does once it is next, while it still waits: ay_prepare(). */
+struct preparation {
+    void (*prepare)(void *); /* NULL: nothing */
+    void *argument;
+};
+
 /* The present passage, on the long way. */
 struct this_passage {
     int64_t deadline; /* CLOCK_MONOTONIC; INT64_MIN: do not wait at all; INT64_MAX: for ever */
@@ -174,9 +180,11 @@ struct this_passage {
      * Never set without `waited` */
     bool asleep;
     bool inside; /* by the long way. Set once that is public; cleared by who leaves the long way */
-    /* its `when` or `interrupted` runs. Set and cleared by who calls it (units.c, wait.c); while
-     * it is set, that function cannot enter this region */
+    /* its `when`, `interrupted` or `prepare` runs. Set and cleared by who calls it (units.c,
+     * wait.c, prepare.c); while it is set, that function cannot enter this region */
     bool asking;
+    bool prepares; /* likewise, its `prepare` alone: it may share (share.c) */
+    bool prepared; /* it was called. Set before that; never cleared before the next passage */
     /* how often it was entered again. Counted by who enters and leaves; 0 outside */
     unsigned depth;
     /* it is asked for, and not decided (memory/ask/). Set by ay_ask(), cleared when it is decided
@@ -232,6 +240,7 @@ struct registers {
     /* the thread that waits for our passages, and may be inside elsewhere; 0: none. ay_on_behalf()
      * sets it, for all passages from then on */
     uint64_t behalf;
+    struct preparation preparation; /* for all passages from then on, too */
     /* what the protocol keeps from entering to leaving, and beyond */
     uint64_t kept[4];
 };

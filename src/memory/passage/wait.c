@@ -379,6 +379,8 @@ enum sleeping ay__sleep_begin(struct registers *at, struct watch *watch, bool as
     at->passage.spun_ns = 0;
     if (!asks && watch->count > 0 && watch->count <= SPUN_ON_MOST && ay__spin(at, watch))
         return registers_heed(at) ? SLEEP_OVER : SLEEP_GIVEN_UP;
+    if (__builtin_expect(at->preparation.prepare != NULL, 0) && !asks)
+        ay__prepare(at, watch);
     bool changed = false;
     const bool aside = at->fixed.protocol->aside && at->fixed.protocol->aside(registers_own(at, 0));
     atomic_store_explicit(&at->fixed.own_cold->conditional, aside, memory_order_release);
