@@ -4,10 +4,10 @@
  *   shell ── wrapper ── guardian ── deputy ── command ── whatever it starts
  *
  * The wrapper is what the shell sees: it passes signals on, and ends as the command ends. The
- * guardian waits in the queue and holds the region; the deputy, which comes once it is inside,
- * holds it too (ay_share). Both are subreapers: what the command leaves behind becomes the
- * deputy's, or if that is gone the guardian's, so the region stays held until the last of it is
- * gone.
+ * guardian waits in the queue and holds the region; the deputy, which is there once that is next,
+ * and begins once it is inside, holds it too (ay_share). Both are subreapers: what the command
+ * leaves behind becomes the deputy's, or if that is gone the guardian's, so the region stays held
+ * until the last of it is gone.
  *   R1  The wrapper dies: the guardian kills all below it, waits until it is gone, and only then
  *       lets the next one in.
  *   R2  The guardian dies, of whatever: the deputy does the same. The wrapper waits for it.
@@ -55,6 +55,9 @@ struct between {
     _Atomic bool heard; /* that the guardian stays; so its own end is no death */
     /* written by the guardian, and only ever set or raised */
     _Atomic bool inside;
+    uint64_t fence; /* of the passage; written before `go`, as is the next */
+    bool after_death;
+    _Atomic bool go;    /* the deputy is to start the command */
     _Atomic bool stays; /* the command has ended, with `code`, and others go on */
     _Atomic int code;
     _Atomic bool lost; /* R5: the command is to be ended, gently */
@@ -123,8 +126,14 @@ int lock_obtain(const struct run_words *asked, int64_t asked_ns);
 noreturn void guardian(const struct run_words *asked, pid_t wrapper,
                        const struct inheritance *inherited, struct between *between);
 
-/* run_deputy.c: the deputy's pid, or a negative errno. `share`, which ay_share() gave, is closed.
- */
+/* run_environment.c: what the command is told by its environment. 0, or -1 with errno. Of the run,
+ * before there is a deputy; of the passage, by the deputy, which makes room for it before. */
+int environment_of_run(const struct run_words *asked, const ay_region *region);
+int environment_prepare(void);
+void environment_of_passage(const struct between *between);
+
+/* run_deputy.c: the deputy's pid, or a negative errno. It begins with `go`, and the bell. `share`,
+ * which ay_share() gave, is closed. */
 pid_t deputy_start(const struct run_words *asked, const struct inheritance *inherited,
                    struct between *between, int share);
 /* Whoever waits for the end of a pipe waits for the command, not for a guard. */
@@ -147,7 +156,7 @@ struct child {
     char *const *words;
     const struct inheritance *inherited;
     bool quiet; /* its stdin is /dev/null */
-    /* set by child_start() */
+    /* set by child_make() and child_go() */
     pid_t parent;
     sigset_t parent_got;     /* the signals that waited for the parent when the child was there */
     _Atomic uint32_t looked; /* 1: the parent has, at its signals; 2: the child has, too */
@@ -155,8 +164,10 @@ struct child {
     sigset_t got;
     int error; /* why it could not be executed: an errno; read once it has ended */
 };
-/* Its pid, or a negative errno. All signals are blocked. */
-pid_t child_start(struct child *child);
+/* Its pid, or a negative errno. All signals are blocked. It waits. */
+pid_t child_make(struct child *child);
+/* The parent is in the wrapper's process group, if it is ever to be. */
+void child_go(struct child *child, pid_t pid);
 /* Whether child_missed() can be asked. If not, the bell is rung when it can. */
 bool child_has_looked(const struct child *child);
 /* Whether that signal waits for the parent, and the child did not get it, for it was not there

@@ -6,6 +6,9 @@
  * own: a copy would cost more than all else here. But the parent does not wait for it: the child
  * may be stopped before it is executed, and the parent told to end it. Until then the child writes
  * to its struct child and to errno, and to nothing else that the parent looks at.
+ *
+ * It may be made before its time, and then waits to be let go. Until then it is in its parent's
+ * group as that was; the parent moves it to the job's, after itself.
  */
 #include "cli/run/run.h"
 
@@ -26,15 +29,13 @@ enum { STACK_LEAST = 64 * 1024 };
 
 static void prepare(struct child *child)
 {
-    const pid_t group = child->inherited->group;
     const int nothing = child->quiet ? open("/dev/null", O_RDONLY) : -1;
     if (nothing > 0) {
         dup2(nothing, STDIN_FILENO);
         close(nothing);
     }
     /* with another name than its parent's, it is no guard */
-    if (prctl(PR_SET_NAME, "afteryou") != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ||
-        (group > 0 && setpgid(0, group) != 0))
+    if (prctl(PR_SET_NAME, "afteryou") != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         child->error = errno;
     else if (getppid() != child->parent)
         child->error = ESRCH;
@@ -43,8 +44,8 @@ static void prepare(struct child *child)
                              (prctl(PR_GET_PDEATHSIG, &at_death) == 0 && at_death == SIGKILL));
 }
 
-/* What the parent has and the child has not was sent before there was a child, or to the parent
- * alone: for the parent looks first. */
+/* What the parent has and the child has not was sent before the child was in the group, or to the
+ * parent alone: for the parent looks first, once both are there. */
 static void look(struct child *child)
 {
     while (atomic_load(&child->looked) == 0)
@@ -59,6 +60,8 @@ static int become(void *arg)
 {
     struct child *child = arg;
     prepare(child);
+    if (child->error) /* the parent may be dead, and nobody there to let it go */
+        _exit(EXIT_FAILED);
     look(child);
     if (!child->error) {
         sigaction(SIGCHLD, &child->inherited->child, NULL);
@@ -69,7 +72,7 @@ static int become(void *arg)
     _exit(EXIT_FAILED);
 }
 
-pid_t child_start(struct child *child)
+pid_t child_make(struct child *child)
 {
     assert_required(child->words && child->words[0] && child->inherited);
     size_t room = STACK_LEAST;
@@ -84,14 +87,19 @@ pid_t child_start(struct child *child)
     child->error = 0;
     atomic_store(&child->looked, 0);
     const pid_t pid = clone(become, stack + room, CLONE_VM | SIGCHLD, child);
-    if (pid < 0)
-        return -errno;
+    return pid < 0 ? -errno : pid;
+}
+
+void child_go(struct child *child, pid_t pid)
+{
+    const pid_t group = child->inherited->group;
+    if (group > 0 && setpgid(pid, group) != 0)
+        child->error = errno;
     sigpending(&child->parent_got);
     sigdelset(&child->parent_got, SIGCHLD);
     sigdelset(&child->parent_got, SIGNAL_BELL);
     atomic_store(&child->looked, 1);
     syscall(SYS_futex, &child->looked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    return pid;
 }
 
 bool child_has_looked(const struct child *child)

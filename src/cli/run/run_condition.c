@@ -50,7 +50,9 @@ static noreturn void tester(const struct condition *condition, pid_t guardian)
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGNAL_BELL);
-    const pid_t test = guard_begin(guardian) == 0 ? child_start(&child) : -1;
+    const pid_t test = guard_begin(guardian) == 0 ? child_make(&child) : -1;
+    if (test > 0)
+        child_go(&child, test);
     int number = 0, status = 0;
     pid_t ended = 0;
     while (test > 0 && ended != test &&

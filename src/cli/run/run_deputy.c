@@ -340,17 +340,40 @@ static void await_look(struct deputy *self)
     heed_bell(self); /* it may have been rung for something else */
 }
 
+/* Until the guardian is inside, and says so. If it dies before, there is nothing to end but a child
+ * that dies with its parent; inside, it may have shared the region already. The bell that was rung
+ * for its death may have been heard here: so it is asked for once more behind it. */
+static void await_turn(const struct deputy *self)
+{
+    const struct between *between = self->between;
+    sigset_t set;
+    siginfo_t info;
+    sigemptyset(&set);
+    sigaddset(&set, SIGNAL_BELL);
+    while (!atomic_load(&between->go) && getppid() == self->guardian)
+        signal_next(&set, &info, INT64_MAX);
+    if (getppid() != self->guardian && atomic_load(&between->inside))
+        end_all(self);
+    if (getppid() != self->guardian)
+        _exit(EXIT_FAILED);
+}
+
 static noreturn void deputy(struct deputy *self)
 {
     const pid_t group = self->child.inherited->group;
     const int error = guard_begin(self->guardian);
     if (error)
         could_not_run(self, -error);
-    if (group > 0 && setpgid(0, group) != 0)
-        could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
-    self->command = child_start(&self->child);
+    if (environment_prepare() != 0)
+        could_not_run(self, errno);
+    self->command = child_make(&self->child);
     if (self->command < 0)
         could_not_run(self, -self->command);
+    await_turn(self);
+    if (group > 0 && setpgid(0, group) != 0)
+        could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
+    environment_of_passage(self->between);
+    child_go(&self->child, self->command);
     if (!child_has_looked(&self->child))
         await_look(self);
     look_after_command(self);

@@ -31,7 +31,8 @@ struct guardian {
     bool after_death;
     bool cut_off; /* the test of --when, when the time was over */
     int64_t asked_ns, entered_ns;
-    pid_t deputy;             /* 0: it has ended, and was reaped */
+    bool told;    /* its environment: environment_of_run() */
+    pid_t deputy; /* 0, or negative: it is not there yet; or has ended, and was reaped */
     enum command_state state; /* of the command, as last heard */
     uint32_t stops;           /* of it, as last heard */
     int code;                 /* of the command, once it has ended */
@@ -138,6 +139,28 @@ static void look_outside(const struct guardian *self)
         ay_on_behalf(self->region, nested.thread);
 }
 
+/* Of the run, once: also if a deputy that was ready has ended. */
+static int set_environment(struct guardian *self)
+{
+    const int error = self->told ? 0 : environment_of_run(self->asked, self->region);
+    self->told = error == 0;
+    return error;
+}
+
+/* It is next: what takes long is done while it waits. If it fails, start() tries again. */
+static void prepare(void *arg)
+{
+    struct guardian *self = arg;
+    sigset_t all, before;
+    const int share = set_environment(self) == 0 ? ay_share(self->region) : -1;
+    if (share < 0)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the deputy inherits it */
+    self->deputy = deputy_start(self->asked, self->inherited, self->between, share);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static int enter(struct guardian *self, struct condition *condition)
 {
     const struct run_words *asked = self->asked;
@@ -153,6 +176,8 @@ static int enter(struct guardian *self, struct condition *condition)
         holders_describe(asked, holders, sizeof holders);
         tell(self, "waiting: %s", holders);
     }
+    if (!asked->spec.take) /* units are known inside */
+        ay_prepare(self->region, prepare, self);
     return ay_enter_for(self->region, asked->timeout_ms);
 }
 
@@ -232,43 +257,14 @@ static void take_signals(const struct guardian *self)
     atomic_store(&self->between->inside, true);
 }
 
-static void set(const char *name, const char *value)
+static void tell_of_passage(const struct guardian *self)
 {
-    if (setenv(name, value, 1) != 0)
-        fail("cannot set %s: %s", name, strerror(errno));
-}
-
-/* A comma list, as CUDA_VISIBLE_DEVICES wants it. */
-static void set_units(const struct guardian *self)
-{
-    static unsigned units[AY_UNITS_MOST];
-    static char list[AY_UNITS_MOST * 5 + 1];
-    size_t length = 0;
-    const size_t count = ay_units(self->region, units, AY_UNITS_MOST);
-    for (size_t at = 0; at < count; at++)
-        length +=
-            (size_t)snprintf(list + length, sizeof list - length, "%s%u", at ? "," : "", units[at]);
-    set("AFTERYOU_UNITS", list);
-}
-
-static void set_environment(const struct guardian *self)
-{
-    char fence[24];
-    snprintf(fence, sizeof fence, "%llu", (unsigned long long)ay_fence(self->region));
-    set("AFTERYOU_FENCE", fence);
-    set("AFTERYOU_AFTER_DEATH", self->after_death ? "1" : "0");
-    if (!self->asked->close && nested_announce() != 0)
-        fail("cannot set AFTERYOU_GUARDIANS: %s", strerror(errno));
-    if (self->asked->spec.take)
-        set_units(self);
-    else
-        unsetenv("AFTERYOU_UNITS"); /* an outer run's */
     if (!self->asked->verbose)
         return;
     char waited[32];
     text_duration(self->entered_ns - self->asked_ns, waited, sizeof waited);
-    tell(self, "inside after %s, fence %s%s%s%s", waited, fence,
-         self->asked->spec.take ? ", units " : "",
+    tell(self, "inside after %s, fence %llu%s%s%s", waited,
+         (unsigned long long)self->between->fence, self->asked->spec.take ? ", units " : "",
          self->asked->spec.take ? getenv("AFTERYOU_UNITS") : "",
          self->after_death ? ", after a death" : "");
 }
@@ -288,20 +284,39 @@ static void part_from_session(void)
         say(called, "cannot begin a session: %s", strerror(errno));
 }
 
+/* A deputy that is ready, and lives. */
+static bool has_deputy(const struct guardian *self)
+{
+    return self->deputy > 0 && waitpid(self->deputy, NULL, WNOHANG) == 0;
+}
+
 static void start(struct guardian *self)
 {
+    struct between *between = self->between;
     const int share = ay_share(self->region);
     if (share < 0) {
         say(called, "cannot share '%s' with a deputy: %s", self->asked->spec.name, ay_message());
         give_up(self, EXIT_FAILED);
     }
-    self->deputy = deputy_start(self->asked, self->inherited, self->between, share);
+    between->fence = ay_fence(self->region);
+    between->after_death = self->after_death;
+    tell_of_passage(self);
+    atomic_store(&between->go, true);
+    const bool ready = has_deputy(self);
+    if (ready) {
+        ring_deputy(self);
+    } else {
+        atomic_store(&between->error, 0); /* of one that was, and could not be ready */
+        self->deputy = deputy_start(self->asked, self->inherited, between, share);
+    }
     if (self->deputy < 0) {
         say(called, "cannot start a deputy: %s", strerror(-self->deputy));
         give_up(self, EXIT_FAILED);
     }
     part_from_session();
     ay_wake_next(self->region); /* a command takes longer */
+    if (ready)
+        close(share);
 }
 
 /* Everything has gone: the end of the passage. Who died inside does not leave. */
@@ -472,7 +487,8 @@ noreturn void guardian(const struct run_words *asked, pid_t wrapper,
     if (asked->lock >= 0 && (self.code = lock_obtain(asked, self.asked_ns)))
         give_up(&self, self.code);
     take_signals(&self);
-    set_environment(&self);
+    if (set_environment(&self) != 0)
+        fail("cannot set the environment: %s", strerror(errno));
     if (asked->cluster && lost_watch(self.region) < 0)
         fail("cannot watch for the loss of '%s': %s", asked->spec.name, ay_message());
     start(&self);

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Who is next in the queue has its deputy ready: it starts the command when its turn comes, and leaves nothing behind if that never does."""
+import os
+import signal
+import subprocess
+import unittest
+
+from support import AFTERYOU, PATIENCE, CommandTest, children_of, is_running, state_of, wait_until
+
+
+def guard_below(pid, states="S"):
+    """A child by the name of a guard: usually one that sleeps until it is rung for."""
+    for child in children_of(pid):
+        try:
+            with open(f"/proc/{child}/comm", encoding="ascii", errors="replace") as name:
+                if name.read() == "afteryou-guard\n" and state_of(child) in states:
+                    return child
+        except OSError:
+            pass
+    return None
+
+
+class Ready(CommandTest):
+    def begin(self, *options, **keywords):
+        """One inside, and one that is next: the holder, the waiter, its guardian and its deputy."""
+        holder = self.start("-c", "echo $$ > inside; echo $AFTERYOU_FENCE > first; read line", stdin=subprocess.PIPE)
+        self.number_in("inside")
+        waiter = self.start(*options, "-c", "echo $PPID $AFTERYOU_FENCE $AFTERYOU_AFTER_DEATH $AFTERYOU_GUARDIANS",
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords)
+        guardian = wait_until(lambda: children_of(waiter.pid), "the guardian")[0]
+        return holder, waiter, guardian, wait_until(lambda: guard_below(guardian), "the deputy")
+
+    def end(self, holder):
+        holder.stdin.write("\n")
+        holder.stdin.close()
+        self.assertEqual(holder.wait(PATIENCE), 0)
+
+    def told(self, waiter):
+        words, complaint = waiter.communicate(timeout=PATIENCE)
+        self.assertEqual(waiter.returncode, 0, complaint)
+        return words.split()
+
+    def assert_gone(self, *pids):
+        wait_until(lambda: not any(is_running(pid) for pid in pids), "the end of the guards")
+
+    def test_its_turn_comes(self):
+        holder, waiter, guardian, deputy = self.begin()
+        self.assertNotEqual(os.getpgid(deputy), os.getpgid(waiter.pid), "what is sent to the job reaches it")
+        self.end(holder)
+        parent, fence, after_death, guardians = self.told(waiter)
+        self.assertEqual((int(parent), after_death, guardians), (deputy, "0", str(guardian)))
+        self.assertGreater(int(fence), self.number_in("first"))
+
+    def test_after_a_death(self):
+        holder, waiter, _, deputy = self.begin()
+        os.kill(self.number_in("inside"), signal.SIGKILL)
+        self.assertEqual(holder.wait(PATIENCE), 128 + signal.SIGKILL)
+        self.assertEqual([self.told(waiter)[which] for which in (0, 2)], [str(deputy), "1"])
+
+    def test_it_was_killed(self):
+        """Another is started."""
+        holder, waiter, _, deputy = self.begin()
+        os.kill(deputy, signal.SIGKILL)
+        wait_until(lambda: not is_running(deputy))
+        self.end(holder)
+        self.assertNotEqual(int(self.told(waiter)[0]), deputy)
+
+    def test_the_guardian_is_killed(self):
+        """In the queue: nobody is told of a death, for nobody was inside."""
+        holder, waiter, guardian, deputy = self.begin()
+        os.kill(guardian, signal.SIGKILL)
+        self.assertEqual(waiter.wait(PATIENCE), 128 + signal.SIGKILL)
+        self.assertIn("no command was run", waiter.stderr.read())
+        self.assert_gone(guardian, deputy)
+        self.end(holder)
+        self.assertEqual(self.run_it("-c", "echo $AFTERYOU_AFTER_DEATH").stdout, "0\n")
+
+    def test_the_wrapper_is_killed(self):
+        holder, waiter, guardian, deputy = self.begin()
+        waiter.kill()
+        self.assert_gone(guardian, deputy)
+        self.end(holder)
+        self.assertEqual(self.run_it("-c", "echo $AFTERYOU_AFTER_DEATH").stdout, "0\n")
+
+    def test_it_gives_up(self):
+        """For its time is over, or it is told to, alone or with its group."""
+        ends = ((["-w", "1"], lambda waiter: None, 1), ([], lambda waiter: waiter.terminate(), -signal.SIGTERM),
+                ([], lambda waiter: os.killpg(waiter.pid, signal.SIGINT), -signal.SIGINT))
+        for options, end, code in ends:
+            holder, waiter, guardian, deputy = self.begin(*options, start_new_session=True)
+            end(waiter)
+            words, _ = waiter.communicate(timeout=PATIENCE)
+            self.assertEqual((waiter.returncode % 256, words), (128 - code if code < 0 else code, ""))
+            self.assert_gone(guardian, deputy)
+            self.end(holder)
+            self.file("inside").unlink()
+
+    def test_stopped_and_continued(self):
+        """In the queue, with its job: the command does not hear of it."""
+        holder, waiter, guardian, deputy = self.begin(start_new_session=True)
+        os.killpg(waiter.pid, signal.SIGTSTP)
+        os.killpg(waiter.pid, signal.SIGCONT)
+        os.kill(guardian, signal.SIGCONT)
+        self.end(holder)
+        self.assertEqual(int(self.told(waiter)[0]), deputy)
+
+    def test_it_is_killed_young(self):
+        """Its child, which could not say yet that it dies with it, ends by itself."""
+        holder = self.start("-c", "echo $$ > inside; read line", stdin=subprocess.PIPE)
+        self.number_in("inside")
+        waiter = self.start_slowly("prctl:delay_enter=500000:when=1", "--", "true")
+        guardian = wait_until(lambda: children_of(waiter.pid), "the guardian")[0]
+        deputy = wait_until(lambda: guard_below(guardian, "SRtD"), "the deputy")
+        child = wait_until(lambda: children_of(deputy), "its child")[0]
+        os.kill(deputy, signal.SIGKILL)
+        wait_until(lambda: not is_running(child), "the end of its child")
+        self.end(holder)
+
+    def test_units_wait_for_none(self):
+        """Which they are is known inside: the command is told, and its deputy comes late."""
+        holder = self.start("--take", "1", "--of", "1", "-c", "echo $$ > inside; read line", stdin=subprocess.PIPE)
+        self.number_in("inside")
+        waiter = self.start("--take", "1", "--of", "1", "-c", "echo $AFTERYOU_UNITS", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.end(holder)
+        self.assertEqual(self.told(waiter), ["0"])
+
+
+if __name__ == "__main__":
+    assert AFTERYOU
+    unittest.main()
