@@ -6,7 +6,7 @@
  *          while nothing happens
  *   death  the holder is killed: until all N have been inside
  *   run    N commands of one name at once, `afteryou run X -- true` beside `flock F true`: until
- *          the last has ended, and what they cost in all
+ *          the last has ended, and what they cost in all; five rounds, in turn
  *
  * Figures are never a test; those of one run can be compared with each other.
  */
@@ -32,7 +32,7 @@
 
 extern char **environ;
 
-enum { PATH_ROOM = 64, SETTLE_MS = 1500, IDLE_MS = 3000, CROWD_MOST = 4090 };
+enum { PATH_ROOM = 64, SETTLE_MS = 1500, IDLE_MS = 3000, CROWD_MOST = 4090, ROUNDS = 5 };
 
 /* What all processes of one run share. */
 struct shared {
@@ -286,17 +286,43 @@ static struct cost measure_commands(const char *const *words, unsigned count)
                          .cpu_s = cpu_of_children() - before};
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+/* Of the rounds: they are sorted. */
+static double median(double *of)
+{
+    qsort(of, ROUNDS, sizeof *of, by_value);
+    return of[ROUNDS / 2];
+}
+
+/* In turn: what disturbs a while of the machine disturbs both. */
 static void compare_commands(unsigned count)
 {
     const char *const by_flock[] = {"flock", lock_path, "true", NULL};
     const char *const by_ours[] = {afteryou, "run", "-S", space_path, "x", "--", "true", NULL};
-    unlink(space_path);
-    const struct cost theirs = measure_commands(by_flock, count),
-                      ours = measure_commands(by_ours, count);
-    printf("%u at once: flock(1) %.2f s, afteryou run %.2f s: %.2f times; processor a command "
-           "%.2f ms and %.2f ms: %.2f times\n",
-           count, theirs.wall_s, ours.wall_s, ours.wall_s / theirs.wall_s,
-           theirs.cpu_s * 1e3 / count, ours.cpu_s * 1e3 / count, ours.cpu_s / theirs.cpu_s);
+    double times[ROUNDS], processor[ROUNDS], theirs_s[ROUNDS], ours_s[ROUNDS], theirs_ms[ROUNDS],
+        ours_ms[ROUNDS];
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        unlink(space_path);
+        const struct cost theirs = measure_commands(by_flock, count),
+                          ours = measure_commands(by_ours, count);
+        theirs_s[round] = theirs.wall_s;
+        ours_s[round] = ours.wall_s;
+        times[round] = ours.wall_s / theirs.wall_s;
+        theirs_ms[round] = theirs.cpu_s * 1e3 / count;
+        ours_ms[round] = ours.cpu_s * 1e3 / count;
+        processor[round] = ours.cpu_s / theirs.cpu_s;
+    }
+    const double middle = median(times);
+    printf(
+        "%u at once, medians of %d rounds: flock(1) %.2f s, afteryou run %.2f s: %.2f times (%.2f "
+        "to %.2f); processor a command %.2f ms and %.2f ms: %.2f times\n",
+        count, ROUNDS, median(theirs_s), median(ours_s), middle, times[0], times[ROUNDS - 1],
+        median(theirs_ms), median(ours_ms), median(processor));
 }
 
 static void compare_waiters(unsigned count, const char *only)
