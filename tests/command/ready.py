@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Who is next in the queue has its deputy ready: it starts the command when its turn comes, and leaves nothing behind if that never does."""
+import json
 import os
 import signal
 import subprocess
@@ -20,6 +21,15 @@ def guard_below(pid, states="S"):
     return None
 
 
+def guards_ready(wrapper, states="S"):
+    """The guardian and the deputy of a run that is next; the wrapper may have another child, for a moment."""
+    for child in children_of(wrapper):
+        deputy = guard_below(child, states)
+        if deputy:
+            return child, deputy
+    return None
+
+
 class Ready(CommandTest):
     def begin(self, *options, **keywords):
         """One inside, and one that is next: the holder, the waiter, its guardian and its deputy."""
@@ -27,8 +37,7 @@ class Ready(CommandTest):
         self.number_in("inside")
         waiter = self.start(*options, "-c", "echo $PPID $AFTERYOU_FENCE $AFTERYOU_AFTER_DEATH $AFTERYOU_GUARDIANS",
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords)
-        guardian = wait_until(lambda: children_of(waiter.pid), "the guardian")[0]
-        return holder, waiter, guardian, wait_until(lambda: guard_below(guardian), "the deputy")
+        return holder, waiter, *wait_until(lambda: guards_ready(waiter.pid), "the deputy")
 
     def end(self, holder):
         holder.stdin.write("\n")
@@ -39,6 +48,10 @@ class Ready(CommandTest):
         words, complaint = waiter.communicate(timeout=PATIENCE)
         self.assertEqual(waiter.returncode, 0, complaint)
         return words.split()
+
+    def one_waits(self):
+        seen = json.loads(self.afteryou("status", "--json", "-S", self.space).stdout)["spaces"][0]["seen"]
+        return sum(place["state"] == "waiting" for place in seen) == 1
 
     def assert_gone(self, *pids):
         wait_until(lambda: not any(is_running(pid) for pid in pids), "the end of the guards")
@@ -104,13 +117,21 @@ class Ready(CommandTest):
         self.end(holder)
         self.assertEqual(int(self.told(waiter)[0]), deputy)
 
+    def test_its_child_is_killed(self):
+        """Before it was executed: another is made, and the command runs."""
+        holder, waiter, _, deputy = self.begin()
+        child = wait_until(lambda: children_of(deputy), "its child")[0]
+        os.kill(child, signal.SIGKILL)
+        wait_until(lambda: not is_running(child))
+        self.end(holder)
+        self.assertEqual([self.told(waiter)[which] for which in (0, 2)], [str(deputy), "0"])
+
     def test_it_is_killed_young(self):
         """Its child, which could not say yet that it dies with it, ends by itself."""
         holder = self.start("-c", "echo $$ > inside; read line", stdin=subprocess.PIPE)
         self.number_in("inside")
         waiter = self.start_slowly("prctl:delay_enter=500000:when=1", "--", "true")
-        guardian = wait_until(lambda: children_of(waiter.pid), "the guardian")[0]
-        deputy = wait_until(lambda: guard_below(guardian, "SRtD"), "the deputy")
+        _, deputy = wait_until(lambda: guards_ready(waiter.pid, "SRtD"), "the deputy")
         child = wait_until(lambda: children_of(deputy), "its child")[0]
         os.kill(deputy, signal.SIGKILL)
         wait_until(lambda: not is_running(child), "the end of its child")
@@ -121,6 +142,8 @@ class Ready(CommandTest):
         holder = self.start("--take", "1", "--of", "1", "-c", "echo $$ > inside; read line", stdin=subprocess.PIPE)
         self.number_in("inside")
         waiter = self.start("--take", "1", "--of", "1", "-c", "echo $AFTERYOU_UNITS", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_until(self.one_waits, "the queue")
+        self.assertIsNone(guards_ready(waiter.pid, "SRtD"))
         self.end(holder)
         self.assertEqual(self.told(waiter), ["0"])
 

@@ -136,6 +136,8 @@ void environment_of_passage(const struct between *between);
  * which ay_share() gave, is closed. */
 pid_t deputy_start(const struct run_words *asked, const struct inheritance *inherited,
                    struct between *between, int share);
+/* One whose turn never comes, if there is one: nothing of ours outlives the guardian. */
+void deputy_dismiss(pid_t deputy, const struct between *between);
 /* Whoever waits for the end of a pipe waits for the command, not for a guard. */
 void let_go_of_files(void);
 

@@ -358,6 +358,18 @@ static void await_turn(const struct deputy *self)
         _exit(EXIT_FAILED);
 }
 
+/* Somebody may have killed it while it waited: nothing was run yet, so it is made again. */
+static void make_again_if_gone(struct deputy *self)
+{
+    if (waitpid(self->command, NULL, WNOHANG) == 0)
+        return;
+    if (self->child.error)
+        could_not_run(self, self->child.error);
+    self->command = child_make(&self->child);
+    if (self->command < 0)
+        could_not_run(self, -self->command);
+}
+
 static noreturn void deputy(struct deputy *self)
 {
     const pid_t group = self->child.inherited->group;
@@ -372,6 +384,7 @@ static noreturn void deputy(struct deputy *self)
     await_turn(self);
     if (group > 0 && setpgid(0, group) != 0)
         could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
+    make_again_if_gone(self);
     environment_of_passage(self->between);
     child_go(&self->child, self->command);
     if (!child_has_looked(&self->child))
@@ -396,4 +409,10 @@ pid_t deputy_start(const struct run_words *asked, const struct inheritance *inhe
     if (child == 0)
         deputy(&self);
     return child < 0 ? -errno : child;
+}
+
+void deputy_dismiss(pid_t deputy, const struct between *between)
+{
+    if (deputy > 0 && !atomic_load(&between->go) && kill(deputy, SIGKILL) == 0)
+        waitpid(deputy, NULL, 0);
 }

@@ -31,7 +31,6 @@ struct guardian {
     bool after_death;
     bool cut_off; /* the test of --when, when the time was over */
     int64_t asked_ns, entered_ns;
-    bool told;    /* its environment: environment_of_run() */
     pid_t deputy; /* 0, or negative: it is not there yet; or has ended, and was reaped */
     enum command_state state; /* of the command, as last heard */
     uint32_t stops;           /* of it, as last heard */
@@ -139,12 +138,10 @@ static void look_outside(const struct guardian *self)
         ay_on_behalf(self->region, nested.thread);
 }
 
-/* Of the run, once: also if a deputy that was ready has ended. */
-static int set_environment(struct guardian *self)
+static void set_environment(const struct guardian *self)
 {
-    const int error = self->told ? 0 : environment_of_run(self->asked, self->region);
-    self->told = error == 0;
-    return error;
+    if (environment_of_run(self->asked, self->region) != 0)
+        fail("cannot set the environment: %s", strerror(errno));
 }
 
 /* It is next: what takes long is done while it waits. If it fails, start() tries again. */
@@ -152,7 +149,7 @@ static void prepare(void *arg)
 {
     struct guardian *self = arg;
     sigset_t all, before;
-    const int share = set_environment(self) == 0 ? ay_share(self->region) : -1;
+    const int share = ay_share(self->region);
     if (share < 0)
         return;
     sigfillset(&all);
@@ -208,10 +205,15 @@ static void pass_the_queue(struct guardian *self)
     struct condition *condition = NULL;
     if (asked->when && !(condition = condition_start(asked, self->space, self->inherited)))
         fail("cannot watch for --when: %s", ay_message());
+    /* before there is another thread; but a test of --when is no part of the run */
+    if (!condition && !asked->spec.take)
+        set_environment(self);
     struct queue_display *display = queue_display_start(asked, self->inherited->group);
     const int result = enter(self, condition);
     const char *why = result < 0 ? ay_message() : "";
     queue_display_stop(display);
+    if (result < 0)
+        deputy_dismiss(self->deputy, self->between);
     if (condition && condition_trouble(condition))
         fail("--when '%s': %s", asked->when, condition_trouble(condition));
     self->cut_off = condition && condition_was_cut_off(condition);
@@ -229,6 +231,7 @@ static void pass_the_queue(struct guardian *self)
  * so the next one is told of ours. */
 static noreturn void give_up(const struct guardian *self, int code)
 {
+    deputy_dismiss(self->deputy, self->between);
     if (!self->after_death)
         ay_leave(self->region);
     ay_unshare(self->region);
@@ -487,8 +490,8 @@ noreturn void guardian(const struct run_words *asked, pid_t wrapper,
     if (asked->lock >= 0 && (self.code = lock_obtain(asked, self.asked_ns)))
         give_up(&self, self.code);
     take_signals(&self);
-    if (set_environment(&self) != 0)
-        fail("cannot set the environment: %s", strerror(errno));
+    if (asked->when || asked->spec.take)
+        set_environment(&self);
     if (asked->cluster && lost_watch(self.region) < 0)
         fail("cannot watch for the loss of '%s': %s", asked->spec.name, ay_message());
     start(&self);

@@ -16,11 +16,12 @@ int ay_prepare(ay_region *region, void (*prepare)(void *), void *arg)
     return 0;
 }
 
-/* In strict order it is next; with precedence, or a bound, it may be. */
+/* In strict order it is next; with precedence, or a bound, it may be. Who is inside already, and
+ * changes its mode, was. */
 static bool is_next(const struct registers *at, const struct watch *watch)
 {
     const struct running_protocol *protocol = at->fixed.protocol;
-    return watch->count == 1 && watch->ahead <= 1 && protocol->inside &&
+    return !at->passage.inside && watch->count == 1 && watch->ahead <= 1 && protocol->inside &&
            protocol->inside(watch->seen[0]);
 }
 
