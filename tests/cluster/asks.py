@@ -284,6 +284,21 @@ class Asks(ClusterTest):
                 self.assertEqual(caller.do("end_thread"), 0)
                 self.assertEqual(wait_until(free, "that it died inside"), "1")
 
+    def test_units_left_by_another_thread(self):
+        """One asks, and another goes on, finds all units at hand, and leaves."""
+        caller = Caller(self.a)
+        region = self.open_units(caller)
+        self.assertEqual(self.ask_until_decided(caller, "ask", region), 0)
+        self.assertEqual(caller.do("leave", region), 0)
+        for _ in range(2):
+            holder = self.hold(self.b, self.region)  # at the door, and has no unit
+            self.assertEqual(caller.do("ask_by_thread", region), ASKED)
+            holder.leave()
+            self.assertEqual(caller.decided(region)[0], 0)
+            self.assertEqual(caller.do("leave", region), 0)
+            self.assertEqual(caller.do("end_thread"), 0)
+        self.assertEqual(self.take(self.c, OF), "0")
+
     # ---- conditions ----
 
     def make(self, machine, name):
@@ -325,6 +340,40 @@ class Asks(ClusterTest):
         self.assertEqual(caller.do("withdraw", regions["one"]), 0)
         self.assertEqual(self.tries(self.c, self.region), "0")
         self.assertEqual(self.ask_until_decided(caller, "ask_when", regions["one"], self.directory / "one", 0), -errno.ETIMEDOUT)
+
+    def test_renamed(self):
+        """What is asked for keeps its name: though it is outside, while it sleeps on its condition."""
+        caller, file = Caller(self.a), self.directory / "made"
+        region, looks = caller.open(self.region), pathlib.Path(f"{file}.{caller.do('pid')}")
+        self.assertEqual(caller.do("ask_when", region, file), ASKED)
+        wait_until(looks.exists, "its first look")
+        self.assertEqual(self.tries(self.b, self.region), "0")
+        self.assertEqual(caller.do("rename", region, f"{self.region}.other"), -errno.EBUSY)
+        self.make(self.b, "made")
+        self.assertEqual(caller.decided(region)[0], 0)
+        self.assertEqual(caller.do("leave", region), 0)
+        self.assertEqual(caller.do("rename", region, f"{self.region}.other"), 0)
+        self.assertEqual(self.ask_until_decided(caller, "ask", region), 0)
+
+    def test_several_conditional_cancelled(self):
+        """By any of its names: while it sleeps on its condition, and when it has been woken and waits for the first of them; a thread that waits, too."""
+        canceller = Caller(self.a)
+        for call, name, woken in ((call, name, woken) for call in ("ask_when", "enter_when") for name in (self.first, self.second) for woken in (False, True)):
+            with self.subTest(call=call, name=name, woken=woken):
+                caller, file = Caller(self.a), self.directory / f"never-{call}-{name}-{woken}"
+                both, pid = self.open_several(caller), caller.do("pid")
+                looks, ended = pathlib.Path(f"{file}.{pid}"), caller.begin(call, both, file)
+                wait_until(looks.exists, "its first look")
+                for other in (self.first, self.second):
+                    wait_until(lambda: self.tries(self.b, other), "that it is asleep")  # pylint: disable=cell-var-from-loop
+                holder = self.hold(self.b, self.first) if woken else None
+                self.assert_undecided(caller)
+                cancelled = canceller.do("cancel", name, pid)
+                if holder:
+                    holder.leave()
+                self.assertEqual(cancelled, 1)
+                result = ended()
+                self.assertEqual(caller.decided(both)[0] if result == ASKED else result, -errno.ECANCELED)
 
     def test_condition_killed(self):
         """The one inside: it is asked then, and told of the death. The one that asked: nobody is told."""

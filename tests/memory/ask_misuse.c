@@ -230,6 +230,81 @@ static void test_other_thread(void)
     ay_close(space);
 }
 
+struct visitor {
+    ay_space *space;
+    ay_region *decided;
+    int result;
+};
+
+static void *visit(void *argument)
+{
+    struct visitor *visitor = argument;
+    struct pollfd readable = {.fd = ay_fd(visitor->space), .events = POLLIN};
+    CHECK(poll(&readable, 1, PATIENCE_MS) == 1);
+    visitor->decided = ay_decided(visitor->space, &visitor->result);
+    return NULL;
+}
+
+/* Another thread goes on with what is asked for; and then it is gone, with all its memory. */
+static ay_region *visit_and_vanish(ay_space *space, int *result)
+{
+    const size_t room = 256 * granule();
+    struct visitor visitor = {.space = space};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    void *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED);
+    CHECK_EQUAL(pthread_attr_init(&attributes), 0);
+    CHECK_EQUAL(pthread_attr_setstack(&attributes, memory, room), 0);
+    CHECK_EQUAL(pthread_create(&thread, &attributes, visit, &visitor), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_EQUAL(mprotect(memory, room, PROT_NONE), 0); /* nor is there anything else in its place */
+    *result = visitor.result;
+    return visitor.decided;
+}
+
+static bool look(void *looks)
+{
+    return --*(int *)looks < 0;
+}
+
+/* It asked in vain, and rests again; or time was over: nothing of it is looked at any more, neither
+ * by the thread that asked, which goes on, withdraws or enters, nor by another. */
+static void test_visitor_is_gone(void)
+{
+    ay_space *space = open_space(NULL);
+    ay_region *other = open_region(space, (ay_spec){.name = "gone"}),
+              *asks = open_region(space, (ay_spec){.name = "gone"});
+    for (int withdraws = 0; withdraws < 2; withdraws++) {
+        int looks = 2, result;
+        CHECK_EQUAL(ay_ask_when(asks, look, &looks, -1), -EINPROGRESS);
+        CHECK_EQUAL(ay_enter(other), 0);
+        CHECK_EQUAL(ay_leave(other), 0);
+        CHECK(visit_and_vanish(space, &result) == NULL);
+        CHECK_EQUAL(result, 0);
+        CHECK_EQUAL(looks, 0);
+        if (withdraws) {
+            CHECK_EQUAL(ay_withdraw(asks), 0);
+            CHECK_EQUAL(ay_enter(asks), 0);
+        } else {
+            CHECK_EQUAL(ay_enter(other), 0);
+            CHECK_EQUAL(ay_leave(other), 0);
+            expect_decided(space, asks, 0);
+        }
+        CHECK_EQUAL(ay_leave(asks), 0);
+    }
+    int result;
+    CHECK_EQUAL(ay_enter(other), 0);
+    CHECK_EQUAL(ay_ask_when(asks, NULL, NULL, 1), -EINPROGRESS);
+    while (!visit_and_vanish(space, &result))
+        CHECK_EQUAL(result, 0);
+    CHECK_EQUAL(result, -ETIMEDOUT);
+    CHECK_EQUAL(ay_leave(other), 0);
+    CHECK_EQUAL(ay_enter(asks), 0);
+    CHECK_EQUAL(ay_leave(asks), 0);
+    ay_close(space);
+}
+
 /* One is inside a and asks for b, another is inside b and enters a: one of them is told. */
 static void test_deadlock(void)
 {
@@ -277,6 +352,7 @@ int main(void)
     test_descriptor_taken();
     test_thread_ends();
     test_other_thread();
+    test_visitor_is_gone();
     test_deadlock();
     test_other_protocols();
     return 0;

@@ -172,8 +172,7 @@ static void tell_again(struct asks *asks, bool more)
 
 /* ---- an ask goes on ---- */
 
-/* What is held by an ask is not held by a thread that might wait elsewhere: see deadlock.c. If
- * another thread has seen to it, the next passage says anew who it is. */
+/* What is held by an ask is not held by a thread that might wait elsewhere: see deadlock.c. */
 static void hold_for_itself(ay_region *region)
 {
     struct registers *at = &region->at;
@@ -181,8 +180,6 @@ static void hold_for_itself(ay_region *region)
     if (!at->behalf)
         atomic_store(&at->fixed.own_cold->thread, ay__thread_name() ^ (uint64_t)(at->fixed.self + 1)
                                                                           << 32);
-    if (at->passer.thread != ay__thread)
-        at->passer.thread = 0;
 }
 
 void ay__ask_leaves(ay_region *region)
@@ -210,19 +207,23 @@ static bool bury_shared(ay_region *region)
     return region->remote.kind ? region->remote.kind->bury_shared(region) : ay__bury_shared(region);
 }
 
+/* The next passage says anew who it is, if another thread has seen to this one; or if it was given
+ * a number of its own, and has not got what is held by that. */
 static int decide(struct ask *ask, bool passed)
 {
     ay_region *region = ask->region;
     struct registers *at = &region->at;
     part(ask);
     const int result = ay__ask_end(ask, passed);
-    if (result == -ETIMEDOUT && at->passer.thread == ay__thread && bury_shared(region))
+    const bool own = at->passer.thread == ay__thread;
+    ay__passer_visit(at); /* another thread may have been the last to go on with it */
+    if (result == -ETIMEDOUT && own && bury_shared(region))
         return begin_again(ask); /* no kernel told us that they are gone */
     at->request = (struct request){0};
     if (result >= 0)
         hold_for_itself(region);
-    else if (region->remote.kind)
-        at->passer.thread = 0; /* the next passage says anew who it is */
+    if (!own || (result < 0 && region->remote.kind))
+        at->passer.thread = 0;
     return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered in time") : result;
 }
 

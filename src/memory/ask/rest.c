@@ -187,7 +187,7 @@ bool ay__ask_may_rest(struct ask *ask)
     return ay__sleep_may_last(at, most, &ask->due);
 }
 
-/* By one of its members that has passed before. */
+/* By any of its members. */
 static bool is_called_off(const struct ask *ask)
 {
     const struct remote_kind *kind = ask->region->remote.kind;

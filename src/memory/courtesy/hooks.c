@@ -132,6 +132,8 @@ static void after_leaving(struct registers *at)
 {
     if (!at->near.plain || !at->habits.calm || at->rivals.news)
         return;
+    if (at->passer.thread == 0) /* decided by another than whose it is (ask.c): it is to say anew */
+        return;
     if (registers_own(at, COURTESY_GRANT) != 0)
         lane_open_retained(&at->lane, at->passer.thread);
     else

@@ -24,6 +24,7 @@ static int renew(ay_region *region)
     atomic_store(&at->retention.grant, 0);
     at->retention.wanted = at->habits.calm = false;
     at->rivals.news |= atomic_load(&at->near.own->inherited) != 0;
+    region->remote.death = false; /* it counts as one who died inside: of that the next is told */
     return 0;
 }
 
@@ -90,9 +91,10 @@ int ay__passer_follow(ay_region *region, const struct comer *comer, const void *
 
 void ay__passer_visit(struct registers *at)
 {
-    if (at->passer.thread == ay__thread)
+    volatile uint64_t *undisturbed = ay__named_pointer();
+    if (at->passer.thread == ay__thread && at->passer.undisturbed == undisturbed)
         return;
-    at->passer.undisturbed = ay__named_pointer();
+    at->passer.undisturbed = undisturbed;
     at->passer.breaks = 0;
 }
 

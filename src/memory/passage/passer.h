@@ -17,7 +17,8 @@ struct comer {
 struct comer ay__passer_of(const ay_region *region); /* the present one, or the last */
 /* Likewise, and the passage is that one's, whichever thread makes it. */
 int ay__passer_follow(ay_region *region, const struct comer *comer, const void **moved);
-/* Whoever goes on with another thread's passage, whose memory may be gone by now. */
+/* Whoever goes on with a passage: another thread did before, perhaps, whose memory may be gone by
+ * now. */
 void ay__passer_visit(struct registers *at);
 /* By the thread that is inside, of a death that it was told of and cannot pass on: it leaves as one
  * who died there, and whoever is next is told. Where that cannot be done, it only leaves. */

@@ -25,6 +25,10 @@ static int check_region(const ay_region *region)
                         at->fixed.protocol->name);
     if (region->spec.names != 1)
         return ay__fail(-ENOTSUP, "a region of several resources keeps its names");
+    /* asleep on a condition of a cluster's it is outside, as its word says */
+    if (at->passage.asked || at->passage.queues)
+        return ay__fail(-EBUSY,
+                        "the region is being entered: its name can be changed outside only");
     return 0;
 }
 

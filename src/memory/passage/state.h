@@ -68,9 +68,10 @@ struct fixed {
 
 /* The thread that enters, or entered last. */
 struct passer {
-    uint64_t thread;                /* 0: none yet, or it is to say anew who it is */
-    volatile uint64_t *undisturbed; /* of that thread: see named.h */
-    /* of that thread, when it last asked whether the file has a name; 0: it is to ask */
+    uint64_t thread; /* 0: none yet, or it is to say anew who it is */
+    /* of that thread, or of who goes on with its ask (ay__passer_visit): see named.h */
+    volatile uint64_t *undisturbed;
+    /* of the same, when it last asked whether the file has a name; 0: it is to ask */
     uint64_t breaks;
 };
 

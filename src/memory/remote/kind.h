@@ -29,7 +29,7 @@ struct remote_kind {
     /* on what it rests, how many words, and until when; and what to do after that */
     unsigned (*rest)(const ay_region *region, const struct ay__waitv **words, int64_t *wake);
     enum members_next (*rested)(ay_region *region);
-    bool (*called_off)(ay_region *region); /* somebody cancels it by one that has passed */
+    bool (*called_off)(ay_region *region); /* somebody cancels it by any of them */
     int (*end)(ay_region *region, bool passed);
     ay_region *(*member)(const ay_region *region, unsigned which); /* NULL behind the last */
 

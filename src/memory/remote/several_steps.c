@@ -27,13 +27,14 @@
 
 enum { MS = 1000 * 1000, DEAF_MS = 16, DEAF_TO_SIGNALS_MS = 500 };
 
-/* Asked whenever a sleep of a member's ends. */
+/* Asked whenever a sleep of a member's ends. Any whose passage has begun may be seen to wait: from
+ * the second round on, those too that are behind the present one. */
 static bool is_called_off(void *arg)
 {
     ay_region *region = arg;
     struct cluster_several *several = region->remote.several;
-    for (unsigned at = 0; at < several->passed; at++)
-        if (ay__cancelled(&several->member[at]->at)) {
+    for (unsigned at = 0; at < several->count; at++)
+        if (several->begun >> at & 1 && ay__cancelled(&several->member[at]->at)) {
             several->cancelled = several->member[at];
             return true;
         }
@@ -293,9 +294,11 @@ unsigned ay__several_rest(const ay_region *region, const struct ay__waitv **word
     return region->remote.several->word_count;
 }
 
+/* It rested at its own, which waits on, in whatever round: so that it is cancelled by that, too. */
 enum members_next ay__several_rested(ay_region *region)
 {
     const struct cluster_several *several = region->remote.several;
+    stand_by(region);
     if (several->asleep)
         return sleep_on(region);
     return ay__now() < several->wake ? MEMBERS_REST : MEMBERS_MORE;
