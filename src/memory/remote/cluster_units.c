@@ -36,12 +36,22 @@ enum unit_state {
     UNIT_HELD /* changes from and to this are made under the process's mutex */
 };
 
+/* Rung when one of the units that are asked for may have been decided, and slept on at the door. It
+ * is never freed, but used again: where futex_waitv(2) is refused, a thread that watches for asks
+ * at the door may look at it once more when the region is closed. */
+struct unit_bell {
+    struct unit_bell *next; /* of the spare ones */
+    _Atomic uint32_t rung;  /* a count */
+};
+
+static struct unit_bell *spare_bells; /* under the process's mutex */
+
 struct cluster_units {
     ay_space *space;
     unsigned of, take;
     bool are_slots; /* nobody asks which */
     int trouble;    /* why the last that could not be had was refused. Cleared when a take begins */
-    _Atomic uint32_t rung; /* a count: one of those asked for may have been decided */
+    struct unit_bell *bell;
     struct {
         ay_region *region; /* not of UNIT_CLOSED */
         uint8_t state;     /* enum unit_state */
@@ -51,6 +61,26 @@ struct cluster_units {
         int refused; /* why, the last time. Cleared when a take begins */
     } unit[];
 };
+
+static struct unit_bell *take_bell(void)
+{
+    pthread_mutex_lock(&ay__process.mutex);
+    struct unit_bell *bell = spare_bells;
+    if (bell)
+        spare_bells = bell->next;
+    pthread_mutex_unlock(&ay__process.mutex);
+    return bell ? bell : calloc(1, sizeof *bell);
+}
+
+static void put_bell_back(struct unit_bell *bell)
+{
+    if (!bell)
+        return;
+    pthread_mutex_lock(&ay__process.mutex);
+    bell->next = spare_bells;
+    spare_bells = bell;
+    pthread_mutex_unlock(&ay__process.mutex);
+}
 
 static int check_name(const struct cluster *cluster, size_t length)
 {
@@ -81,8 +111,10 @@ int ay__cluster_units_open(ay_region *region, const struct cluster *cluster)
     if (!units)
         return ay__fail(-ENOMEM, "out of memory");
     snprintf(name, sizeof name, CLUSTER_PREFIX "%s", cluster->name);
-    error = ay_open(name, NULL, &units->space);
+    units->bell = take_bell();
+    error = units->bell ? ay_open(name, NULL, &units->space) : ay__fail(-ENOMEM, "out of memory");
     if (error) {
+        put_bell_back(units->bell);
         free(units);
         return error;
     }
@@ -101,6 +133,7 @@ int ay__cluster_units_open(ay_region *region, const struct cluster *cluster)
 static void close_all(ay_region *region)
 {
     ay_close(region->remote.units->space);
+    put_bell_back(region->remote.units->bell);
     free(region->remote.units);
 }
 
@@ -256,7 +289,7 @@ static void begin_take(ay_region *region)
     wait->stage = CLUSTER_TAKES;
     wait->until = wait->tries ? INT64_MAX : region->at.passage.deadline;
     wait->ask = 0;
-    units->trouble = ay__asks_ring(units->space, &units->rung);
+    units->trouble = ay__asks_ring(units->space, &units->bell->rung);
     for (unsigned which = 0; which < units->of; which++) {
         units->unit[which].refused = 0;
         units->unit[which].death = false;
@@ -271,8 +304,9 @@ static enum cluster_answer pause_first(ay_region *region)
 {
     const struct permissions *pages = region->at.fixed.space->cluster->pages;
     const uint32_t changes = atomic_load(&pages->changes), state = atomic_load(&pages->state);
-    if (ay__now() >= region->remote.wait.ask)
-        return ay__cluster_begin_anew(region);
+    const int64_t now = ay__now();
+    if (now >= region->remote.wait.ask || now >= region->remote.wait.until)
+        return ay__cluster_begin_anew(region); /* and gives up there, if it must */
     return ay__wait_rest_on(region, &pages->changes, changes, &pages->state, state);
 }
 
@@ -285,6 +319,7 @@ static enum cluster_answer lose(ay_region *region)
     region->at.passage.reason = region->at.passage.give_up;
     if (wait->tries)
         return CLUSTER_GIVES_UP;
+    region->at.passage.waited = true;
     wait->stage = CLUSTER_PAUSES;
     wait->ask = ay__now() + (int64_t)CLUSTER_ANEW_MS * MS;
     return pause_first(region);
@@ -298,7 +333,7 @@ static enum cluster_answer take(ay_region *region)
     struct registers *at = &region->at;
     struct cluster_wait *wait = &region->remote.wait;
     const struct permissions *pages = at->fixed.space->cluster->pages;
-    const uint32_t rung = atomic_load(&units->rung), changes = atomic_load(&pages->changes);
+    const uint32_t rung = atomic_load(&units->bell->rung), changes = atomic_load(&pages->changes);
     if (wait->stage == CLUSTER_PAUSES)
         return pause_first(region);
     if (wait->stage != CLUSTER_TAKES)
@@ -321,7 +356,7 @@ static enum cluster_answer take(ay_region *region)
         return CLUSTER_GIVES_UP;
     at->passage.waited = true;
     ay__begin_waiting(at); /* on nobody of this machine */
-    return ay__wait_rest_on(region, &units->rung, rung, &pages->changes, changes);
+    return ay__wait_rest_on(region, &units->bell->rung, rung, &pages->changes, changes);
 }
 
 static void leave(ay_region *region)
