@@ -153,7 +153,7 @@ int ay_convert(ay_region *region, ay_mode mode, int timeout_ms)
     struct registers *at = &region->at;
     if (region_is_strange(region))
         return ay__refuse_stranger();
-    if (!region_is_inside(region))
+    if (!region_is_entered(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
     if (ay__thread != at->passer.thread)
         return ay__fail(-EPERM, "another thread has entered: it alone can change the mode");

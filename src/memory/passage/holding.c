@@ -20,7 +20,7 @@ uint64_t ay_fence(const ay_region *region)
 
 size_t ay_units(const ay_region *region, unsigned *units, size_t room)
 {
-    if (region_is_strange(region) || !region_is_inside(region))
+    if (region_is_strange(region) || !region_is_entered(region))
         return 0;
     size_t count = 0;
     if (region->remote.kind)
@@ -62,7 +62,7 @@ unsigned ay__wanted_here(const ay_region *region)
 
 unsigned ay_wanted(const ay_region *region)
 {
-    if (region_is_strange(region) || !region_is_inside(region))
+    if (region_is_strange(region) || !region_is_entered(region))
         return 0;
     return region->remote.kind ? region->remote.kind->wanted(region) : ay__wanted_here(region);
 }
@@ -71,7 +71,7 @@ int ay_wake_next(ay_region *region)
 {
     if (region_is_strange(region))
         return ay__refuse_stranger();
-    if (!region_is_inside(region))
+    if (!region_is_entered(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
     if (!region->remote.kind || !region->remote.kind->is_door)
         ay__wake_next(&region->at, false);

@@ -302,7 +302,7 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
 {
     AY__DEFERRED;
     struct registers *at = &region->at;
-    if (!region_is_inside(region))
+    if (!region_is_entered(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
     if (ay__thread != at->passer.thread && !ay__vital(at->fixed.space, at->fixed.self).alive)
         return ay__fail(-EPERM, "the thread that entered has ended, and its passage with it");

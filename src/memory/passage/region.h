@@ -26,6 +26,13 @@ static inline bool region_is_inside(const ay_region *region)
     return atomic_load_explicit(&region->at.near.own->inside, memory_order_relaxed) != 0;
 }
 
+/* By who has it. One that is asked for is seen inside before that is decided, if it is told of a
+ * death (remote/cluster_wait.c). */
+static inline bool region_is_entered(const ay_region *region)
+{
+    return region_is_inside(region) && !region->at.passage.asked;
+}
+
 /* region.c */
 void ay__region_named(ay_region *region); /* outside; who its rivals are is to be gathered */
 /* acquaintances.c */

@@ -69,7 +69,7 @@ int ay_share(ay_region *region)
         return ay__fail(-EPERM,
                         "what several resources, slots or units of a cluster are held by is "
                         "known inside");
-    if (!prepares && !region_is_inside(region))
+    if (!prepares && !region_is_entered(region))
         return ay__fail(-EPERM, "the caller is not inside the region");
     return region->remote.kind ? region->remote.kind->share(region) : ay__share_one(region);
 }

@@ -35,7 +35,7 @@ static bool holds(const ay_region *region)
 
 bool ay_valid(const ay_region *region)
 {
-    if (region->at.near.mark != ay__process_mark() || !region_is_inside(region))
+    if (region->at.near.mark != ay__process_mark() || !region_is_entered(region))
         return false;
     if (!region->at.near.cluster || region->remote.needed == PERMISSION_NONE)
         return true;

@@ -311,7 +311,8 @@ static enum cluster_answer look(ay_region *region)
         ay__wait_ask_anew(wait);
         return CLUSTER_MAKES_WAY;
     }
-    const bool is_only_watched = permission && suffices(region, granted) && is_watched(permission);
+    const bool is_only_watched =
+        permission && !wait_tests(region) && suffices(region, granted) && is_watched(permission);
     if (!ay__wait_ask(region, is_only_watched ? DEMAND_REAL : DEMAND_PERMISSION))
         return CLUSTER_GIVES_UP;
     if (permission && take(region))
