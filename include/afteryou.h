@@ -298,7 +298,8 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
  * waiter, until ay_decided() tells that it is inside, or why not. The passage is made by those who
  * call ay_ask() and ay_decided(); a few threads of the library's own only watch. In a cluster, too:
  * one whose turn it is on its machine waits for the others, and then the descriptor is readable
- * now and then (every two seconds, in the end) though nothing is decided: the agent may have gone.
+ * now and then though nothing is decided, for the agent may have gone: every two seconds, in the
+ * end; for slots and units every second, and every two for each of these that it waits for.
  *
  * - The ask belongs to the thread that asked. Should that end, or its process die or exec, it is as
  *   one who has left. Any thread may call ay_decided() and ay_leave().
@@ -325,7 +326,8 @@ AY_API int ay_ask(ay_region *region);
 /* As ay_ask(), for ay_enter_when(): in so many ms at most (negative: for ever; 0: inside at once,
  * or not at all), once when(arg) is true (NULL: no condition). `when` is called in ay_ask_when()
  * and ay_decided(), by the thread that calls these. In a cluster 0 waits for the other machines'
- * answer, a second at most: -EINPROGRESS meanwhile.
+ * answer, -EINPROGRESS meanwhile: a second at most for each name; and with slots or units, another
+ * for these.
  *   -ETIMEDOUT  not entered in time
  *   -ENOTSUP    also: as ay_enter_when() */
 AY_API int ay_ask_when(ay_region *region, bool (*when)(void *), void *arg, int timeout_ms);
@@ -488,7 +490,10 @@ AY_API int ay_unshare(ay_region *region);
  * gives them back if it gives up or dies, and nobody is told of a death. Each takes a place of its
  * own. ay_fence() is that of `name`: it is compared with that of other passages of this resource.
  * ay_try() waits a second for each of them, at most, ay_wanted() counts the other machines once for
- * each, and ay_cancel() reaches one that waits by the name that it waits at, or one before.
+ * each, and ay_cancel() reaches one that waits by the name that it waits at, or one before; by any,
+ * once it has asked its condition. A thread that waits for them looks up twice a second. An ask that
+ * gives one back at which it was told of a death (as one for slots or units may) waits in that call
+ * until the agent knows, a second at most.
  *
  * A condition (`when`) is asked by the permission of the cluster, and again whenever somebody who
  * conflicts has left or died, on whatever machine; now and then, when a machine comes or goes, once
