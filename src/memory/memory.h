@@ -309,8 +309,9 @@ int ay__deaths_attend(ay_region *region);
 /* ask/ask.c */
 void ay__ask_close(ay_region *region);  /* before it is closed: withdraws */
 void ay__ask_leaves(ay_region *region); /* that was entered by an ask */
-void ay__asks_close(ay_space *space);   /* likewise: its helpers end */
-void ay__asks_forget(ay_space *space);  /* in a child after fork */
+void ay__ask_has_left(ay_region *region);
+void ay__asks_close(ay_space *space);  /* likewise: its helpers end */
+void ay__asks_forget(ay_space *space); /* in a child after fork */
 /* ask/descriptor.c */
 void ay__hints_close(ay_space *space);
 /* ask/words.c */

@@ -127,6 +127,108 @@ static void one_of_two_closes(unsigned actor)
     }
 }
 
+/* The first has asked for two: one is decided, and another thread leaves it, while this one sees to
+ * what is stirred. Both take up what asks know, and put it down. */
+static void *leave_first(void *first)
+{
+    say_inside(1);
+    point();
+    say_outside();
+    if (ay_leave(first) != 0)
+        found("ay_leave: %s", ay_message());
+    return NULL;
+}
+
+static void another_thread_leaves(unsigned actor)
+{
+    if (actor == 1) {
+        pass();
+        return;
+    }
+    ay_region *first = region;
+    const int result = ay_ask(first), behind = ay_ask(second);
+    heed(result == -EINPROGRESS ? await_decided(first) : result);
+    start_thread(leave_first, first);
+    region = second;
+    heed(behind == -EINPROGRESS ? await_decided(second) : behind);
+    stay();
+    await_threads();
+}
+
+/* The first asks as a reader, and then as a writer: whom the one may be inside with, the other may
+ * not. */
+static void prepare_both_modes(unsigned actor)
+{
+    open_space((ay_options){.places = 4});
+    room = 2;
+    open_region((ay_spec){.name = "x", .mode = AY_SHARED});
+    const ay_spec writes = {.name = "x"};
+    if (actor == 0 && (ay_fd(space) < 0 || ay_region_open(space, &writes, &second) != 0))
+        found("ay_region_open: %s", ay_message());
+}
+
+static void reader_and_writer_ask(unsigned actor)
+{
+    if (actor != 0) {
+        pass_twice(actor);
+        return;
+    }
+    ask();
+    room = 1;
+    region = second;
+    ask();
+}
+
+/* The first is inside twice, as a reader, by asks; the other waits, asleep on one of the two, and
+ * then on the other. */
+static void prepare_two_readers(unsigned actor)
+{
+    open_space((ay_options){.places = 4});
+    room = actor == 0 ? 2 : 1;
+    const ay_spec spec = {.name = "x", .mode = actor == 0 ? AY_SHARED : AY_EXCLUSIVE};
+    open_region(spec);
+    if (actor == 0 && (ay_fd(space) < 0 || ay_region_open(space, &spec, &second) != 0))
+        found("ay_region_open: %s", ay_message());
+}
+
+/* Whichever is decided first. */
+static ay_region *await_one(int *result)
+{
+    ay_region *decided;
+    while (!(decided = ay_decided(space, result)))
+        await_readable(ay_fd(space));
+    return decided;
+}
+
+static void two_readers_ask(unsigned actor)
+{
+    if (actor == 1) {
+        pass();
+        return;
+    }
+    ay_region *inside[2] = {NULL, NULL}, *both[2] = {region, second};
+    for (unsigned which = 0; which < 2; which++) {
+        const int result = ay_ask(both[which]);
+        inside[which] = result == -EINPROGRESS ? NULL : both[which];
+        if (inside[which])
+            heed(result);
+    }
+    for (unsigned left = 2; left > 0;) {
+        int result = 0;
+        if (!inside[0] && !inside[1])
+            inside[0] = await_one(&result);
+        heed(result);
+        say_inside(room);
+        point();
+        say_outside();
+        for (unsigned which = 2; which-- > 0; inside[which] = NULL) { /* it sleeps on the last */
+            left -= inside[which] != NULL;
+            if (inside[which] && ay_leave(inside[which]) != 0)
+                found("ay_leave: %s", ay_message());
+        }
+    }
+}
+
 /* ---- told that one is wanted ---- */
 
 /* All but the last are to be told, and stay until they are wanted; but if the last has been inside
@@ -213,6 +315,26 @@ const struct scene scenes_asks[] = {
      .act = one_of_two_closes,
      .audit = audit_x,
      .immortal = true,
+     .threads = true},
+    {.name = "another thread leaves before an ask",
+     .actors = 2,
+     .prepare = prepare_two_asks,
+     .act = another_thread_leaves,
+     .audit = audit_x,
+     .immortal = true, /* what a thread was to leave would stay taken */
+     .threads = true},
+    {.name = "a reader and a writer ask",
+     .actors = 2,
+     .prepare = prepare_both_modes,
+     .act = reader_and_writer_ask,
+     .audit = audit_x,
+     .threads = true},
+    {.name = "two readers ask before a writer",
+     .actors = 2,
+     .prepare = prepare_two_readers,
+     .act = two_readers_ask,
+     .audit = audit_x,
+     .immortal = true, /* one that is killed may have been inside twice */
      .threads = true},
     {.name = "a holder is told",
      .actors = 2,

@@ -189,6 +189,12 @@ void ay__ask_leaves(ay_region *region)
     if (!at->behalf)
         atomic_store(&at->fixed.own_cold->thread,
                      ay__mark.value ^ atomic_load(&at->fixed.own_cold->tid));
+    ay__knowledge_take(region);
+}
+
+void ay__ask_has_left(ay_region *region)
+{
+    ay__knowledge_give(region);
 }
 
 static int begin(ay_region *region, int64_t deadline, int reason);
@@ -256,8 +262,7 @@ static int rest(struct ask *ask)
     return decide(ask, false);
 }
 
-/* As far as it can. -EINPROGRESS: it rests; else what ay_enter() would have returned. */
-static int go_on(struct ask *ask)
+static int step(struct ask *ask)
 {
     struct registers *at = &ask->member->at;
     if (!ay__vital(at->fixed.space, at->fixed.self).alive)
@@ -279,6 +284,15 @@ static int go_on(struct ask *ask)
     default:
         return decide(ask, false);
     }
+}
+
+/* As far as it can. -EINPROGRESS: it rests; else what ay_enter() would have returned. */
+static int go_on(struct ask *ask)
+{
+    ay__ask_takes_up(ask);
+    const int result = step(ask);
+    ay__ask_puts_down(ask);
+    return result;
 }
 
 static int begin(ay_region *region, int64_t deadline, int reason)
@@ -376,7 +390,9 @@ static int withdraw(struct ask *ask)
     }
     ay__ask_get_up(ask);
     at->passage.reason = -ECANCELED;
+    ay__knowledge_take(ask->region);
     decide(ask, false);
+    ay__knowledge_give(ask->region);
     return 0;
 }
 
@@ -455,6 +471,7 @@ void ay__asks_close(ay_space *space)
     if (space->mark == ay__process_mark()) {
         ay__helpers_end(asks);
         ay__descriptor_close(asks);
+        ay__knowledge_end(asks);
     }
     free(asks);
     atomic_store(&space->asks, NULL);

@@ -10,6 +10,7 @@
  *   helper.c  the threads that sleep on these words
  *   descriptor.c  what becomes readable, and how another process makes it so
  *   wanted.c  how a holder is told that somebody waits for it
+ *   knowledge.c  what asks know of others, handed on from one to the next
  *
  * Who does what. The passage itself is made by the program's threads, in ay_ask() and ay_decided():
  * each goes as far as it can, and notes on which words it sleeps. Helpers only watch these words.
@@ -24,6 +25,7 @@
  *       helper is about to call whom the program has named (ay_on_decided); or, in a space of units
  *       (remote/cluster_units.c), their count was raised since whoever waits for them looked.
  *   A4  see descriptor.c
+ *   A5  see knowledge.c
  * So no wake-up is lost: the words are compared with what the passage saw after they are linked, by
  * the kernel or by who links them.
  *
@@ -35,7 +37,7 @@
 #include "memory/passage/sleep.h"
 
 /* A helper sleeps on its own bell, too, and the first on that of the process. */
-enum { ASK_BUCKETS = 4096, HELPER_WORDS = 126 };
+enum { ASK_BUCKETS = 4096, HELPER_WORDS = 126, KNOWLEDGE_MOST = 4 };
 
 /* A word that asks of a space sleep on, however many. */
 struct ask_word {
@@ -95,6 +97,16 @@ struct ask {
     uint64_t memory[]; /* of its passage: body.c */
 };
 
+/* What was known to a region that has put it down. */
+struct put_down {
+    struct knowledge knowledge; /* its reserve NULL: never used */
+    struct name name;           /* A5 */
+    uint32_t mode;
+    int32_t priority;
+    uint64_t deaths; /* which was the last that was found: a number of the space's asks */
+    uint64_t when;   /* it was put down: likewise */
+};
+
 /* Of a space: from the first ask, or ay_fd(), until it is closed. */
 struct asks {
     ay_space *space;
@@ -129,6 +141,9 @@ struct asks {
     uint32_t heard;               /* what it was when the helper last saw to it */
     uint64_t cancels;             /* the header's, when a ring was last for a cancelled ask */
     struct ask_word *buckets[ASK_BUCKETS];
+    struct put_down down[KNOWLEDGE_MOST];
+    _Atomic unsigned down_count; /* of these, how many are something */
+    uint64_t deaths, when;       /* given to those: the last */
     /* whether the thread `holder` was inside somewhere, when that was last asked (deadlock.c).
      * Under `stepping` */
     uint64_t holder;
@@ -191,6 +206,12 @@ void ay__descriptor_publish(struct ask *ask); /* it is about to rest; not under 
  * any more */
 bool ay__descriptor_take(struct asks *asks);
 void ay__descriptor_close(struct asks *asks);
+/* knowledge.c */
+void ay__knowledge_take(ay_region *region); /* it is about to look, and begins anew */
+void ay__knowledge_give(ay_region *region); /* its next look begins anew */
+void ay__ask_takes_up(struct ask *ask);     /* it goes on */
+void ay__ask_puts_down(struct ask *ask);    /* it has, as far as it could */
+void ay__knowledge_end(struct asks *asks);
 /* ask.c */
 int ay__asks_find(ay_space *space, struct asks **out);
 

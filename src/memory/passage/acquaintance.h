@@ -33,6 +33,14 @@ struct acquaintances {
     unsigned count;
 };
 
+/* What one region knew of many, for the next with the same spec and name: ask/knowledge.c. */
+struct knowledge {
+    char *reserve;            /* where it lies, or may; never NULL */
+    struct acquaintances met; /* slot NULL: nothing is known */
+    uint64_t floor;           /* rivals.floor, and rivals.told, of who knew it */
+    bool told;
+};
+
 /* Rivals at places one after the other, whose lines lie one stride apart. */
 struct stretch {
     const char *line; /* of the first */

@@ -9,7 +9,8 @@
  * has that, nor uses it: a copy of what is known of a crowd would cost a page for every hundred.
  *
  * One thread at a time touches it, who passes or asks for those who wait; and nobody else's word
- * depends on where it lies: who is a rival, and since when, is rivals.c's affair. */
+ * depends on where it lies: who is a rival, and since when, is rivals.c's affair. What is known of
+ * many may be handed on to another region, with the addresses where it lies: ask/knowledge.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,12 @@
 
 #include "memory/passage/region.h"
 
-enum { SMALL_MOST = 16 * 1024, LIST_FIRST = 16 };
+/* Tests are built with less, too. */
+#ifndef SMALL_MOST
+#define SMALL_MOST (16 * 1024)
+#endif
+
+enum { LIST_FIRST = 16 };
 
 /* With so many each place has a slot of its own: more are never needed. */
 static size_t slots_most(unsigned places)
@@ -40,23 +46,45 @@ static size_t reserve_size(unsigned places)
     return slots_size(places) + places * (sizeof(struct stretch) + sizeof(unsigned));
 }
 
-int ay__acquaintances_begin(struct rivals *rivals, unsigned places)
+char *ay__acquaintances_reserve(unsigned places)
 {
     const size_t size = reserve_size(places);
     char *reserve = mmap(NULL, size, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (reserve == MAP_FAILED || madvise(reserve, size, MADV_DONTFORK) != 0) {
-        const int error = errno;
-        if (reserve != MAP_FAILED)
-            munmap(reserve, size);
-        return ay__fail(-error, "cannot make room for what a region knows of others: %s",
-                        strerror(error));
-    }
-    rivals->reserve = reserve;
+    if (reserve == MAP_FAILED)
+        return NULL;
+    if (madvise(reserve, size, MADV_DONTFORK) == 0)
+        return reserve;
+    const int error = errno;
+    munmap(reserve, size);
+    errno = error;
+    return NULL;
+}
+
+void ay__acquaintances_unreserve(char *reserve, unsigned places)
+{
+    munmap(reserve, reserve_size(places));
+}
+
+/* Nobody is known. */
+static void begin_anew(struct rivals *rivals)
+{
+    memset(rivals->few_met, 0, sizeof rivals->few_met);
     rivals->met = (struct acquaintances){.slot = rivals->few_met, .mask = FEW_SLOTS - 1};
     rivals->runs = rivals->few;
     rivals->company = rivals->few_company;
+    rivals->run_count = rivals->company_count = 0;
     rivals->run_room = rivals->company_room = RIVALS_FEW;
+    rivals->gathered = rivals->counted = NEVER_GATHERED;
+}
+
+int ay__acquaintances_begin(struct rivals *rivals, unsigned places)
+{
+    rivals->reserve = ay__acquaintances_reserve(places);
+    if (!rivals->reserve)
+        return ay__fail(-errno, "cannot make room for what a region knows of others: %s",
+                        strerror(errno));
+    begin_anew(rivals);
     return 0;
 }
 
@@ -99,8 +127,10 @@ static void widen(struct rivals *rivals)
     struct acquaintances *met = &rivals->met;
     met->mask = 2 * before.mask + 1;
     met->slot = size_of(met) <= SMALL_MOST ? calloc(1, size_of(met)) : NULL;
-    if (!met->slot)
-        met->slot = reserved(rivals, met); /* zeros, too */
+    if (!met->slot) {
+        met->slot = reserved(rivals, met);
+        memset(met->slot, 0, size_of(met)); /* locked memory is not given back, and had others */
+    }
     for (unsigned which = 0; which <= before.mask; which++)
         if (before.slot[which].whence != 0)
             *ay__acquaintance_find(met, before.slot[which].whence - 1) = before.slot[which];
@@ -156,6 +186,14 @@ void ay__rivals_make_room(struct registers *at)
                                  &rivals->company_room, sizeof *rivals->company);
 }
 
+static void free_lists(const struct rivals *rivals)
+{
+    if (rivals->runs != rivals->few && rivals->run_room != UINT_MAX)
+        free(rivals->runs);
+    if (rivals->company != rivals->few_company && rivals->company_room != UINT_MAX)
+        free(rivals->company);
+}
+
 /* Not by a child: the fork may have come in the middle of a change, and it loses 48 KB at most. */
 void ay__acquaintances_end(struct rivals *rivals, unsigned places)
 {
@@ -163,9 +201,61 @@ void ay__acquaintances_end(struct rivals *rivals, unsigned places)
         return;
     if (rivals->met.slot != reserved(rivals, &rivals->met))
         give_slots_back(rivals, &rivals->met);
-    if (rivals->runs != rivals->few && rivals->run_room != UINT_MAX)
-        free(rivals->runs);
-    if (rivals->company != rivals->few_company && rivals->company_room != UINT_MAX)
-        free(rivals->company);
-    munmap(rivals->reserve, reserve_size(places));
+    free_lists(rivals);
+    ay__acquaintances_unreserve(rivals->reserve, places);
+}
+
+/* ---- handed on ---- */
+
+bool ay__acquaintances_are_many(const struct rivals *rivals)
+{
+    return rivals->met.slot == reserved(rivals, &rivals->met);
+}
+
+void ay__acquaintances_forget(struct rivals *rivals, unsigned places)
+{
+    AY__DEFERRED;
+    if (!ay__acquaintances_are_many(rivals))
+        give_slots_back(rivals, &rivals->met);
+    free_lists(rivals);
+    madvise(rivals->reserve, reserve_size(places), MADV_DONTNEED);
+    begin_anew(rivals);
+}
+
+void ay__knowledge_forget(struct knowledge *knowledge, unsigned places)
+{
+    madvise(knowledge->reserve, reserve_size(places), MADV_DONTNEED);
+    knowledge->met = (struct acquaintances){0};
+}
+
+/* The lists name all but who gives them: they are gathered anew. */
+void ay__acquaintances_give(struct rivals *rivals, struct knowledge *to)
+{
+    AY__DEFERRED;
+    assert_required(ay__acquaintances_are_many(rivals) && !to->met.slot);
+    const struct knowledge given = {.reserve = rivals->reserve,
+                                    .met = rivals->met,
+                                    .floor = rivals->floor,
+                                    .told = rivals->told};
+    free_lists(rivals);
+    rivals->reserve = to->reserve;
+    begin_anew(rivals);
+    *to = given;
+}
+
+void ay__acquaintances_take(struct rivals *rivals, struct knowledge *from)
+{
+    AY__DEFERRED;
+    assert_required(!ay__acquaintances_are_many(rivals) && from->met.slot);
+    const struct knowledge taken = *from;
+    *from = (struct knowledge){.reserve = rivals->reserve};
+    give_slots_back(rivals, &rivals->met);
+    free_lists(rivals);
+    rivals->reserve = taken.reserve;
+    begin_anew(rivals);
+    rivals->met = taken.met;
+    rivals->taken = true;
+    if (taken.floor > rivals->floor)
+        rivals->floor = taken.floor;
+    rivals->told |= taken.told;
 }

@@ -319,9 +319,12 @@ __attribute__((noinline)) int ay__leave_by_long_way(ay_region *region)
     access_point();
     atomic_store_explicit(&at->near.own->inside, 0, memory_order_release);
     at->passage.inside = false;
-    if (__builtin_expect(at->passage.by_ask, 0))
+    const bool by_ask = at->passage.by_ask;
+    if (__builtin_expect(by_ask, 0))
         ay__ask_leaves(region);
     at->fixed.protocol->leave(at);
+    if (__builtin_expect(by_ask, 0))
+        ay__ask_has_left(region);
     if (__builtin_expect(region->remote.kind != NULL, 0))
         region->remote.kind->leave(region);
     at->near.mode = (uint8_t)at->fixed.spec->mode;

@@ -39,7 +39,16 @@ void ay__region_named(ay_region *region); /* outside; who its rivals are is to b
 int ay__acquaintances_begin(struct rivals *rivals, unsigned places);
 void ay__acquaintances_end(struct rivals *rivals, unsigned places);
 struct acquaintance *ay__acquaintance_make(struct registers *at, unsigned place); /* a stranger */
-void ay__rivals_make_room(struct registers *at); /* for one more, in runs and in company */
+void ay__rivals_make_room(struct registers *at);  /* for one more, in runs and in company */
+char *ay__acquaintances_reserve(unsigned places); /* NULL, and errno */
+void ay__acquaintances_unreserve(char *reserve, unsigned places);
+/* whether so many are known that it may be handed on */
+bool ay__acquaintances_are_many(const struct rivals *rivals);
+/* Nobody is known any more, as when it was opened; they are to be gathered */
+void ay__acquaintances_forget(struct rivals *rivals, unsigned places);
+void ay__acquaintances_give(struct rivals *rivals, struct knowledge *to); /* likewise */
+void ay__acquaintances_take(struct rivals *rivals, struct knowledge *from);
+void ay__knowledge_forget(struct knowledge *knowledge, unsigned places);
 /* rivals.c */
 /* its life has changed: see who it is now; false: nobody is there yet. `feel`: its pulse too */
 bool ay__meet(struct registers *at, unsigned place, bool feel);

@@ -83,7 +83,7 @@ bool ay__meet(struct registers *at, unsigned place, bool feel)
         if (__builtin_expect(
                 atomic_load(&hot->inherited) || (!vital.alive && atomic_load(&hot->inside)), 0) &&
             ay__inherited_concern(at->fixed.spec, &vital, hot, ay__cold(at->fixed.space, place)))
-            at->rivals.news = true;
+            at->rivals.news = at->rivals.heard = true;
         ay__order_loads();
         struct vital after = ay__vital_unfelt(at->fixed.space, place);
         if (feel)
@@ -218,8 +218,12 @@ static void gather(struct registers *at, bool anew)
     at->rivals.burdened = false;
     for (unsigned end = registers_end(at), place = registers_next_tagged(at, 0, end); place < end;
          place = registers_next_tagged(at, place + 1, end))
-        if (place != at->fixed.self && see(at, place, anew, nobody_came))
+        if (place != at->fixed.self && see(at, place, anew, nobody_came)) {
+            if (__builtin_expect(at->rivals.taken, 0)) /* that sleep was ended by another */
+                registers_acquaintance(at, place)->woken = 0;
             add(at, place);
+        }
+    at->rivals.taken = false;
     registers_heed_floor(at);
     at->rivals.missed += claims != at->rivals.counted;
     at->rivals.counted = at->rivals.gathered = claims;

@@ -96,7 +96,12 @@ struct retention {
     bool recalled; /* ever. Set when a recall is found; never cleared */
 };
 
-enum { RIVALS_FEW = 4, FEW_SLOTS = 8 };
+/* Tests are built with fewer, too. */
+#ifndef FEW_SLOTS
+#define FEW_SLOTS 8
+#endif
+
+enum { RIVALS_FEW = 4 };
 
 /* Who the rivals are. */
 struct rivals {
@@ -114,6 +119,12 @@ struct rivals {
     bool burdened; /* among the runs are places whose owners are gone. ay__gather() says which */
     /* one was met that is to be told that it is wanted. Set by ay__meet(); never cleared */
     bool told;
+    /* a death inside was found, or one that was left behind. Set by ay__meet(), cleared by who
+     * hands on what it knows (ask/knowledge.c) */
+    bool heard;
+    uint64_t deaths; /* which was the last found by who knew what it took up: likewise */
+    /* what is known was another's. Set by ay__acquaintances_take(), cleared by ay__gather() */
+    bool taken;
     unsigned run;             /* that of the rival returned last */
     unsigned *company;        /* places of those who may be inside together with me; likewise */
     struct acquaintances met; /* in `few_met`, at first */

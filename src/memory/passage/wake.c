@@ -35,7 +35,8 @@ static inline bool needs_waking(struct registers *at, unsigned place, const stru
         return false;
     access_point();
     const uint32_t sleeps = atomic_load(&hot->sleeps);
-    const bool again = acquaintance_of(&at->rivals.met, place)->woken == sleeps;
+    const bool again =
+        !at->rivals.taken && acquaintance_of(&at->rivals.met, place)->woken == sleeps;
     if (wakes && registers_is_idle(at, 0, registers_own(at, 0)))
         registers_acquaintance(at, place)->woken = sleeps;
     return !again;
