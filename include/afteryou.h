@@ -491,9 +491,9 @@ AY_API int ay_unshare(ay_region *region);
  * own. ay_fence() is that of `name`: it is compared with that of other passages of this resource.
  * ay_try() waits a second for each of them, at most, ay_wanted() counts the other machines once for
  * each, and ay_cancel() reaches one that waits by the name that it waits at, or one before; by any,
- * once it has asked its condition. A thread that waits for them looks up twice a second. An ask that
- * gives one back at which it was told of a death (as one for slots or units may) waits in that call
- * until the agent knows, a second at most.
+ * once it has asked its condition. A thread that waits for them looks up twice a second. An ask
+ * that gives one back at which it was told of a death (as one for slots or units may) waits in that
+ * call until the agent knows, a second at most.
  *
  * A condition (`when`) is asked by the permission of the cluster, and again whenever somebody who
  * conflicts has left or died, on whatever machine; now and then, when a machine comes or goes, once
