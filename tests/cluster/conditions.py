@@ -56,6 +56,15 @@ class Conditions(ClusterTest):
         """The file, by somebody inside."""
         self.assertEqual(machine.run_inside(self.region, "--", "touch", self.directory / name).returncode, 0)
 
+    @staticmethod
+    def settle(waiter):
+        """Until what others did before has been seen: it may be asked once for each of them."""
+        def is_settled():
+            before = waiter.looks()
+            time.sleep(STILL / 4)
+            return waiter.looks() == before
+        wait_until(is_settled, "the end of its looks")
+
     def assert_still(self, *waiters):
         """Nobody is asked, and nobody enters, while nothing happens."""
         before = [waiter.looks() for waiter in waiters]
@@ -74,6 +83,7 @@ class Conditions(ClusterTest):
             for other in self.cluster.machines:
                 self.assertEqual(other.run_inside(self.region, "-n", "--", "true").returncode, 0)
             wait_until(lambda: waiter.looks() >= 2, "that it is asked again")
+            self.settle(waiter)
             self.assert_still(waiter)
             self.make(machine, f"made-{turn}")
             self.assertEqual(waiter.result(), 0)
@@ -92,6 +102,7 @@ class Conditions(ClusterTest):
         self.assertEqual(third.result(), 0)
         third.leave()
         wait_until(lambda: first.looks() >= 3, "that it is asked after each of them")
+        self.settle(first)
         self.assert_still(first)
         self.make(self.a, "one")
         self.assertEqual(first.result(), 0)
@@ -195,6 +206,8 @@ class Conditions(ClusterTest):
         looks = pathlib.Path(f"{file}.{caller.pid}")
         answer = caller.begin(call, region, file, *limit)
         wait_until(looks.exists, "its first look")
+        if call == "ask_when":
+            answer()  # it is asked before ay_ask_when() returns
 
         def result():
             found = answer()

@@ -280,8 +280,10 @@ static void test_visitor_is_gone(void)
         CHECK_EQUAL(ay_ask_when(asks, look, &looks, -1), -EINPROGRESS);
         CHECK_EQUAL(ay_enter(other), 0);
         CHECK_EQUAL(ay_leave(other), 0);
-        CHECK(visit_and_vanish(space, &result) == NULL);
-        CHECK_EQUAL(result, 0);
+        do { /* the descriptor may be readable for what was before, too */
+            CHECK(visit_and_vanish(space, &result) == NULL);
+            CHECK_EQUAL(result, 0);
+        } while (looks > 0);
         CHECK_EQUAL(looks, 0);
         if (withdraws) {
             CHECK_EQUAL(ay_withdraw(asks), 0);
