@@ -68,7 +68,7 @@ MUTANTS = [
            "(send_to(fd, ear, atomic_load(&cold->key), about), false)", "one asks, and hints are refused", STUCK),
     Mutant("a hint is taken for nothing", "ask/descriptor.c", "    ay__ask_word_changed(asks, &hot->word);\n", "", "one asks", STUCK),
     Mutant("an ask behind another of its process is not told", "passage/wake.c", "    asks_tell(at);\n", "", "two asks of one process", STUCK, seed=2),
-    Mutant("who withdraws stays in the queue", "ask/ask.c", "    at->passage.reason = -ECANCELED;\n    decide(ask, false);\n",
+    Mutant("who withdraws stays in the queue", "ask/ask.c", "    ay__knowledge_take(ask->region);\n    decide(ask, false);\n",
            "    part(ask);\n", "an ask is withdrawn"),
     Mutant("who puts down what it knows takes itself to have gathered", "passage/acquaintances.c",
            "    rivals->gathered = rivals->counted = NEVER_GATHERED;\n", "", "two asks of one process", narrow=True),
