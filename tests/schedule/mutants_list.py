@@ -74,8 +74,6 @@ MUTANTS = [
            "    rivals->gathered = rivals->counted = NEVER_GATHERED;\n", "", "two asks of one process", narrow=True),
     Mutant("a writer takes up what a reader knew", "ask/knowledge.c", "down->mode == region->spec.mode &&", "",
            "a reader and a writer ask", narrow=True),
-    Mutant("who was woken by another ask counts as woken", "passage/rivals.c", "                registers_acquaintance(at, place)->woken = 0;\n",
-           "                ;\n", "two readers ask before a writer", STUCK, preemptions=2, rouses=1, narrow=True, within="wake.c"),
     Mutant("who goes to sleep tells no holder", "passage/wait.c", "            ay__wanted_announce(at);\n", "            ;\n", "a holder is told", STUCK),
     Mutant("who goes to sleep tells one holder", "ask/wanted.c", "bells |= UINT64_C(1)", "bells = UINT64_C(1)", "two readers are told", STUCK),
     Mutant("who is to be told does not look when it enters", "passage/long_way.c", "        ay__wanted_tell(region);\n", "        ;\n",
