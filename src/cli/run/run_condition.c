@@ -186,8 +186,8 @@ struct condition *condition_start(const struct run_words *asked, ay_space *space
     const int64_t wait_ms = asked->timeout_ms ? asked->timeout_ms : TRY_MS;
     condition->deadline_ns = wait_ms > 0 ? text_now() + wait_ms * 1000000 : INT64_MAX;
     ay_spec spec = asked->spec;
-    spec.also =
-        NULL; /* one name is enough, and nobody of another is told of a death that was none */
+    /* one name is enough, and nobody of another is told of a death that was none */
+    spec.also = NULL;
     if (spec.mode != AY_EXCLUSIVE && !spec.take)
         spec.mode = AY_EXCLUSIVE; /* conflicts with every mode, so that its leaving is noticed */
     pthread_mutex_init(&condition->mutex, NULL);

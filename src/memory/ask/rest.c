@@ -135,30 +135,10 @@ enum sleeping ay__ask_linger(struct registers *at, unsigned place, unsigned inde
     return SLEEP_LASTS;
 }
 
-/* The agent wakes those who sleep on its pages; what else may happen is looked after when it is
- * time (remote/cluster_wait.c). */
-enum sleeping ay__ask_rest_remote(struct ask *ask)
+/* On words of others than rivals: what else may happen is looked after when it is time. */
+static enum sleeping rest_on(struct ask *ask, const struct ay__waitv *words, unsigned count)
 {
     struct registers *at = &ask->member->at;
-    const struct ay__waitv *words = ask->member->remote.wait.words;
-    if (!make_room(ask, CLUSTER_WORDS + 1, 0))
-        return refuse(at);
-    ay__say_asleep(at, at->fixed.self, 0, 0, 0);
-    ask->count = 0;
-    ask->near = false;
-    for (unsigned which = 0; which < CLUSTER_WORDS; which++)
-        sleeps_on(ask, (const void *)(uintptr_t)words[which].address, words[which].value, false,
-                  false);
-    sleep_on_own_thread(ask, at);
-    begin_rest(ask, NULL, false);
-    return SLEEP_LASTS;
-}
-
-enum sleeping ay__ask_pause(struct ask *ask)
-{
-    struct registers *at = &ask->member->at;
-    const struct ay__waitv *words;
-    const unsigned count = ask->region->remote.kind->rest(ask->region, &words, &ask->due);
     if (!make_room(ask, count + 1, 0))
         return refuse(at);
     at->passage.waited = true;
@@ -171,6 +151,19 @@ enum sleeping ay__ask_pause(struct ask *ask)
     sleep_on_own_thread(ask, at);
     begin_rest(ask, NULL, false);
     return SLEEP_LASTS;
+}
+
+/* The agent wakes those who sleep on its pages (remote/cluster_wait.c). */
+enum sleeping ay__ask_rest_remote(struct ask *ask)
+{
+    return rest_on(ask, ask->member->remote.wait.words, CLUSTER_WORDS);
+}
+
+enum sleeping ay__ask_pause(struct ask *ask)
+{
+    const struct ay__waitv *words;
+    const unsigned count = ask->region->remote.kind->rest(ask->region, &words, &ask->due);
+    return rest_on(ask, words, count);
 }
 
 /* One before it in this process is as alive as it is itself, and closes no cycle that the first of
