@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The moves of the link's model: what its ends do, and what befalls its connections. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "check/messages/link_state.h"
+#include "check/search/run.h"
 
-static void tell(struct link_doing *doing, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void tell(struct link_doing *doing, const char *format, ...)
-{
-    if (!doing->line)
-        return;
-    const size_t used = strlen(doing->line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(doing->line + used, doing->room - used, format, arguments);
-    va_end(arguments);
-}
+#define tell(doing, ...) run_line_add((doing)->line, (doing)->room, __VA_ARGS__)
 
 static struct link read_end(const struct link_model *model, const struct end_bytes *end)
 {

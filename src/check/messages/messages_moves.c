@@ -2,22 +2,9 @@
 /* The moves of the message model: what a request, a leaving, an arrival, a crash and a joining do
  * to a state. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "check/messages/messages_state.h"
-
-void messages_say(struct doing *doing, const char *format, ...)
-{
-    if (!doing->line)
-        return;
-    const size_t used = strlen(doing->line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(doing->line + used, doing->room - used, format, arguments);
-    va_end(arguments);
-}
 
 static uint8_t everyone_up(const struct doing *doing)
 {

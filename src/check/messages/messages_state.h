@@ -6,6 +6,7 @@
 
 #include "check/messages/messages_model.h"
 #include "check/messages/units.h"
+#include "check/search/run.h"
 
 /* What is on its way: a message, or the notice of a change of the group. */
 struct packet {
@@ -125,8 +126,7 @@ const char *units_judge(const struct messages_model *model, struct model_state *
 
 /* A step of a node's protocol, with all that follows from it; and what is said of it. */
 void messages_step(struct doing *doing, unsigned process, const struct event *event);
-void messages_say(struct doing *doing, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define messages_say(doing, ...) run_line_add((doing)->line, (doing)->room, __VA_ARGS__)
 
 /* messages_tally.c: how many messages a passage takes. One was sent from one node to another, or,
  * where it is multicast in the agreed order, on behalf of another; and a passage took so many. */

@@ -4,10 +4,23 @@
 #include "check/search/run.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/grow.h"
+
+void run_line_add(char *line, size_t room, const char *format, ...)
+{
+    if (!line)
+        return;
+    const size_t used = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + used, room - used, format, arguments);
+    va_end(arguments);
+}
 
 bool run_append(struct check_run *run, struct move move)
 {

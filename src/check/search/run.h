@@ -18,6 +18,9 @@ struct check_run {
     size_t loop; /* the step that begins the cycle; `count` if the run just ends */
 };
 
+/* Adds to the line that tells a move; NULL: nobody listens. */
+void run_line_add(char *line, size_t room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* One more move at the end. False if there is no memory. */
 bool run_append(struct check_run *run, struct move move);
 /* The shortest run to a state of the search. 0 or -ENOMEM. */

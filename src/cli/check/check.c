@@ -84,6 +84,12 @@ static const char *unmet(const struct register_model *model)
     return NULL;
 }
 
+int check_not_begun(int error)
+{
+    return usage_error("check", "cannot begin the search: %s; raise --memory, or free some memory",
+                       strerror(-error));
+}
+
 void check_begin(const struct check_words *asked, struct search *search, struct verdict *verdict)
 {
     /* Whatever else is asked: it says nothing of a protocol in which nobody ever enters. */
@@ -110,9 +116,7 @@ static int check_all(struct check_words *asked)
         fputs("\r\033[K", stderr);
     int status = EXIT_HOLDS;
     if (error) {
-        status =
-            usage_error("check", "cannot begin the search: %s; raise --memory, or free some memory",
-                        strerror(-error));
+        status = check_not_begun(error);
     } else if (search.end == SEARCH_MEMORY && search.store.refused) {
         status = usage_error(
             "check",

@@ -61,6 +61,8 @@ unsigned check_promises(const struct register_model *model);
 /* check.c: of a protocol of registers. The processes whose lockout is judged, a bit each; 0:
  * everybody's. */
 unsigned check_victims(const struct check_words *asked);
+/* Says that a search of whatever kind could not begin. An exit status. */
+int check_not_begun(int error);
 /* The search, and what is judged in it. */
 void check_begin(const struct check_words *asked, struct search *search, struct verdict *verdict);
 
@@ -81,7 +83,7 @@ void check_report_messages_json(FILE *out, const struct check_words *asked,
                                 const struct search *search, const struct messages_model *model,
                                 const struct verdict *verdict);
 void check_report_link_json(FILE *out, const struct check_words *asked, const struct search *search,
-                            const struct verdict *verdict);
+                            const struct messages_model *none, const struct verdict *verdict);
 /* check_draw.c: a run of registers as a space-time diagram. 0, or a negative errno. */
 int check_draw_run(const char *path, const struct check_words *asked, const struct check_run *run,
                    const char *broken);
@@ -98,6 +100,18 @@ void check_print_run(FILE *out, const struct check_run *run, const struct regist
 /* check_messages.c, check_link.c: the same of a message protocol, and of a link. An exit status. */
 int check_messages(const struct check_words *asked);
 int check_link(const struct check_words *asked);
+/* A search of messages: what is searched, and how it is told. */
+struct check_telling {
+    const struct system *system;
+    const struct messages_model *messages; /* NULL: of a link */
+    unsigned properties;
+    const char *name, *who; /* in the picture: of what, and "node" or "end" */
+    unsigned nodes;
+    void (*report)(FILE *out, const struct check_words *asked, const struct search *search,
+                   const struct messages_model *messages, const struct verdict *verdict);
+};
+/* Searches and tells. An exit status. */
+int check_told(const struct check_words *asked, const struct check_telling *telling);
 /* How far the search came; the run of the first broken property, in lines of "node 1 …". */
 void check_print_states(FILE *out, const struct search *search);
 void check_print_messages_run(FILE *out, const struct search *search, const struct verdict *verdict,

@@ -151,8 +151,9 @@ static void print_broken(struct json *json, const struct search *search,
 }
 
 void check_report_link_json(FILE *out, const struct check_words *asked, const struct search *search,
-                            const struct verdict *verdict)
+                            const struct messages_model *none, const struct verdict *verdict)
 {
+    (void)none;
     struct json json = begin(out, asked);
     json_number(&json, "nodes", 2);
     json_number(&json, "requests", asked->link.messages);

@@ -97,29 +97,22 @@ static void report_text(FILE *out, const struct check_words *asked, const struct
     check_print_messages_run(out, search, verdict, "node");
 }
 
-int check_messages(const struct check_words *asked)
+int check_told(const struct check_words *asked, const struct check_telling *telling)
 {
-    int status;
-    static struct messages_model model;
-    const char *wrong = messages_model_open(&model, &asked->messages);
-    if (wrong)
-        return usage_error("check", "%s", wrong);
-    struct verdict verdict = {.properties = asked->properties};
-    struct search search = {.system = &model.system, .limits = asked->limits};
+    struct verdict verdict = {.properties = telling->properties};
+    struct search search = {.system = telling->system, .limits = asked->limits};
     const int error = verdict_reach(&search, &verdict);
+    int status;
     if (error) {
-        status =
-            usage_error("check", "cannot begin the search: %s; raise --memory, or free some memory",
-                        strerror(-error));
+        status = check_not_begun(error);
     } else {
         const struct finding *broken = check_first_broken(&verdict);
-        (asked->json ? check_report_messages_json : report_text)(stdout, asked, &search, &model,
-                                                                 &verdict);
+        telling->report(stdout, asked, &search, telling->messages, &verdict);
         const bool has_run =
             broken && broken != &verdict.finding[PROPERTY_REACHED] && !search.untold;
         const int drawn = has_run && asked->svg
-                              ? check_messages_draw(asked->svg, asked->messages.variant->name,
-                                                    "node", asked->messages.nodes, broken)
+                              ? check_messages_draw(asked->svg, telling->name, telling->who,
+                                                    telling->nodes, broken)
                               : 0;
         status = broken ? EXIT_VIOLATED : search.end == SEARCH_EXHAUSTED ? EXIT_HOLDS : EXIT_LIMIT;
         if (drawn)
@@ -128,4 +121,21 @@ int check_messages(const struct check_words *asked)
     verdict_close(&verdict);
     search_close(&search);
     return status;
+}
+
+int check_messages(const struct check_words *asked)
+{
+    static struct messages_model model;
+    const char *wrong = messages_model_open(&model, &asked->messages);
+    if (wrong)
+        return usage_error("check", "%s", wrong);
+    return check_told(asked, &(struct check_telling){
+                                 .system = &model.system,
+                                 .messages = &model,
+                                 .properties = asked->properties,
+                                 .name = asked->messages.variant->name,
+                                 .who = "node",
+                                 .nodes = asked->messages.nodes,
+                                 .report = asked->json ? check_report_messages_json : report_text,
+                             });
 }
