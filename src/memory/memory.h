@@ -307,7 +307,11 @@ void ay__trace_death(const ay_space *space, unsigned pid, unsigned place, unsign
 int ay__deaths_attend(ay_region *region);
 
 /* ask/ask.c */
-void ay__ask_close(ay_region *region);  /* before it is closed: withdraws */
+void ay__ask_close(ay_region *region); /* before it is closed: withdraws */
+/* To those who look for cycles (deadlock.c): what an ask holds is not held by its thread, which
+ * might wait elsewhere; or it is, for the thread waits to become stronger there, or has left. */
+void ay__ask_holds(const ay_region *region);
+void ay__ask_thread_holds(const ay_region *region);
 void ay__ask_leaves(ay_region *region); /* that was entered by an ask */
 void ay__ask_has_left(ay_region *region);
 void ay__asks_close(ay_space *space);  /* likewise: its helpers end */

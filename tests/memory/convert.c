@@ -307,15 +307,21 @@ static int enter_both(ay_region *region)
     return result == 0 ? 0 : 1;
 }
 
-/* A cycle through one that upgrades is found: one of the two is told. */
-static void test_deadlock(void)
+/* A cycle through one that upgrades is found: one of the two is told. Likewise if what it upgrades
+ * was asked for: it is the thread that waits now. */
+static void test_deadlock(bool asks)
 {
     unlink(test_space);
     ay_space *space = open_space(NULL);
     ay_region *mine = open_region(space, (ay_spec){.name = "x"}),
               *other = open_region(space, (ay_spec){.name = "y"});
     CHECK_EQUAL(ay_enter(other), 0);
-    CHECK_EQUAL(ay_enter_as(mine, AY_SHARED, -1), 0);
+    if (asks) {
+        CHECK_EQUAL(ay_ask(mine), 0);
+        CHECK_EQUAL(ay_convert(mine, AY_SHARED, 0), 0);
+    } else {
+        CHECK_EQUAL(ay_enter_as(mine, AY_SHARED, -1), 0);
+    }
     const pid_t pid = start(0, enter_both);
     AWAIT_TRUE(atomic_load(&story->step[0]) == INSIDE);
     AWAIT_TRUE(look().waiting == 1);
@@ -324,6 +330,42 @@ static void test_deadlock(void)
     ay_close(space);
     const int status = await_exit(pid);
     CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0) == (result == -EDEADLK));
+}
+
+static int note_thread(const ay_place *place, void *thread)
+{
+    if (strcmp(place->names[0], "x") == 0)
+        *(uint64_t *)thread = place->thread;
+    return 0;
+}
+
+static uint64_t thread_of_x(void)
+{
+    uint64_t thread = 0;
+    CHECK_EQUAL(ay_look(test_space, NULL, note_thread, &thread), 0);
+    return thread;
+}
+
+/* What was entered by an ask is held by no thread that might wait elsewhere, whatever mode it has
+ * meanwhile; once it is entered without one, it is again. */
+static void test_ask(void)
+{
+    unlink(test_space);
+    ay_space *space = open_space(NULL);
+    ay_region *mine = open_region(space, (ay_spec){.name = "x"});
+    CHECK_EQUAL(ay_enter(mine), 0);
+    const uint64_t thread = thread_of_x();
+    CHECK_EQUAL(ay_leave(mine), 0);
+    CHECK_EQUAL(ay_ask(mine), 0);
+    const uint64_t ask = thread_of_x();
+    CHECK(ask != thread);
+    CHECK_EQUAL(ay_convert(mine, AY_SHARED, 0), 0);
+    CHECK_EQUAL(ay_convert(mine, AY_EXCLUSIVE, 0), 0);
+    CHECK(thread_of_x() == ask);
+    CHECK_EQUAL(ay_leave(mine), 0);
+    CHECK_EQUAL(ay_enter(mine), 0);
+    CHECK(thread_of_x() == thread);
+    ay_close(space);
 }
 
 int main(void)
@@ -348,6 +390,8 @@ int main(void)
     test_upgrade();
     test_downgrade();
     test_deaths();
-    test_deadlock();
+    test_ask();
+    test_deadlock(false);
+    test_deadlock(true);
     return 0;
 }

@@ -172,23 +172,26 @@ static void tell_again(struct asks *asks, bool more)
 
 /* ---- an ask goes on ---- */
 
-/* What is held by an ask is not held by a thread that might wait elsewhere: see deadlock.c. */
-static void hold_for_itself(ay_region *region)
+void ay__ask_holds(const ay_region *region)
 {
-    struct registers *at = &region->at;
-    at->passage.by_ask = true;
+    const struct registers *at = &region->at;
     if (!at->behalf)
         atomic_store(&at->fixed.own_cold->thread, ay__thread_name() ^ (uint64_t)(at->fixed.self + 1)
                                                                           << 32);
 }
 
-void ay__ask_leaves(ay_region *region)
+void ay__ask_thread_holds(const ay_region *region)
 {
-    struct registers *at = &region->at;
-    at->passage.by_ask = false;
+    const struct registers *at = &region->at;
     if (!at->behalf)
         atomic_store(&at->fixed.own_cold->thread,
                      ay__mark.value ^ atomic_load(&at->fixed.own_cold->tid));
+}
+
+void ay__ask_leaves(ay_region *region)
+{
+    region->at.passage.by_ask = false;
+    ay__ask_thread_holds(region);
     ay__knowledge_take(region);
 }
 
@@ -226,8 +229,10 @@ static int decide(struct ask *ask, bool passed)
     if (result == -ETIMEDOUT && own && bury_shared(region))
         return begin_again(ask); /* no kernel told us that they are gone */
     at->request = (struct request){0};
-    if (result >= 0)
-        hold_for_itself(region);
+    if (result >= 0) {
+        at->passage.by_ask = true;
+        ay__ask_holds(region);
+    }
     if (!own || (result < 0 && region->remote.kind))
         at->passer.thread = 0;
     return result == -ETIMEDOUT ? ay__fail(-ETIMEDOUT, "not entered in time") : result;

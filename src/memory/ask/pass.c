@@ -29,16 +29,6 @@ static void enter_space(struct ask *ask)
     ask->remote = false;
 }
 
-/* Some of its members pass before others: as those who look for cycles see it, none of them is its
- * thread's, which may have asked for more (deadlock.c). */
-static void number(const ay_region *region)
-{
-    const struct registers *at = &region->at;
-    if (!at->behalf)
-        atomic_store(&at->fixed.own_cold->thread, ay__thread_name() ^ (uint64_t)(at->fixed.self + 1)
-                                                                          << 32);
-}
-
 void ay__ask_begin(struct ask *ask)
 {
     const struct remote_kind *kind = kind_of(ask);
@@ -46,7 +36,8 @@ void ay__ask_begin(struct ask *ask)
     ask->between = kind != NULL;
     ask->pauses = false;
     if (kind) {
-        number(ask->region);
+        /* some of its members pass before others, and none of them is its thread's */
+        ay__ask_holds(ask->region);
         kind->begin(ask->region, true);
     }
     enter_space(ask);

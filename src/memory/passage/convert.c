@@ -72,17 +72,23 @@ static int upgrade(ay_region *region, unsigned mode, int64_t deadline)
     struct registers *at = &region->at;
     struct cold *own = at->fixed.own_cold;
     const int64_t since = atomic_load(&own->since_ns);
+    const bool by_ask = at->passage.by_ask;
     at->passage = (struct this_passage){.deadline = deadline,
                                         .reason = -ETIMEDOUT,
                                         .give_up = -ETIMEDOUT,
                                         .queues = true,
                                         .inside = true,
                                         .depth = at->passage.depth,
+                                        .by_ask = by_ask,
                                         .unheard = AT_NOBODY};
     at->mine.passage++;
     atomic_store(&own->held, at->near.mode); /* before the word shows the mode that it wants */
+    if (by_ask)
+        ay__ask_thread_holds(region);
     const enum conversion end = at->fixed.protocol->upgrade(at, mode);
     ay__stop_waiting(at);
+    if (by_ask)
+        ay__ask_holds(region);
     if (end == CONVERSION_MADE) {
         if (__builtin_expect(ay__trace_file >= 0, 0))
             ay__trace(region, "leave");
