@@ -120,7 +120,7 @@ struct this_process {
     unsigned places; /* claimed now, all spaces */
     size_t page;     /* of this machine: set before anything is opened, for good */
     unsigned processors;
-    uint64_t threads;           /* how many have ever opened or entered a region */
+    uint64_t threads;           /* how many have ever opened a space, or entered a region */
     _Atomic unsigned retaining; /* of these places: those that may retain their permissions */
 };
 extern struct this_process ay__process;
@@ -219,7 +219,8 @@ void ay__pulse_close(const ay_space *space);
 void ay__pulse_forget(void); /* in a child after fork */
 
 /* keeper.c: all under the mutex */
-/* the first place is about to be claimed: a thread takes as long to start as that does */
+/* a space was opened: a thread takes as long to start as a place to claim, and the first place is
+ * not to wait for it */
 void ay__keeper_prepare(void);
 int ay__keeper_add(char *node, uint32_t *tid); /* starts the keeper if need be */
 void ay__keeper_remove(char *node);
@@ -261,6 +262,8 @@ int ay__file_again(ay_space *space);
 /* Any place, writable for a moment: for those words that are only swapped (L1). */
 int ay__map_place(const ay_space *space, unsigned place, struct claim *claim);
 void ay__unmap_place(struct claim *claim);
+/* What the first place of a space would wait for: once, when the space is opened. */
+void ay__arena_prepare(ay_space *space);
 /* claim->place, as one of this process's own */
 int ay__arena_map(ay_space *space, struct claim *claim);
 void ay__arena_unmap(ay_space *space, struct claim *claim);
@@ -272,6 +275,7 @@ int ay__pen_take(ay_space *space);      /* maps space->pen */
 void ay__pen_lay_down(ay_space *space); /* unmaps it, unless it is to be kept */
 
 /* claim.c: under the mutex */
+enum { WALKED = 256 }; /* the first places, at which whoever claims one looks one by one */
 int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *claim);
 void ay__release(ay_space *space, struct claim *claim);
 int ay__renew(ay_space *space, const struct public_spec *spec, struct claim *claim); /* L8 */

@@ -221,8 +221,12 @@ static int open_locked(const char *path, const ay_options *options, struct clust
         close(fd);
         return error;
     }
+    /* the first region of a process need not wait for what takes longer than all that is its own */
     struct identity self;
-    ay__identify(&self); /* once a process, by /proc: its first region need not wait for that */
+    ay__thread_begin(); /* before there is a keeper, which would find nobody */
+    ay__keeper_prepare();
+    ay__arena_prepare(space);
+    ay__identify(&self); /* once a process, by /proc */
     space->cluster = cluster;
     space->next = ay__process.spaces;
     ay__process.spaces = space;

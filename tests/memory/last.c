@@ -131,6 +131,26 @@ static void test_nobody_looks(void)
     kill_and_reap(pid);
 }
 
+/* The keeper is there as soon as the space is open, so that no region waits for it; and keeps no
+ * process that has none. */
+static void test_without_region(void)
+{
+    unlink(test_space);
+    const pid_t pid = spawn();
+    if (pid == 0) {
+        atexit(at_exit);
+        ay_close(open_space(NULL));
+        open_space(NULL);
+        other_thread(getpid());
+        test_space[0] = '\0';
+        say('o');
+        pthread_exit(NULL);
+    }
+    CHECK_EQUAL(hear(), 'o');
+    CHECK_EQUAL(hear(), 'e');
+    expect_success(pid);
+}
+
 int main(void)
 {
     begin_test("last");
@@ -138,5 +158,6 @@ int main(void)
     test_first_ends_inside();
     test_others_remain();
     test_nobody_looks();
+    test_without_region();
     return 0;
 }

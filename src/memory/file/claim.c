@@ -116,8 +116,7 @@ static void unlock(const ay_space *space, struct claim *claim)
 
 enum {
     TAKEN = 1,
-    WALKED = 256,   /* places that are looked at one by one */
-    HAND_STEPS = 64 /* places beyond that a claimer looks at */
+    HAND_STEPS = 64 /* places beyond those walked that a claimer looks at */
 };
 
 /* Step 3. `seen`: the life that was over; a place never used is looked at only now (L3). */
@@ -381,7 +380,6 @@ int ay__claim(ay_space *space, const struct public_spec *spec, struct claim *cla
         error = ay__pen_take(space);
     if (error)
         return error;
-    ay__keeper_prepare();
     error = take_any(space, claim);
     if (!error)
         error = move_in(space, spec, claim);

@@ -122,7 +122,7 @@ static size_t arena_size(const ay_space *space)
     return 2 * NODE_DISTANCE + (space->granules - 1) * (size_t)space->places * ay__process.page;
 }
 
-/* Reserves addresses, and no memory. */
+/* Reserves addresses, and no memory. Returns an errno. */
 static int make_arena(ay_space *space)
 {
     const size_t size = arena_size(space);
@@ -136,11 +136,23 @@ static int make_arena(ay_space *space)
         free(arena.mine);
         if (at != MAP_FAILED)
             munmap(at, size);
-        return ay__fail(-error, "cannot make room for places: %s", strerror(error));
+        return error;
     }
+    madvise(at, NODE_DISTANCE, MADV_NOHUGEPAGE); /* a node touches 4 KB of it, and clears no 2 MB */
     arena.nodes = at;
     space->arena = arena;
     return 0;
+}
+
+/* If it cannot be had now, the first place tries again, and says why. */
+void ay__arena_prepare(ay_space *space)
+{
+    assert_required(ay__mutex_is_held() && !space->arena.nodes);
+    make_arena(space);
+    /* at whose lives it looks: all pages at once, and none that nobody has allocated */
+    const unsigned used = ay__used(space), walked = used < WALKED ? used : WALKED;
+    madvise((void *)(uintptr_t)space->base,
+            begin_of(ay__process.page, hot_offset(space->granule, walked)), MADV_POPULATE_READ);
 }
 
 void ay__arena_end(ay_space *space, bool mapped)
@@ -185,7 +197,7 @@ int ay__arena_map(ay_space *space, struct claim *claim)
                  hot = hot_offset(granule, place);
     const int error = space->arena.nodes ? 0 : make_arena(space);
     if (error)
-        return error;
+        return ay__fail(-error, "cannot make room for places: %s", strerror(error));
     char *cold = space->arena.nodes + 2 * NODE_DISTANCE + place * page,
          *registers = cold + (size_t)space->places * page;
     const bool has_registers = space->granules > 2;

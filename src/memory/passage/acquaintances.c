@@ -53,6 +53,7 @@ char *ay__acquaintances_reserve(unsigned places)
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserve == MAP_FAILED)
         return NULL;
+    madvise(reserve, size, MADV_NOHUGEPAGE); /* or each region of a crowd would have 2 MB of it */
     if (madvise(reserve, size, MADV_DONTFORK) == 0)
         return reserve;
     const int error = errno;

@@ -15,8 +15,8 @@
  *
  * If the program's threads have all ended (its first by pthread_exit), the keeper must not be what
  * keeps the process: it ends it, as the last thread would have. It looks for that, once a second,
- * only when no thread is left that has ever opened or entered a region; the last of these rings the
- * bell.
+ * only when no thread is left that has ever opened a space or a region, or entered one; the last of
+ * these rings the bell.
  *
  * The kernel may walk the list at any moment, while another thread changes it. So a node is
  * complete before the one store that links it, and one store unlinks it:
@@ -67,7 +67,7 @@ static unsigned keeper_count; /* under the mutex */
 /* rung when the keeper has to look at `ending` and at the places again */
 static _Atomic uint32_t bell;
 static _Atomic uint32_t ending; /* 1: all keepers are to end. Under the mutex */
-/* threads that have opened or entered a region, and have not ended */
+/* threads that have opened a space or a region, or entered one, and have not ended */
 static _Atomic unsigned users;
 static pthread_key_t end_of_user;
 static bool can_count_users; /* set when the first thread is counted, under the mutex */
@@ -231,7 +231,7 @@ static int create_thread(struct place_keeper *keeper)
     return error;
 }
 
-/* One more. It is not waited for. */
+/* One more. It is not waited for. Returns an errno. */
 static int start(void)
 {
     struct place_keeper *keeper = &keepers[keeper_count];
@@ -240,10 +240,8 @@ static int start(void)
                  .futex_offset = (long)NODE_DISTANCE + (long)offsetof(struct hot, life)}};
     atomic_store(&ending, 0);
     const int error = create_thread(keeper);
-    if (error)
-        return ay__fail(-error, "cannot start the keeper thread: %s", strerror(error));
-    keeper_count++;
-    return 0;
+    keeper_count += !error;
+    return error;
 }
 
 static int await_ready(struct place_keeper *keeper)
@@ -291,7 +289,7 @@ int ay__keeper_add(char *at, uint32_t *tid)
                         KEEPERS_MOST * LIST_MOST);
     int error = keeper ? 0 : start();
     if (error)
-        return error;
+        return ay__fail(-error, "cannot start the keeper thread: %s", strerror(error));
     if (!keeper)
         keeper = &keepers[keeper_count - 1];
     error = await_ready(keeper);
