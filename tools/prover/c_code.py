@@ -115,7 +115,7 @@ def body(proof):
 
 
 def tables(proof):
-    numeric = {name for name, one in proof.variables.items() if one.kind == "ghost" and one.result == "number"}
+    numeric = {name for name, one in proof.variables.items() if one.kind == "ghost" and one.result == "number" and not one.counts}
 
     def row(name, formula, function_name):
         return f'{{"{name}", {function_name}, {int(bool(mentions(formula) & numeric))}}}, '

@@ -18,7 +18,9 @@ class Wrong(Exception):
 
 class Variable:
     def __init__(self, kind, types, result):
-        self.kind, self.types, self.result = kind, types, result  # kind: public, private or ghost
+        self.kind, self.types = kind, types  # kind: public, private or ghost
+        self.counts = result == "count"  # a number that no search makes smaller
+        self.result = "number" if self.counts else result
 
 
 class Step:
@@ -321,15 +323,15 @@ def typed(proof, text, where):
     return [(name, proof.any[name]) for name in names]
 
 
-def declared(proof, text, where):
-    """`name(type, type): type`, the last being truth if it is left out."""
+def declared(proof, text, where, results=()):
+    """`name(type, type): type`, the last being truth if it is left out. It may be one of `results`, too."""
     found = re.match(r"(\w+)(?:\(([^)]*)\))?(?:\s*:\s*(\w+))?$", text.strip())
     if not found:
         raise Wrong(f"{where}: cannot read the declaration {text.strip()!r}")
     types = [name.strip() for name in (found.group(2) or "").split(",") if name.strip()]
     result = found.group(3) or "truth"
     for name in types + [result]:
-        if name not in proof.types:
+        if name not in proof.types and name not in results:
             raise Wrong(f"{where}: there is no type {name}")
     return found.group(1), types, result
 
@@ -419,7 +421,7 @@ def read_block(proof, lines, where):
     elif word == "without":
         proof.without += ["without_" + name.strip() for name in body.split(",")]
     elif word in ("public", "private", "ghost"):
-        name, types, result = declared(proof, body, where)
+        name, types, result = declared(proof, body, where, ["count"])
         proof.variables[name] = Variable(word, types, result)
     elif word == "memory":
         name, _, names = body.partition("=")
