@@ -213,6 +213,16 @@ static int verdict(const struct transport *transport)
     return -1;
 }
 
+/* The present ring broke before its machines had agreed on it: quorum never speaks of it, but has
+ * spoken of one after it. */
+static bool is_passed_over(const struct transport *transport)
+{
+    for (unsigned at = 0; at < VERDICTS; at++)
+        if (transport->verdict[at].ring.sequence > transport->ring.sequence)
+            return verdict(transport) < 0;
+    return false;
+}
+
 static void hand_over(struct transport *transport, const struct item *item)
 {
     const struct transport_events *events = &transport->events;
@@ -222,7 +232,8 @@ static void hand_over(struct transport *transport, const struct item *item)
         events->delivered(events->arg, item->who, item->bytes, item->length);
 }
 
-/* As far as quorum has spoken. */
+/* As far as quorum has spoken. What came in a ring that was passed over would be waited with for
+ * ever, and all that comes after it: nobody knows whether there was a majority, so it is cut. */
 static void deliver(struct transport *transport)
 {
     for (;;) {
@@ -232,7 +243,7 @@ static void deliver(struct transport *transport)
             queue_drop_first(&transport->received);
             continue;
         }
-        const int quorate = verdict(transport);
+        const int quorate = item && is_passed_over(transport) ? 0 : verdict(transport);
         if (quorate == 0)
             lose(transport, CUT_NO_QUORUM);
         if (quorate == 1 && !transport->connected) {
