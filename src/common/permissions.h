@@ -49,7 +49,7 @@
 #define PERMISSIONS_MAGIC "ay-agent"
 
 enum {
-    PERMISSIONS_VERSION = 4,
+    PERMISSIONS_VERSION = 5,
     BOOT_ID_ROOM = 40,
     PERMISSIONS_MOST = 1 << 18, /* names of resources that one machine can know */
     PERMISSION_BUCKETS = 1 << 15,
@@ -160,9 +160,11 @@ struct demand {
     uint16_t length;
     /* of the passage that asks: those of this resource that are still to come have greater ones */
     uint64_t number;
+    /* what it found `granted` to be, and not enough; 0: it did not find the name */
+    uint64_t granted;
     char name[PERMISSION_NAME_MOST + 1];
 };
-enum { DEMAND_MAGIC = 0x61796433 };
+enum { DEMAND_MAGIC = 0x61796434 };
 
 static inline unsigned permission_mode(uint64_t granted)
 {
@@ -192,6 +194,17 @@ static inline uint64_t permission_changed(uint64_t granted, unsigned mode)
 {
     const uint64_t step = (granted >> PERMISSION_STEP_SHIFT) + 1;
     return step << PERMISSION_STEP_SHIFT | permission_era(granted) << PERMISSION_ERA_SHIFT | mode;
+}
+
+/* What is asked for is asked for anew whenever the permission, or its mode, changes: what was asked
+ * for before that is wanted no longer, or will be said again. To believe it would be to ask others
+ * for what nobody here may be waiting for, while one that has lost it is inside the region of the
+ * space: nobody could take it back from there. */
+static inline bool demand_is_stale(const struct demand *demand, uint64_t granted)
+{
+    const bool asks = demand->kind == DEMAND_PERMISSION || demand->kind == DEMAND_MORE;
+    return asks && (permission_era(demand->granted) != permission_era(granted) ||
+                    permission_mode(demand->granted) != permission_mode(granted));
 }
 
 static inline bool permission_is_of(const struct permission *permission, const char *name,

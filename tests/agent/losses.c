@@ -323,10 +323,69 @@ static void test_a_link_that_carries_nothing(void **state)
     end();
 }
 
+/* One that waited long has asked twice, and the agent hears so the second time when that one is
+ * inside, or has lost that by then. It is not asked for again: one that has lost, and stays inside
+ * for as long as it likes, would keep the others waiting. */
+static void test_asked_for_once_more_by_one_that_has_lost(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        begin(3);
+        assert_true(enters(0, PERMISSION_EXCLUSIVE));
+        const struct demand again = world.machine[0].said;
+        assert_int_equal(again.kind, DEMAND_PERMISSION);
+        world_want(&world, 1, PERMISSION_EXCLUSIVE);
+        world_run(&world, SECONDS(1));
+        assert_true(world.machine[0].agent.resource[0].taking_back);
+        if (!late)
+            world_say(&world, 0, &again);
+        world_cut(&world, 0);
+        world_notice_cut(&world, 0);
+        if (late)
+            world_say(&world, 0, &again);
+        whose = 1;
+        assert_true(world_until(&world, is_inside, SECONDS(20)));
+        world_heal(&world, 0);
+        world_leave(&world, 1);
+        assert_true(world_until(&world, world_all_ready, SECONDS(20)));
+        world_run(&world, SECONDS(2));
+        assert_true(world_is_inside(&world, 0));
+        assert_true(enters(2, PERMISSION_EXCLUSIVE));
+        end();
+    }
+}
+
+/* One inside waits for more, and gives up when what it has is lost: that is asked for no longer,
+ * while another that has lost it stays inside. */
+static void test_more_was_wanted_of_what_is_lost(void **state)
+{
+    (void)state;
+    if (getenv("AGENT_TEST_RING"))
+        return; /* all of it is given back first there, and the first is in the way */
+    begin(3);
+    assert_true(enters(1, PERMISSION_PROTECTED_WRITE));
+    assert_true(enters(0, PERMISSION_CONCURRENT_READ));
+    world_want_too(&world, 0, PERMISSION_PROTECTED_WRITE);
+    world_run(&world, SECONDS(1));
+    assert_int_equal(world.machine[0].agent.resource[0].wanted, PERMISSION_PROTECTED_WRITE);
+    world_cut(&world, 0);
+    world_notice_cut(&world, 0);
+    world.machine[0].process[1].wants = false;
+    world_heal(&world, 0);
+    assert_true(world_until(&world, world_all_ready, SECONDS(20)));
+    world_leave(&world, 1);
+    world_run(&world, SECONDS(2));
+    assert_true(world_is_inside(&world, 0));
+    assert_true(enters(2, PERMISSION_EXCLUSIVE));
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_link_that_carries_nothing),
+        cmocka_unit_test(test_asked_for_once_more_by_one_that_has_lost),
+        cmocka_unit_test(test_more_was_wanted_of_what_is_lost),
         cmocka_unit_test(test_back_before_those_inside_have_stopped),
         cmocka_unit_test(test_gone_when_those_inside_have_stopped),
         cmocka_unit_test(test_told_of_a_death_in_a_new_group),

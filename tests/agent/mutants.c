@@ -53,6 +53,8 @@ static const struct {
     {WITHOUT_RESTORING, "restoring what is kept"},
     {WITHOUT_MARGIN, "margin of a burial"},
     {WITHOUT_LEAVING_LATE, "leaving a name late"},
+    {WITHOUT_ASKING_ANEW, "asking anew after a loss"},
+    {WITHOUT_STALENESS, "staleness of what is asked for"},
 };
 
 static const struct message_protocol *const protocols[] = {

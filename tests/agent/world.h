@@ -116,8 +116,9 @@ struct machine {
     } peer[SLOTS];
     /* the first is the one that scenes speak of */
     struct process process[PROCESSES];
-    uint64_t passage; /* the number of the last local one, the agent's included */
-    bool dead_inside; /* one of them died inside, and nobody has been told */
+    struct demand said; /* what a local process has last asked the agent for */
+    uint64_t passage;   /* the number of the last local one, the agent's included */
+    bool dead_inside;   /* one of them died inside, and nobody has been told */
     /* one inside has said that it was told of a death, and the agent has not heard it: set when it
      * enters, cleared when the agent has, or is killed */
     bool told_unheard;
@@ -225,6 +226,8 @@ void world_leave(struct world *world, unsigned machine);
 void world_leave_too(struct world *world, unsigned machine);
 /* those of its local processes that are inside; others take their place */
 void world_die(struct world *world, unsigned machine);
+/* Its agent hears this, whoever said it and when. */
+void world_say(struct world *world, unsigned machine, const struct demand *what);
 /* Its local processes want this permission, which nobody follows; false: there is no room for the
  * name. */
 bool world_want_another(struct world *world, unsigned machine, const char *name);
@@ -257,6 +260,15 @@ void links_dial(struct machine *machine, uint32_t slot);
 void links_accept(struct machine *machine, struct connection *connection, struct end *end);
 void links_read(struct machine *machine, struct connection *connection, unsigned side);
 void links_close(struct machine *machine, struct end *end);
+
+/* world_judge.c: one has entered */
+void world_judge_entry(struct world *world, unsigned machine, const struct process *entered);
+bool world_process_holds(const struct world *world, const struct machine *machine,
+                         const struct process *process);
+static inline bool world_conflict(unsigned mode, unsigned other)
+{
+    return modes_conflict(permission_turned(mode), permission_turned(other));
+}
 
 void *world_allocate(struct world *world, size_t bytes);
 void world_free(struct world *world, void *memory);

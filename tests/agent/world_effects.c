@@ -34,6 +34,9 @@ static void grant(struct machine *machine, const struct agent_effect *effect)
 {
     struct page *page = &machine->page[effect->resource];
     const unsigned mode = permission_turned(effect->grant.mode);
+    if (effect->grant.raised != (page->mode != PERMISSION_NONE))
+        world_violate(machine->world, "raised what is not there, or granted what is",
+                      machine->number, machine->number);
     if (page->mode != PERMISSION_NONE && (mode == permission_turned(page->mode) ||
                                           !modes_include(mode, permission_turned(page->mode))))
         world_violate(machine->world, "granted twice", machine->number, machine->number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The local process of a machine of the world, and the judge of its entries: see world.h. */
+/* The local processes of a machine of the world: see world.h. */
 #include "world.h"
 
 enum { MS = 1000 * 1000 };
@@ -38,11 +38,29 @@ void world_hear_told(struct machine *machine)
                                     .demand = {.what = &told, .number = machine->passage}});
 }
 
+/* As a process finds it. */
+static uint64_t granted_of(const struct machine *machine, const char *name)
+{
+    const int page = page_called(machine, name);
+    return page < 0 ? 0
+                    : machine->page[page].era << PERMISSION_ERA_SHIFT | machine->page[page].mode;
+}
+
+/* As the host's loop does. */
 static void demand(struct machine *machine, const struct demand *what)
 {
     world_hear_told(machine);
+    if (demand_is_stale(what, granted_of(machine, what->name)) &&
+        page_called(machine, what->name) >= 0 &&
+        !(machine->world->without >> WITHOUT_STALENESS & 1))
+        return;
     world_feed(machine, (struct agent_event){.kind = ON_DEMAND,
                                              .demand = {.what = what, .number = machine->passage}});
+}
+
+void world_say(struct world *world, unsigned number, const struct demand *what)
+{
+    demand(&world->machine[number], what);
 }
 
 bool world_want_another(struct world *world, unsigned number, const char *name)
@@ -53,6 +71,7 @@ bool world_want_another(struct world *world, unsigned number, const char *name)
                           .length = (uint16_t)strlen(name)};
     struct machine *machine = &world->machine[number];
     strcpy(what.name, name);
+    what.granted = granted_of(machine, name);
     demand(machine, &what);
     for (unsigned at = 0; at < world->effects.count; at++)
         if (world->effects.effect[at].kind == DO_TELL_FULL)
@@ -60,8 +79,8 @@ bool world_want_another(struct world *world, unsigned number, const char *name)
     return true;
 }
 
-static bool holds(const struct world *world, const struct machine *machine,
-                  const struct process *process)
+bool world_process_holds(const struct world *world, const struct machine *machine,
+                         const struct process *process)
 {
     const int page = page_of(machine);
     return process->inside && page >= 0 && machine->page[page].era == process->era &&
@@ -70,12 +89,12 @@ static bool holds(const struct world *world, const struct machine *machine,
 
 bool world_holds(const struct world *world, unsigned number)
 {
-    return holds(world, &world->machine[number], &world->machine[number].process[0]);
+    return world_process_holds(world, &world->machine[number], &world->machine[number].process[0]);
 }
 
 bool world_holds_too(const struct world *world, unsigned number)
 {
-    return holds(world, &world->machine[number], &world->machine[number].process[1]);
+    return world_process_holds(world, &world->machine[number], &world->machine[number].process[1]);
 }
 
 bool world_is_inside(const struct world *world, unsigned number)
@@ -84,11 +103,6 @@ bool world_is_inside(const struct world *world, unsigned number)
         if (world->machine[number].process[at].inside)
             return true;
     return false;
-}
-
-static bool conflict(unsigned mode, unsigned other)
-{
-    return modes_conflict(permission_turned(mode), permission_turned(other));
 }
 
 static bool suffices(const struct page *page, unsigned mode)
@@ -107,58 +121,10 @@ bool world_is_in_the_way(const struct machine *machine, const struct process *bu
     for (unsigned at = 0; at < PROCESSES; at++) {
         const struct process *process = &machine->process[at];
         if (process != but && (process->inside || process->passing) &&
-            conflict(process->mode, mode))
+            world_conflict(process->mode, mode))
             return true;
     }
     return false;
-}
-
-static bool orphan_holds(const struct world *world, unsigned number)
-{
-    const struct machine *machine = &world->machine[number];
-    return machine->orphan.inside &&
-           world->now < machine->orphan.deadline + world->grace - world->lease;
-}
-
-/* It has been told that it lost, and has time to stop. */
-static bool is_stopping(const struct world *world, const struct machine *machine,
-                        const struct process *process)
-{
-    if (!process->inside || holds(world, machine, process))
-        return false;
-    const int64_t lost = process->lost ? process->lost : machine->deadline;
-    return world->now < lost + world->grace - world->lease;
-}
-
-static void judge_beside(struct world *world, unsigned number, const struct process *entered,
-                         unsigned other)
-{
-    const struct machine *machine = &world->machine[other];
-    for (unsigned at = 0; at < PROCESSES; at++) {
-        const struct process *process = &machine->process[at];
-        if (!conflict(entered->mode, process->mode))
-            continue;
-        if (is_stopping(world, machine, process))
-            world_violate(world, "inside while one that lost it had time to stop", number, other);
-        if (holds(world, machine, process))
-            world_violate(world, "two inside", number, other);
-    }
-}
-
-static void judge_entry(struct world *world, unsigned number, const struct process *entered)
-{
-    for (unsigned other = 0; other < world->machines; other++) {
-        if (orphan_holds(world, other) &&
-            conflict(entered->mode, world->machine[other].orphan.mode))
-            world_violate(world, "two inside, one by lost pages", number, other);
-        if (other != number)
-            judge_beside(world, number, entered, other);
-    }
-    for (unsigned mode = 0; mode < PERMISSION_MODES; mode++)
-        if (conflict(entered->mode, mode) && entered->fence <= world->greatest_fence[mode])
-            world_violate(world, "a fence that does not grow", number, number);
-    if (entered->fence > world->greatest_fence[entered->mode])
-        world->greatest_fence[entered->mode] = entered->fence;
 }
 
 static void demand_of(struct world *world, struct machine *machine, struct process *process,
@@ -169,10 +135,12 @@ static void demand_of(struct world *world, struct machine *machine, struct proce
                           .mode = (uint8_t)process->mode,
                           .length = sizeof RESOURCE - 1};
     strcpy(what.name, RESOURCE);
+    what.granted = granted_of(machine, RESOURCE);
     process->next_demand = world->now + 250 * (int64_t)MS;
     if (!machine->running || machine->stopped)
         return;
     world->stirs += kind == DEMAND_REAL;
+    machine->said = what;
     demand(machine, &what);
 }
 
@@ -214,7 +182,7 @@ static void enter(struct world *world, struct machine *machine, struct process *
     world_tell(machine,
                process->mode == PERMISSION_EXCLUSIVE ? "enters" : "enters, not exclusively",
                process->fence);
-    judge_entry(world, machine->number, process);
+    world_judge_entry(world, machine->number, process);
 }
 
 static bool may_ask(const struct world *world, const struct machine *machine,
@@ -379,7 +347,7 @@ static void leave(struct world *world, struct machine *machine, struct process *
 {
     if (process->inside && !world->hasty)
         world_hear_told(machine);
-    if (process->inside && !holds(world, machine, process))
+    if (process->inside && !world_process_holds(world, machine, process))
         machine->losses++;
     if (process->inside) {
         world_tell(machine, "leaves", process->fence);
@@ -463,8 +431,8 @@ void world_die(struct world *world, unsigned number)
     struct machine *machine = &world->machine[number];
     for (unsigned at = 0; at < PROCESSES; at++) {
         struct process *process = &machine->process[at];
-        world->untold |= holds(world, machine, process) && process->mode == PERMISSION_EXCLUSIVE &&
-                         all_know(world, number);
+        world->untold |= world_process_holds(world, machine, process) &&
+                         process->mode == PERMISSION_EXCLUSIVE && all_know(world, number);
         if (process->inside)
             world_tell(machine, "dies inside", process->fence);
         machine->dead_inside |= process->inside;

@@ -226,6 +226,7 @@ struct agent_effect {
         } send_to;
         struct {
             uint8_t mode;
+            bool raised; /* there is a weaker one */
             uint32_t slot;
             uint64_t base, first;
         } grant;

@@ -26,6 +26,8 @@ static void withdraw(struct agent *agent, struct resource *resource)
     resource->granted = false;
     resource->was_lost = true;
     resource->ghost = -1;
+    if (!is_without(agent, WITHOUT_ASKING_ANEW)) /* who waits for more of it asks anew */
+        resource->wanted = PERMISSION_NONE;
     if (agent_is_apart(agent))
         resource->armed = false; /* who sleeps is woken with the loss */
     agent->counters.losses++;

@@ -199,13 +199,14 @@ void passages_look_for_contest(struct agent *agent, struct resource *resource)
         passages_take_back(agent, resource, mode);
 }
 
-static void publish(struct agent *agent, struct resource *resource)
+static void publish(struct agent *agent, struct resource *resource, bool raised)
 {
     assert_invariant(A2, lease_is_valid(agent));
     assert_invariant(A4, resource->granted && resource->ghost == -1);
     conditions_publish(agent, resource);
     struct agent_effect *effect = effect_on(agent, DO_GRANT, resource);
     effect->grant.mode = resource->mode;
+    effect->grant.raised = raised;
     effect->grant.slot = agent->self;
     effect->grant.base = resource->base;
     effect->grant.first = resource->first;
@@ -214,6 +215,7 @@ static void publish(struct agent *agent, struct resource *resource)
 static void entered(struct agent *agent, struct resource *resource, const struct effect *entry)
 {
     const uint64_t fence = entry->fence;
+    const bool raised = resource->granted;
     resource->granted = true;
     resource->mode = (uint8_t)permission_turned((unsigned)resource_node(resource)->mode);
     resource->base = fence;
@@ -235,7 +237,7 @@ static void entered(struct agent *agent, struct resource *resource, const struct
         notes_put(agent, RECORD_HELD, resource, resource->mode);
     deaths_publish(agent, resource);
     if (lease_is_valid(agent)) /* A2; else it is about to be cut */
-        publish(agent, resource);
+        publish(agent, resource, raised);
     passages_look_for_contest(agent, resource);
 }
 

@@ -91,7 +91,10 @@ enum agent_rule {
     WITHOUT_WATCHING,   /* the others do not know that somebody sleeps */
     WITHOUT_MARKS,      /* nor the processes of their machines */
     WITHOUT_ANNOUNCING, /* who sleeps elsewhere does not hear that somebody is to be inside */
-    WITHOUT_STIRRING    /* nor that the group has changed */
+    WITHOUT_STIRRING,   /* nor that the group has changed */
+    /* what is wanted: */
+    WITHOUT_ASKING_ANEW, /* what was wanted of a permission that is lost is wanted still */
+    WITHOUT_STALENESS    /* so is what was asked for of one that has changed: the host's */
 };
 
 /* Where an agent listens for links, in the host's words. */

@@ -317,6 +317,11 @@ void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t sl
     wake(&permission->granted);
 }
 
+bool pages_has_some(const struct pages *pages, unsigned index)
+{
+    return permission_mode(atomic_load(&pages->map->permission[index].granted)) != PERMISSION_NONE;
+}
+
 bool pages_withdraw(struct pages *pages, unsigned index)
 {
     struct permission *permission = &pages->map->permission[index];

@@ -41,6 +41,7 @@ void pages_name(struct pages *pages, unsigned index, const char *name, size_t le
 /* Or raised: those inside by a weaker mode stay. */
 void pages_grant(struct pages *pages, unsigned index, unsigned mode, uint32_t slot, uint64_t base,
                  uint64_t number);
+bool pages_has_some(const struct pages *pages, unsigned index); /* in whatever mode */
 /* False: it was not granted. */
 bool pages_withdraw(struct pages *pages, unsigned index);
 /* Who is to hear of it before another is inside; and whether those here who sleep are woken. */

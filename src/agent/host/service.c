@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "agent/host/control.h"
+#include "agent/host/hearing.h"
 #include "agent/host/inheritance.h"
 #include "agent/host/linking.h"
 #include "agent/host/local.h"
@@ -28,7 +29,7 @@
 #include "common/descriptors.h"
 #include "protocols/messages/catalogue.h"
 
-enum { EXIT_OK = 0, EXIT_FAILED = 125, DEMANDS_AT_ONCE = 64, LARGE = 1 << 18 };
+enum { EXIT_OK = 0, EXIT_FAILED = 125, LARGE = 1 << 18 };
 #define DEFAULT_PROTOCOL "carvalho-roucairol"
 
 static int64_t now(void)
@@ -78,62 +79,11 @@ static void on_line(void *arg, enum log_level level, const char *event, const ch
     service_say(arg, level, event, details);
 }
 
-static void take_demands(struct service *service)
-{
-    for (int count = 0; count < DEMANDS_AT_ONCE; count++) {
-        struct demand demand;
-        const ssize_t length = recv(service->socket, &demand, sizeof demand, MSG_DONTWAIT);
-        if (length < 0)
-            return;
-        if (length != (ssize_t)sizeof demand || demand.magic != DEMAND_MAGIC || demand.length < 1 ||
-            demand.length > PERMISSION_NAME_MOST || demand.mode > PERMISSION_EXCLUSIVE ||
-            demand.kind > DEMAND_REAL)
-            continue;
-        unused_demanded(&service->unused, demand.name, demand.length);
-        service_step(service,
-                     (struct agent_event){.kind = ON_DEMAND,
-                                          .demand = {.what = &demand, .number = demand.number}});
-    }
-}
-
-static void taken_back(struct service *service, const struct local_news *news)
-{
-    service_step(service, (struct agent_event){.kind = ON_TAKEN_BACK,
-                                               .resource = news->resource,
-                                               .taken_back = {.withdrawn = news->withdrawn,
-                                                              .mode = news->mode,
-                                                              .death = news->death,
-                                                              .number = news->number}});
-}
-
-static void say_trouble(struct service *service, const struct local_news *news)
-{
-    char name[NAME_ROOM], details[NAME_ROOM + sizeof news->why + 32];
-    wording_name(&service->agent.resource[news->resource], name);
-    snprintf(details, sizeof details, "resource=\"%s\" why=\"%s\"", name, news->why);
-    service_say(service, LOG_WARNING, "not-handed-over", details);
-}
-
-static void take_news(struct service *service)
-{
-    for (struct local_news news; local_next(service->local, &news);)
-        if (news.kind == LOCAL_TAKEN_BACK) {
-            /* who has left may have said that it was told of the death: before another is */
-            if (service->agent.resource[news.resource].death)
-                take_demands(service);
-            taken_back(service, &news);
-        } else {
-            service_step(service, (struct agent_event){.kind = ON_BUSY, .resource = news.resource});
-            if (news.kind == LOCAL_TROUBLE)
-                say_trouble(service, &news);
-        }
-}
-
 /* One by one: who waits on another machine waits for what is done next. */
 static void take_decided(struct service *service)
 {
     do
-        take_news(service);
+        hearing_news(service);
     while (local_dispatch(service->local));
 }
 
@@ -155,7 +105,7 @@ static int64_t finish_turn(struct service *service)
     if (service->due <= now())
         service_step(service, (struct agent_event){.kind = ON_TICK});
     local_tick(service->local);
-    take_news(service); /* whatever happened may have begun to take something back */
+    hearing_news(service); /* of what was tried again */
     const int64_t sends = transport_tick(service->transport);
     const int64_t latest = control_tick(service->control);
     const int64_t linked = service->links ? links_tick(service->links) : sends;
@@ -229,7 +179,7 @@ static void wait_and_take(struct service *service)
     if (atomic_exchange(&service->decided, false) || fds[1].revents)
         take_decided(service);
     if (fds[0].revents)
-        take_demands(service);
+        hearing_demands(service);
     control_dispatch(service->control, fds + OWN + transports, controls);
     if (fds[2].revents)
         take_signal(service);
@@ -270,7 +220,7 @@ static void go(struct service *service)
         const struct resource *resource = &service->agent.resource[at];
         if (resource->granted && !resource->taking_back &&
             local_try_take_back(service->local, at, resource->name, &news))
-            taken_back(service, &news);
+            hearing_taken_back(service, &news);
     }
     service_step(service, (struct agent_event){.kind = ON_FAREWELL});
     transport_tick(service->transport);

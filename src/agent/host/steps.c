@@ -8,9 +8,10 @@
 #include <stdio.h>
 
 #include "agent/host/control.h"
+#include "agent/host/hearing.h"
 #include "agent/host/linking.h"
-#include "agent/host/local.h"
 #include "agent/host/transport.h"
+#include "common/assert.h"
 #include "common/clock.h"
 
 enum { EXIT_REFUSED = 125, SECONDS_2026 = 1767225600 };
@@ -94,14 +95,15 @@ static void carry_out(struct service *service, const struct agent_effect *effect
         pages_name(pages, resource, its->name, its->length);
         break;
     case DO_GRANT:
+        assert_invariant(P1, effect->grant.raised == pages_has_some(pages, resource));
         pages_grant(pages, resource, effect->grant.mode, effect->grant.slot, effect->grant.base,
                     effect->grant.first);
         break;
     case DO_WITHDRAW:
         pages_lose(pages, resource, effect->owed);
         break;
-    case DO_TAKE_BACK:
-        local_take_back(service->local, resource, its->name, effect->mode);
+    case DO_TAKE_BACK: /* once the list has been carried out */
+    case DO_DESCRIBE:
         break;
     case DO_TELL_BUSY:
         pages_busy(pages, resource);
@@ -124,8 +126,6 @@ static void carry_out(struct service *service, const struct agent_effect *effect
         break;
     case DO_KEEP_VIEW:
         keep_view(service, effect->view);
-        break;
-    case DO_DESCRIBE: /* once the list has been carried out */
         break;
     case DO_ANSWER:
         control_answered(service->control, effect->answer.query, effect->answer.node,
@@ -165,9 +165,21 @@ static bool needs_tick(const struct service *service, enum agent_event_kind kind
     return kind != ON_TICK && (!is_of_passages || !agent_is_member(&service->agent));
 }
 
+/* By now the pages are as the agent takes them to be. */
+static void take_back(struct service *service)
+{
+    for (unsigned at = 0; at < service->effects.count; at++) {
+        const struct agent_effect *effect = &service->effects.effect[at];
+        if (effect->kind == DO_TAKE_BACK)
+            local_take_back(service->local, effect->resource,
+                            service->agent.resource[effect->resource].name, effect->mode);
+    }
+    hearing_news(service);
+}
+
 void service_step(struct service *service, struct agent_event event)
 {
-    bool is_asked = false;
+    bool is_asked = false, takes_back = false;
     event.now = clock_ns(CLOCK_BOOTTIME);
     event.minute = minutes_since_2026();
     agent_step(&service->agent, &event, &service->effects);
@@ -176,9 +188,12 @@ void service_step(struct service *service, struct agent_event event)
     for (unsigned at = 0; at < service->effects.count; at++) {
         carry_out(service, &service->effects.effect[at]);
         is_asked |= service->effects.effect[at].kind == DO_DESCRIBE;
+        takes_back |= service->effects.effect[at].kind == DO_TAKE_BACK;
     }
     if (needs_tick(service, event.kind))
         service->due = 0;
+    if (takes_back)
+        take_back(service);
     if (is_asked)
         describe(service);
 }

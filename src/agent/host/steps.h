@@ -35,6 +35,7 @@ struct service {
     /* Something may be decided: set by who finds that, cleared by who sees to it. Who gives the
      * mutex back looks at it afterwards. */
     _Atomic bool decided;
+    bool hearing;  /* what has been taken back is being handed over, one by one */
     int64_t until; /* the loop waits so long at most */
     int timer;     /* wakes the loop sooner, if another thread has found reason to */
     bool over;     /* set when the loop has ended, never cleared: others do nothing any more */

@@ -147,7 +147,8 @@ enum demand_answer ay__cluster_demand(const ay_region *region, enum demand_kind 
                             .kind = (uint8_t)kind,
                             .mode = region->remote.needed,
                             .length = name->length,
-                            .number = ay__cluster_number(region)};
+                            .number = ay__cluster_number(region),
+                            .granted = region->remote.wait.granted};
     memcpy(demand.name, name->bytes, name->length);
     const enum demand_answer answer = say(cluster, &demand);
     return answer == DEMAND_NO_ROOM && !region->at.passage.asked
