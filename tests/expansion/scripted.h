@@ -13,11 +13,18 @@ enum { SCRIPT_PLACES = 5, DEEDS_MOST = 20000 };
 /* What is left out of a body that stops, to see that it would be noticed. */
 enum forgets { FORGETS_NOTHING, FORGETS_HOW_IT_WOKE, FORGETS_WHAT_IT_KNEW };
 
+/* What is left out of what a passage sets before it begins, to see that it would be noticed. */
+enum unset { ALL_IS_SET, SLOTS_UNSET, SCAN_UNSET, CLAIM_UNSET, AGAIN_UNSET };
+
 struct script {
     uint64_t seed;
     unsigned self, mode, slots, overtake;
-    bool conditional, calm;
+    bool conditional, calm, retains, units;
     enum forgets forgets;
+    /* of a body that waits: what lay before where it keeps what it knows, and what is not set */
+    uint8_t before;
+    enum unset unset;
+    bool whole; /* it goes on, once it is inside, until it has left */
     /* what became of it */
     unsigned count, stops;
     uint64_t deed[DEEDS_MOST];

@@ -108,8 +108,7 @@ static inline word registers_read_own(struct registers *at, unsigned index)
 
 static inline bool registers_retains(const struct registers *at)
 {
-    (void)at;
-    return false;
+    return at->script->retains;
 }
 
 static inline void registers_recall(struct registers *at, unsigned place, word seen)

@@ -121,8 +121,7 @@ REMEMBERED(leave, forks_leave(my, at))
 
 #ifdef SHIPS_COURTESY
 #include "protocols/registers/courtesy/courtesy.h"
-/* Nothing is known of the struct but what the engine sets before it enters, or upgrades: see
- * memory/courtesy/hooks.c. */
+/* Nothing is known of the struct but what is set before it enters, or upgrades. */
 #define UNSET(name, set, call)                                                                     \
     enum passage_result ships_##name(struct registers *at, unsigned any, bool *refused)            \
     {                                                                                              \
@@ -133,15 +132,12 @@ REMEMBERED(leave, forks_leave(my, at))
         *refused = any && my->conversion.refused;                                                  \
         return result;                                                                             \
     }
-UNSET(enter,
-      (watch_clear(&my->watch), my->slots.again = 0, my->scan = (struct courtesy_scan){0},
-       my->claim.again = 0, my->again.inside = 0),
-      courtesy_enter(my, at))
+UNSET(enter, courtesy_begin(my), courtesy_enter(my, at))
 UNSET(leave, (void)0, courtesy_leave(my, at))
 UNSET(hold, (void)0, courtesy_hold(my, at))
 UNSET(give_back, (void)0, courtesy_give_back(my, at))
 UNSET(downgrade, (void)0, courtesy_downgrade(my, at, any))
-UNSET(upgrade, (watch_clear(&my->watch), my->conversion = (struct courtesy_conversion){0}),
+UNSET(upgrade, courtesy_begin_upgrade(my),
       courtesy_upgrade(my, at, any, (struct courtesy_without){0}))
 UNSET(keep_mode, (void)0, courtesy_keep_mode(my, at))
 DEAD(courtesy_dead)

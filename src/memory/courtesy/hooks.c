@@ -48,20 +48,10 @@ static bool wants(uint64_t value)
     }
 }
 
-/* The passage's struct is large: only what is read before it is written is set. */
-static inline void begin(struct courtesy_passage *my)
-{
-    watch_clear(&my->watch);
-    my->slots.again = 0;
-    my->scan = (struct courtesy_scan){0};
-    my->claim.again = 0;
-    my->again.inside = 0;
-}
-
 static bool enter(struct registers *at)
 {
     struct courtesy_passage my;
-    begin(&my);
+    courtesy_begin(&my);
     return courtesy_enter(&my, at) == PASSED;
 }
 
@@ -79,8 +69,7 @@ static void leave(struct registers *at)
 static enum conversion upgrade(struct registers *at, unsigned mode)
 {
     struct courtesy_passage my;
-    watch_clear(&my.watch);
-    my.conversion = (struct courtesy_conversion){0};
+    courtesy_begin_upgrade(&my);
     if (courtesy_upgrade(&my, at, mode, (struct courtesy_without){0}) == PASSED)
         return my.conversion.refused ? CONVERSION_REFUSED : CONVERSION_MADE;
     courtesy_keep_mode(&my, at);

@@ -187,6 +187,24 @@ struct courtesy_passage {
     struct courtesy_conversion conversion;
 };
 
+/* For an engine whose memory for a passage holds whatever lay there before: the struct is large, so
+ * only what is read before it is written is set. One that searches has it all zero. */
+static inline void courtesy_begin(struct courtesy_passage *my)
+{
+    watch_clear(&my->watch);
+    my->slots.again = 0;
+    my->scan = (struct courtesy_scan){0};
+    my->claim.again = 0;
+    my->again.inside = 0;
+}
+
+/* Likewise, for an upgrade. */
+static inline void courtesy_begin_upgrade(struct courtesy_passage *my)
+{
+    watch_clear(&my->watch);
+    my->conversion = (struct courtesy_conversion){0};
+}
+
 /* A passage through a region of one slot. */
 static inline enum passage_result courtesy_run_alone(struct courtesy_passage *my,
                                                      struct registers *at,
