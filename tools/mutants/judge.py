@@ -103,7 +103,7 @@ WAY = 2
 FAR = 10
 STATES_LEAST, CPU_LEAST = 20000, 2
 # Seconds of the processor: rows that take less on the unchanged text go before all others.
-SWIFT = 0.3
+SWIFT = 0.1
 AT_ONCE = 0.5  # seconds of rows that are put to a mutant before it is known whether it is another program than the one that ships
 ADDRESS_SPACE = 4 << 30
 
