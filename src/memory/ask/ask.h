@@ -45,6 +45,7 @@ struct ask_word {
     const _Atomic uint32_t *address;
     uint32_t value;                 /* as it was seen */
     bool tells_death;               /* it changes when a thread or a process ends */
+    bool of_asker;                  /* and that is a thread of this process */
     struct helper *helper;          /* that sleeps on it; NULL: who changes it tells */
     unsigned slot;                  /* there */
     struct ask_link *links, **last; /* in the order in which they came */
@@ -59,6 +60,7 @@ struct ask_link {
     const _Atomic uint32_t *address;
     uint32_t value;
     bool tells_death;
+    bool of_asker;
     bool told; /* no helper is needed */
 };
 

@@ -13,8 +13,12 @@
  * (ay__wake_next). That one wakes it again, for who asks says that it sleeps on several words.
  *
  * The kernel wakes one sleeper of a life that ends: a helper passes that on before anything else,
- * for the program may take its time. Where the kernel watches one word only, helpers look at the
- * others between naps (process/futex.c). */
+ * for the program may take its time. It sleeps on the lives of those who ask, longer than most: if
+ * all of the process is killed, it may be the one that is woken, and the kernel wakes another after
+ * it (process/futex.c). For one of those who ask, of several threads.
+ *
+ * Where the kernel watches one word only, helpers look at the others between naps
+ * (process/futex.c). */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -127,6 +131,15 @@ static unsigned collect(const struct helper *helper, struct ay__waitv *words)
     return count;
 }
 
+/* Whose end, of those who ask, is not to be heard by it alone. NULL: nobody's */
+static const void *find_asker(const struct helper *helper)
+{
+    for (unsigned slot = 0; slot < helper->count; slot++)
+        if (helper->word[slot]->of_asker)
+            return helper->word[slot]->address;
+    return NULL;
+}
+
 /* The word by which it was woken first: somebody waits for it. It may have been woken without a
  * change, to have the ask look again. */
 static void look(struct helper *helper, const void *woken_by, struct deaths *deaths)
@@ -167,12 +180,15 @@ static void *help(void *argument)
     struct asks *asks = helper->asks;
     struct ay__waitv words[2 + HELPER_WORDS];
     struct deaths deaths;
+    ay__futex_begin_thread();
     pthread_mutex_lock(&ay__asks_mutex);
     while (!asks->ending) {
         const unsigned count = collect(helper, words);
+        ay__futex_bequeath(find_asker(helper));
         const int64_t until = helper->next ? INT64_MAX : asks->earliest;
         pthread_mutex_unlock(&ay__asks_mutex);
         const int woken = ay__futex_sleep(words, count, DEAF_NS, until);
+        ay__futex_bequeath(NULL);
         pthread_mutex_lock(&ay__asks_mutex);
         look(helper, woken > 0 ? (const void *)(uintptr_t)words[woken].address : NULL, &deaths);
         tell_others(asks, &deaths);

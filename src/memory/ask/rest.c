@@ -54,6 +54,7 @@ static void sleep_on_own_thread(struct ask *ask, const struct registers *at)
 {
     const struct vital own = ay__vital(at->fixed.space, at->fixed.self);
     sleeps_on(ask, own.futex, own.value, true, false);
+    ask->links[ask->count - 1].of_asker = true;
 }
 
 static enum sleeping refuse(struct registers *at)

@@ -151,6 +151,7 @@ static int link_one(struct asks *asks, struct ask_link *link)
                                      .last = &watched->links};
         *bucket = watched;
     }
+    watched->of_asker |= link->of_asker;
     add_link(link, watched);
     return link->told || watched->helper ? 0 : ay__helper_add(asks, watched);
 }

@@ -16,12 +16,12 @@
  * and when it has left, and between these it runs on.
  *
  * The kernel wakes one sleeper of a life that ends; that one wakes the others, before anything
- * else. Should it be killed or stopped before it has, another looks up by itself. This is also when
- * the second witness is asked: a place that says it is alive, whose claim nobody holds, is buried
- * (claim.c). One is enough for this, so who has others before it in the queue, or asleep on the
- * same place, looks up the less often the more they are (patience); and all do so less often with
- * time. A thousand that wait look up a few times a second, all together. Whoever does also asks
- * whether the file still has a name (named.h).
+ * else. Should it be killed before it has, the kernel wakes another (process/futex.c); should it be
+ * stopped, another looks up by itself. This is also when the second witness is asked: a place that
+ * says it is alive, whose claim nobody holds, is buried (claim.c). One is enough for this, so who
+ * has others before it in the queue, or asleep on the same place, looks up the less often the more
+ * they are (patience); and all do so less often with time. A thousand that wait look up a few times
+ * a second, all together. Whoever does also asks whether the file still has a name (named.h).
  */
 #include <errno.h>
 #include <sched.h>
@@ -238,14 +238,17 @@ bool ay__sleep_may_last(struct registers *at, int64_t most_ns, int64_t *until)
     return true;
 }
 
-/* One sleep on words that were seen so: true to look again, false to give up. */
+/* One sleep on words that were seen so, and among them the life of whom it is most likely to hear:
+ * true to look again, false to give up. */
 static bool sleep_once(struct registers *at, struct ay__waitv *words, unsigned count,
-                       int64_t most_ns, bool *woken)
+                       const void *life, int64_t most_ns, bool *woken)
 {
     int64_t until;
     if (!ay__sleep_may_last(at, most_ns, &until))
         return false;
+    ay__futex_bequeath(life);
     *woken = ay__futex_sleep(words, count, deafness(at, count), until) >= 0;
+    ay__futex_bequeath(NULL);
     return !ay__interrupted(at) && !ay__cancelled(at) && registers_heed(at);
 }
 
@@ -294,7 +297,8 @@ bool ay__pause(struct registers *at, unsigned place, unsigned index, word seen)
     if (registers_as_read(at, index, &vital, raw) == seen) {
         ay__sleep_watch(words, &count, registers_word(at, place, index), raw);
         ay__sleep_watch(words, &count, vital.futex, vital.value);
-        again = sleep_once(at, words, count, at->fixed.protocol->hooks->longest_await(at), &woken);
+        again = sleep_once(at, words, count, vital.futex,
+                           at->fixed.protocol->hooks->longest_await(at), &woken);
         const bool doubts = ay__sleep_doubts(at);
         ay__sleep_look_after(at, place, &vital, doubts);
         again = again && (!doubts || ay__sleep_is_named(at));
@@ -459,8 +463,9 @@ bool ay__sleep(struct registers *at, struct watch *watch, bool *woken)
     if (state != SLEEP_LASTS)
         return state == SLEEP_OVER;
     while (state == SLEEP_LASTS) {
-        const bool again = sleep_once(at, sleep.words, sleep.count,
-                                      ay__longest_sleep(at, watch, sleep.aside), woken);
+        const bool again =
+            sleep_once(at, sleep.words, sleep.count, watch->count ? sleep.vitals[0].futex : NULL,
+                       ay__longest_sleep(at, watch, sleep.aside), woken);
         state = ay__sleep_look_up(at, watch, sleep.vitals, sleep.aside, *woken, again);
     }
     ay__sleep_end(at);

@@ -4,6 +4,12 @@
  * Then the kernel watches the first word alone: callers put there what changes in the ordinary
  * course of things. The others (a life that ends, say) are looked at between naps, which grow: who
  * waits for long looks up seldom, and is late by a part of its wait.
+ *
+ * The kernel wakes one sleeper of a life that ends. Where threads of a process sleep on the life of
+ * another thread of it, that may be one of them; and kill -9 ends them all at once: the others hear
+ * nothing. For that the kernel knows, of each thread, the robust mutex that it is about to lock.
+ * When the thread dies, and nobody has that mutex, it wakes another sleeper. So a thread that
+ * sleeps on a life says that it is about to lock it.
  */
 #include "memory/process/futex.h"
 
@@ -27,6 +33,27 @@ void ay__futex_probe(void)
 {
     if (waitv_refusal())
         atomic_store_explicit(&refused, true, memory_order_relaxed);
+}
+
+/* The C library's, for its robust mutexes; NULL: there is none, or the kernel does not say. */
+static _Thread_local struct robust_list_head *robust __attribute__((tls_model("initial-exec")));
+
+void ay__futex_begin_thread(void)
+{
+    size_t length;
+    if (syscall(SYS_get_robust_list, 0, &robust, &length) != 0)
+        robust = NULL;
+}
+
+/* As the kernel finds the word of a mutex: by what links it. Where this links nothing, only its
+ * address counts. */
+void ay__futex_bequeath(const void *life)
+{
+    if (robust)
+        __atomic_store_n(
+            &robust->list_op_pending,
+            life ? (struct robust_list *)((uintptr_t)life - (uintptr_t)robust->futex_offset) : NULL,
+            __ATOMIC_RELEASE);
 }
 
 static struct timespec timespec_of(int64_t ns)

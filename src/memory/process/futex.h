@@ -27,6 +27,13 @@ enum { WAITV_32_BITS = 2, WAITV_PRIVATE = 128 };
  * at most; and that they are woken, not at all. */
 int ay__futex_sleep(struct ay__waitv *words, unsigned count, int64_t deaf_ns, int64_t until);
 
+/* Once in each thread that is to bequeath. */
+void ay__futex_begin_thread(void);
+/* Until it is called with NULL: should this thread be killed after the kernel has woken it, and
+ * nobody else, for the end of this life, then the kernel wakes the next one there. Since Linux
+ * 6.2 */
+void ay__futex_bequeath(const void *life);
+
 /* Whether wake-ups of every word are heard, as far as is known. */
 bool ay__futex_several(void);
 void ay__futex_probe(void); /* asks the kernel */

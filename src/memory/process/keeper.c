@@ -101,6 +101,7 @@ void ay__thread_begin(void)
     if (ay__thread != 0)
         return;
     ay__thread = ++ay__process.threads;
+    ay__futex_begin_thread();
     if (!tried)
         can_count_users = pthread_key_create(&end_of_user, uncount_user) == 0;
     tried = true;
