@@ -1,6 +1,8 @@
 #!/bin/sh
 # Gets the peers' own tests from Debian, into a directory: lock_tests.py and others of CPython, the sources of filelock and
-# fasteners. What cannot be had is left out, and why is said in the directory, in cpython.why, filelock.why, fasteners.why.
+# fasteners. What somebody has put there is taken as it is: a folder cpython, filelock or fasteners, or an archive of its sources,
+# by the name that Debian or the project gives it. What cannot be had is left out, and why is said in the directory, in
+# cpython.why, filelock.why, fasteners.why.
 # usage: fetch.sh DIRECTORY
 # shellcheck disable=SC1091,SC2016,SC2086 # options are several words
 set -eu
@@ -21,6 +23,17 @@ fetch_cpython() {
     else
         complaint log >cpython.why
     fi
+}
+
+# unpack NAME: an archive of the sources that lies there, as python-NAME_1.0.orig.tar.gz, NAME-1.0.tar.gz or the like.
+unpack() {
+    for archive in "python-$1_"*.orig.tar.* "$1_"*.orig.tar.* "$1-"*.tar.*; do
+        [ -f "$archive" ] || continue
+        rm -rf unpacked && mkdir unpacked
+        tar -xf "$archive" -C unpacked --strip-components=1 && mv unpacked "$1"
+        return
+    done
+    return 1
 }
 
 # Where sources may be: at the mirrors that this machine has its packages from, though some have no sources; at Debian's own; and
@@ -57,5 +70,5 @@ fetch_source() {
 }
 
 [ -d cpython ] || fetch_cpython
-[ -d filelock ] || fetch_source python-filelock
-[ -d fasteners ] || fetch_source python-fasteners
+[ -d filelock ] || unpack filelock || fetch_source python-filelock
+[ -d fasteners ] || unpack fasteners || fetch_source python-fasteners
