@@ -34,6 +34,7 @@ from ._space import Region
 __all__ = ["BoundedSemaphore", "Condition", "Lock", "RLock", "Semaphore"]
 
 _SPACE = "multiprocessing"
+_MOMENT = 1.0  # seconds that who does not wait for its turn waits for others that are not inside yet, at most
 
 
 class NotOwned(AssertionError, RuntimeError):
@@ -287,16 +288,26 @@ class Semaphore(_Acquired):
         self._words = _Words(value)
 
     def acquire(self, block: bool = True, timeout: Optional[float] = None) -> bool:
-        taken = False
+        deadline = _deadline(block, timeout)
+        if left_until(deadline) != 0:
+            return self._take(deadline, lambda: self._words[0] > 0)
+        # whoever else is at the gate is there for a moment, unless it is stopped
+        return self._words[0] > 0 and self._take(deadline_of(_MOMENT), None)
+
+    def _take(self, deadline: Optional[float], when: Optional[Callable[[], bool]]) -> bool:
+        region, taken = None, False
         try:
-            region = self._gate.enter(_deadline(block, timeout), lambda: self._words[0] > 0)
+            region = self._gate.enter(deadline, when)
             if region is None:
                 return False
-            self._words[0] -= 1
-            taken = True
+            if self._words[0] > 0:
+                self._words[0] -= 1
+                taken = True
             self._gate.leave(region)
-            return True
+            return taken
         except BaseException:
+            if region in self._gate.inside:
+                self._gate.leave(region)
             if taken:
                 self.release()
             raise
@@ -306,8 +317,10 @@ class Semaphore(_Acquired):
         if n < 1:
             raise ValueError("n must be one or more")
         region = self._gate.enter(None)
-        self._words[0] += n
-        self._gate.leave(region)
+        try:
+            self._words[0] += n
+        finally:
+            self._gate.leave(region)
 
     def get_value(self) -> int:
         """The number, now."""
@@ -329,7 +342,12 @@ class BoundedSemaphore(_Acquired):
         self.after_death = False  # somebody died with it before it was last acquired here
 
     def acquire(self, block: bool = True, timeout: Optional[float] = None) -> bool:
-        region = self._regions.enter(_deadline(block, timeout))
+        deadline = _deadline(block, timeout)
+        moment = deadline_of(_MOMENT if left_until(deadline) == 0 else 0)
+        region = self._regions.enter(deadline)
+        # there is one to be had: somebody who was just choosing was in the way for a moment, unless it is stopped
+        while region is None and left_until(moment) != 0 and self.get_value() > 0:
+            region = self._regions.enter(deadline)
         if region is not None:
             self.after_death = region.after_death
         return region is not None

@@ -190,6 +190,29 @@ class Locks(unittest.TestCase):
         semaphore.release()
         self.assertTrue(semaphore.acquire(False))
 
+    def test_taken_at_once(self):
+        """Who does not wait gets one, if there is one: others that are just taking theirs are in nobody's way."""
+        for kind in (Semaphore, BoundedSemaphore):
+            with self.subTest(kind.__name__):
+                semaphore, start, got = kind(8), threading.Barrier(8), []
+
+                def work():
+                    for _ in range(50):
+                        start.wait(PATIENCE)
+                        acquired = semaphore.acquire(False)
+                        got.append(acquired)
+                        start.wait(PATIENCE)
+                        if acquired:
+                            semaphore.release()
+
+                threads = [threading.Thread(target=work) for _ in range(8)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                self.assertEqual((len(got), got.count(False)), (400, 0))
+                self.assertEqual(semaphore.get_value(), 8)
+
     def test_condition(self):
         for method in ("fork", "spawn"):
             for lock in (None, Lock()):
