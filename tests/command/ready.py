@@ -137,6 +137,36 @@ class Ready(CommandTest):
         wait_until(lambda: not is_running(child), "the end of its child")
         self.end(holder)
 
+    def test_it_is_stopped(self):
+        """The command begins without it, and may have ended when it goes on: it is heard of then."""
+        for line in ("echo $AFTERYOU_FENCE > begun; read line", "echo $AFTERYOU_FENCE > begun"):
+            holder = self.start("-c", "echo $$ > inside; echo $AFTERYOU_FENCE > first; read line", stdin=subprocess.PIPE)
+            self.number_in("inside")
+            waiter = self.start("-c", line, stdin=subprocess.PIPE)
+            _, deputy = wait_until(lambda: guards_ready(waiter.pid), "the deputy")
+            os.kill(deputy, signal.SIGSTOP)
+            self.end(holder)
+            self.assertGreater(self.number_in("begun"), self.number_in("first"))
+            self.assertEqual(self.run_it("-n", "--", "true").returncode, 1, "it is held while the deputy is stopped")
+            os.kill(deputy, signal.SIGCONT)
+            self.end(waiter)
+            for name in ("inside", "begun"):
+                self.file(name).unlink()
+
+    def test_to_the_group_before_the_command(self):
+        """When the deputy is in it, and the command is not: it reaches the command."""
+        holder = self.start("-c", "echo $$ > inside; read line", stdin=subprocess.PIPE)
+        self.number_in("inside")
+        waiter = self.start_slowly("setpgid:delay_enter=700000", "--", "sleep", "1000")
+        _, deputy = wait_until(lambda: guards_ready(waiter.pid), "the deputy")
+        wait_until(lambda: children_of(deputy), "its child")
+        self.end(holder)
+        wait_until(lambda: os.getpgid(deputy) == waiter.pid, "the deputy in the group")
+        child = children_of(deputy)[0]
+        self.assertNotEqual(os.getpgid(child), waiter.pid)
+        os.killpg(waiter.pid, signal.SIGTERM)
+        self.assertEqual(waiter.wait(PATIENCE), 128 + signal.SIGTERM)
+
     def test_units_wait_for_none(self):
         """Which they are is known inside: the command is told, and its deputy comes late."""
         holder = self.start("--take", "1", "--of", "1", "-c", "echo $$ > inside; read line", stdin=subprocess.PIPE)

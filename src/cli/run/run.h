@@ -57,8 +57,8 @@ struct between {
     _Atomic bool inside;
     uint64_t fence; /* of the passage; written before `go`, as is the next */
     bool after_death;
-    _Atomic bool go;    /* the deputy is to start the command */
-    _Atomic bool stays; /* the command has ended, with `code`, and others go on */
+    _Atomic uint32_t go; /* 1: the command is to be started; the child that waits sleeps on it */
+    _Atomic bool stays;  /* the command has ended, with `code`, and others go on */
     _Atomic int code;
     _Atomic bool lost; /* R5: the command is to be ended, gently */
     _Atomic bool end;  /* R1, R3, R5: all is to be killed */
@@ -132,10 +132,13 @@ int environment_of_run(const struct run_words *asked, const ay_region *region);
 int environment_prepare(void);
 void environment_of_passage(const struct between *between);
 
-/* run_deputy.c: the deputy's pid, or a negative errno. It begins with `go`, and the bell. `share`,
- * which ay_share() gave, is closed. */
+/* run_deputy.c: the deputy's pid, or a negative errno. It begins with deputy_go(). `share`, which
+ * ay_share() gave, is closed. */
 pid_t deputy_start(const struct run_words *asked, const struct inheritance *inherited,
                    struct between *between, int share);
+/* Its turn has come: 0, or -1 with errno if the job is gone. Whoever is inside rings for it, too,
+ * when it has nothing better to do. */
+int deputy_go(pid_t deputy, const struct inheritance *inherited, struct between *between);
 /* One whose turn never comes, if there is one: nothing of ours outlives the guardian. */
 void deputy_dismiss(pid_t deputy, const struct between *between);
 /* Whoever waits for the end of a pipe waits for the command, not for a guard. */
@@ -146,6 +149,10 @@ void signals_take(struct inheritance *inherited);
 /* Who sends to a group keeps others from changing one: after this change, of no process, all of the
  * group have got what one of them got. */
 void signals_await_group(void);
+/* A group of its own: what the terminal, or somebody with kill -9 -GROUP, sends to the job does not
+ * reach the guardian. Who leads a group cannot begin a session, as it is to once it is inside: so
+ * its leader is a child that has ended. 0, or -1 with errno. */
+int signals_leave_group(void);
 /* Sent by this process to itself: as it is with SIGPIPE and SIGXFSZ. */
 bool signal_is_own(const siginfo_t *info);
 /* As sigwaitinfo(), until `deadline_ns` (text_now) at most: then 0. INT64_MAX: for ever. */
@@ -157,24 +164,30 @@ struct child {
     /* set by the parent, before it is started */
     char *const *words;
     const struct inheritance *inherited;
-    bool quiet; /* its stdin is /dev/null */
+    const struct between *between; /* NULL: it is told of no passage */
+    bool quiet;                    /* its stdin is /dev/null */
     /* set by child_make() and child_go() */
     pid_t parent;
-    sigset_t parent_got;     /* the signals that waited for the parent when the child was there */
-    _Atomic uint32_t looked; /* 1: the parent has, at its signals; 2: the child has, too */
+    int status;                     /* the parent's, to read; -1: it waits for child_go() */
+    _Atomic uint32_t parent_looked; /* at its signals: child_go() */
+    /* the signals that waited for the parent when the child was in the group; set by who looked */
+    sigset_t parent_got;
+    _Atomic uint32_t looked; /* 1: the parent waits for it; 2: the child has, after the parent */
     /* set by the child */
     sigset_t got;
     int error; /* why it could not be executed: an errno; read once it has ended */
 };
-/* Its pid, or a negative errno. All signals are blocked. It waits. */
+/* Its pid, or a negative errno. All signals are blocked. It waits: for `go`, if that is to come and
+ * it can see for itself what the parent has got, or for child_go(). */
 pid_t child_make(struct child *child);
-/* The parent is in the wrapper's process group, if it is ever to be. */
+/* For one that waits for it. The parent is in the wrapper's process group, if it is ever to be. */
 void child_go(struct child *child, pid_t pid);
-/* Whether child_missed() can be asked. If not, the bell is rung when it can. */
-bool child_has_looked(const struct child *child);
+/* Whether child_missed() can be asked. If not, the bell is rung when it can. Until then the parent
+ * fetches nothing but the bell and SIGCHLD. */
+bool child_has_looked(struct child *child);
 /* Whether that signal waits for the parent, and the child did not get it, for it was not there
  * yet. */
-bool child_missed(const struct child *child, int number);
+bool child_missed(struct child *child, int number);
 /* 128 + n if a signal ended it. */
 int child_code(int status);
 

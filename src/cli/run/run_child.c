@@ -8,7 +8,8 @@
  * to its struct child and to errno, and to nothing else that the parent looks at.
  *
  * It may be made before its time, and then waits to be let go. Until then it is in its parent's
- * group as that was; the parent moves it to the job's, after itself.
+ * group as that was. Who lets go may be another than its parent, which need not be woken before the
+ * command runs: then the parent was moved to the job's group, and the child moves after it.
  */
 #include "cli/run/run.h"
 
@@ -16,6 +17,8 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -44,15 +47,50 @@ static void prepare(struct child *child)
                              (prctl(PR_GET_PDEATHSIG, &at_death) == 0 && at_death == SIGKILL));
 }
 
+static void set_parent_got(struct child *child, uint64_t pending)
+{
+    for (int number = 1; number < SIGNALS && pending; number++, pending >>= 1)
+        if (pending & 1 && number != SIGCHLD && number != SIGNAL_BELL)
+            sigaddset(&child->parent_got, number);
+}
+
+/* The signals that wait for the parent, as the kernel tells them to others. False: it does not. */
+static bool look_at_parent(struct child *child)
+{
+    char text[4096];
+    const ssize_t length = pread(child->status, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    const char *own = strstr(text, "\nSigPnd:"), *shared = strstr(text, "\nShdPnd:");
+    if (own && shared)
+        set_parent_got(child, strtoull(own + sizeof "\nSigPnd:" - 1, NULL, 16) |
+                                  strtoull(shared + sizeof "\nShdPnd:" - 1, NULL, 16));
+    return own && shared;
+}
+
+/* Until it is let go, by whoever holds the region. The parent is in the group already. */
+static void await_go(struct child *child)
+{
+    const struct between *between = child->between;
+    const pid_t group = child->inherited->group;
+    while (atomic_load(&between->go) == 0)
+        syscall(SYS_futex, &between->go, FUTEX_WAIT, 0, NULL, NULL, 0);
+    environment_of_passage(between);
+    if (group > 0 && setpgid(0, group) != 0)
+        child->error = ESRCH; /* the job is gone, and the wrapper with it */
+    else if (!look_at_parent(child))
+        child->error = EIO;
+}
+
 /* What the parent has and the child has not was sent before the child was in the group, or to the
- * parent alone: for the parent looks first, once both are there. */
+ * parent alone: for the parent's are looked at first, once both are there. */
 static void look(struct child *child)
 {
-    while (atomic_load(&child->looked) == 0)
-        syscall(SYS_futex, &child->looked, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    if (child->status >= 0)
+        await_go(child);
+    while (child->status < 0 && atomic_load(&child->parent_looked) == 0)
+        syscall(SYS_futex, &child->parent_looked, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
     sigpending(&child->got);
-    atomic_store(&child->looked, 2);
-    if (!sigisemptyset(&child->parent_got))
+    if (atomic_exchange(&child->looked, 2) == 1)
         kill(child->parent, SIGNAL_BELL);
 }
 
@@ -85,29 +123,43 @@ pid_t child_make(struct child *child)
         return -errno;
     child->parent = getpid();
     child->error = 0;
+    child->status = child->between && atomic_load(&child->between->go) == 0
+                        ? open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+                        : -1;
+    sigemptyset(&child->parent_got);
+    atomic_store(&child->parent_looked, 0);
     atomic_store(&child->looked, 0);
     const pid_t pid = clone(become, stack + room, CLONE_VM | SIGCHLD, child);
-    return pid < 0 ? -errno : pid;
+    const int error = errno;
+    if (child->status >= 0)
+        close(child->status);
+    return pid < 0 ? -error : pid;
 }
 
 void child_go(struct child *child, pid_t pid)
 {
     const pid_t group = child->inherited->group;
+    if (child->status >= 0)
+        return;
+    if (child->between)
+        environment_of_passage(child->between);
     if (group > 0 && setpgid(pid, group) != 0)
         child->error = errno;
     sigpending(&child->parent_got);
     sigdelset(&child->parent_got, SIGCHLD);
     sigdelset(&child->parent_got, SIGNAL_BELL);
-    atomic_store(&child->looked, 1);
-    syscall(SYS_futex, &child->looked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    atomic_store(&child->parent_looked, 1);
+    syscall(SYS_futex, &child->parent_looked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-bool child_has_looked(const struct child *child)
+bool child_has_looked(struct child *child)
 {
-    return sigisemptyset(&child->parent_got) || atomic_load(&child->looked) == 2;
+    uint32_t not_yet = 0;
+    return (child->status < 0 && sigisemptyset(&child->parent_got)) ||
+           (!atomic_compare_exchange_strong(&child->looked, &not_yet, 1) && not_yet == 2);
 }
 
-bool child_missed(const struct child *child, int number)
+bool child_missed(struct child *child, int number)
 {
     assert_required(child_has_looked(child));
     return sigismember(&child->parent_got, number) == 1 && sigismember(&child->got, number) != 1;

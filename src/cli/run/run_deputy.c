@@ -8,9 +8,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -340,53 +343,60 @@ static void await_look(struct deputy *self)
     heed_bell(self); /* it may have been rung for something else */
 }
 
-/* Until the guardian is inside, and says so. If it dies before, there is nothing to end but a child
- * that dies with its parent; inside, it may have shared the region already. The bell that was rung
- * for its death may have been heard here: so it is asked for once more behind it. */
-static void await_turn(const struct deputy *self)
+static void make_command(struct deputy *self)
 {
-    const struct between *between = self->between;
-    sigset_t set;
-    siginfo_t info;
-    sigemptyset(&set);
-    sigaddset(&set, SIGNAL_BELL);
-    while (!atomic_load(&between->go) && getppid() == self->guardian)
-        signal_next(&set, &info, INT64_MAX);
-    if (getppid() != self->guardian && atomic_load(&between->inside))
-        end_all(self);
-    if (getppid() != self->guardian)
-        _exit(EXIT_FAILED);
+    self->command = child_make(&self->child);
+    if (self->command < 0)
+        could_not_run(self, -self->command);
 }
 
 /* Somebody may have killed it while it waited: nothing was run yet, so it is made again. */
 static void make_again_if_gone(struct deputy *self)
 {
-    if (waitpid(self->command, NULL, WNOHANG) == 0)
+    if (atomic_load(&self->child.looked) == 2 || waitpid(self->command, NULL, WNOHANG) == 0)
         return;
     if (self->child.error)
         could_not_run(self, self->child.error);
-    self->command = child_make(&self->child);
-    if (self->command < 0)
-        could_not_run(self, -self->command);
+    make_command(self);
+}
+
+/* Until the guardian is inside, and says so. If it dies before, there is nothing to end but a child
+ * that dies with its parent; inside, it may have shared the region already. The bell that was rung
+ * for its death may have been heard here: so it is asked for once more behind it. True: a child's
+ * end was heard, perhaps the command's, which may have begun before we heard of its turn. */
+static bool await_turn(struct deputy *self)
+{
+    const struct between *between = self->between;
+    bool heard = false;
+    sigset_t set;
+    siginfo_t info;
+    sigemptyset(&set);
+    sigaddset(&set, SIGNAL_BELL);
+    sigaddset(&set, SIGCHLD);
+    while (!atomic_load(&between->go) && getppid() == self->guardian) {
+        make_again_if_gone(self);
+        heard |= signal_next(&set, &info, INT64_MAX) == SIGCHLD;
+    }
+    if (getppid() != self->guardian && atomic_load(&between->inside))
+        end_all(self);
+    if (getppid() != self->guardian)
+        _exit(EXIT_FAILED);
+    return heard;
 }
 
 static noreturn void deputy(struct deputy *self)
 {
-    const pid_t group = self->child.inherited->group;
     const int error = guard_begin(self->guardian);
     if (error)
         could_not_run(self, -error);
     if (environment_prepare() != 0)
         could_not_run(self, errno);
-    self->command = child_make(&self->child);
-    if (self->command < 0)
-        could_not_run(self, -self->command);
-    await_turn(self);
-    if (group > 0 && setpgid(0, group) != 0)
-        could_not_run(self, ESRCH); /* the job is gone, and the wrapper with it */
+    make_command(self);
+    const bool heard = await_turn(self);
     make_again_if_gone(self);
-    environment_of_passage(self->between);
     child_go(&self->child, self->command);
+    if (heard)
+        reap(self);
     if (!child_has_looked(&self->child))
         await_look(self);
     look_after_command(self);
@@ -395,12 +405,13 @@ static noreturn void deputy(struct deputy *self)
 pid_t deputy_start(const struct run_words *asked, const struct inheritance *inherited,
                    struct between *between, int share)
 {
-    struct deputy self = {.asked = asked,
-                          .between = between,
-                          .guardian = getpid(),
-                          .hold = hold(share),
-                          .child = {.words = asked->command, .inherited = inherited},
-                          .give_at = INT64_MAX};
+    struct deputy self = {
+        .asked = asked,
+        .between = between,
+        .guardian = getpid(),
+        .hold = hold(share),
+        .child = {.words = asked->command, .inherited = inherited, .between = between},
+        .give_at = INT64_MAX};
     const int error = errno;
     close(share);
     if (self.hold == MAP_FAILED)
@@ -409,6 +420,16 @@ pid_t deputy_start(const struct run_words *asked, const struct inheritance *inhe
     if (child == 0)
         deputy(&self);
     return child < 0 ? -errno : child;
+}
+
+/* The guardian is still in the job's session, and the deputy's parent: so it may move it. */
+int deputy_go(pid_t deputy, const struct inheritance *inherited, struct between *between)
+{
+    if (inherited->group > 0 && setpgid(deputy, inherited->group) != 0)
+        return -1;
+    atomic_store(&between->go, 1);
+    syscall(SYS_futex, &between->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return 0;
 }
 
 void deputy_dismiss(pid_t deputy, const struct between *between)

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,26 +76,10 @@ static void continue_wrapper(int number, siginfo_t *info, void *context)
         kill(continued_with, SIGCONT);
 }
 
-/* A group of its own: what the terminal, or somebody with kill -9 -GROUP, sends to the job does not
- * reach the guardian. Who leads a group cannot begin a session (part_from_session): so its leader
- * is a child that has ended. 0, or -1 with errno. */
-static int leave_group(void)
-{
-    const pid_t leader = vfork();
-    if (leader == 0)
-        _exit(0);
-    if (leader < 0)
-        return -1;
-    const int result = setpgid(leader, leader) == 0 ? setpgid(0, leader) : -1, error = errno;
-    waitpid(leader, NULL, 0);
-    errno = error;
-    return result;
-}
-
 static void begin(const struct guardian *self)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
-        (self->inherited->group > 0 && leave_group() != 0))
+        (self->inherited->group > 0 && signals_leave_group() != 0))
         fail("cannot prepare: %s", strerror(errno));
     if (getppid() != self->wrapper)
         _exit(EXIT_FAILED);
@@ -304,11 +289,8 @@ static void start(struct guardian *self)
     between->fence = ay_fence(self->region);
     between->after_death = self->after_death;
     tell_of_passage(self);
-    atomic_store(&between->go, true);
     const bool ready = has_deputy(self);
-    if (ready) {
-        ring_deputy(self);
-    } else {
+    if (!ready) {
         atomic_store(&between->error, 0); /* of one that was, and could not be ready */
         self->deputy = deputy_start(self->asked, self->inherited, between, share);
     }
@@ -316,8 +298,12 @@ static void start(struct guardian *self)
         say(called, "cannot start a deputy: %s", strerror(-self->deputy));
         give_up(self, EXIT_FAILED);
     }
+    if (deputy_go(self->deputy, self->inherited, between) != 0)
+        give_up(self, EXIT_FAILED); /* the job is gone, and the wrapper with it */
+    sched_yield();                  /* to the command, if that is to have this processor */
     part_from_session();
     ay_wake_next(self->region); /* a command takes longer */
+    ring_deputy(self);
     if (ready)
         close(share);
 }
@@ -335,6 +321,7 @@ static noreturn void leave(const struct guardian *self)
     }
     if (!died)
         ay_leave(self->region);
+    sched_yield(); /* to the next one in, likewise */
     ay_unshare(self->region);
     if (!died)
         ay_region_close(self->region); /* or all who come look at a dead one's place */

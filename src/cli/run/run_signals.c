@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/text.h"
@@ -21,6 +22,19 @@ void signals_take(struct inheritance *inherited)
 void signals_await_group(void)
 {
     setpgid(INT_MAX, 0);
+}
+
+int signals_leave_group(void)
+{
+    const pid_t leader = vfork();
+    if (leader == 0)
+        _exit(0);
+    if (leader < 0)
+        return -1;
+    const int result = setpgid(leader, leader) == 0 ? setpgid(0, leader) : -1, error = errno;
+    waitpid(leader, NULL, 0);
+    errno = error;
+    return result;
 }
 
 bool signal_is_own(const siginfo_t *info)
