@@ -67,7 +67,7 @@ static void modes_and_messages_have_names(void **unused)
     static const char *const modes[] = {"exclusive",        "shared",          "protected-write",
                                         "concurrent-write", "concurrent-read", "null"};
     static const char *const kinds[] = {"REQUEST", "REPLY", "ACK",   "RELEASE", "TOKEN",
-                                        "WELCOME", "STATE", "WATCH", "CHANGED"};
+                                        "WELCOME", "STATE", "WATCH", "CHANGED", "URGE"};
     for (unsigned i = 0; i < MODES; i++)
         assert_string_equal(mode_name(i), modes[i]);
     for (unsigned i = 0; i < MESSAGE_KINDS; i++)

@@ -277,6 +277,81 @@ static void a_reply_that_was_not_asked_for_gives_nothing(void **unused)
     assert_int_equal(one.effects.effect[0].kind, EFFECT_ENTERED);
 }
 
+static void urge(struct harness *h, unsigned node, enum mode mode, int rank)
+{
+    harness_step(h, node, (struct event){.kind = EVENT_URGE, .mode = (uint8_t)mode, .rank = rank});
+}
+
+/* 0 has everybody's permission, and waits behind nobody; 1 waits in the lower rank. */
+static void the_greater_rank_is_served_first(void **unused)
+{
+    (void)unused;
+    struct harness h;
+    harness_begin(&h, &carvalho_roucairol_ranked_protocol, 3, false);
+    harness_request(&h, 0, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    harness_request(&h, 1, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    harness_step(&h, 2, (struct event){.kind = EVENT_REQUEST, .rank = 5});
+    harness_settle(&h);
+    assert_int_equal(h.protocol->deferred_rank(h.state[0], 1), 0);
+    assert_int_equal(h.protocol->deferred_rank(h.state[0], 2), 5);
+    harness_forget(&h);
+    harness_release(&h, 0);
+    harness_settle(&h);
+    assert_string_equal(h.trace, "0 leaves\n"
+                                 "0 sends REPLY to 1 to 2\n"
+                                 "2 enters, fence 2\n");
+}
+
+/* 1 asks after 2, and is urged on before it: who keeps them out hears of the new rank. */
+static void who_is_urged_on_overtakes(void **unused)
+{
+    (void)unused;
+    struct harness h;
+    harness_begin(&h, &carvalho_roucairol_ranked_protocol, 3, false);
+    harness_request(&h, 0, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    harness_request(&h, 2, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    harness_request(&h, 1, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    urge(&h, 1, MODE_EXCLUSIVE, -3); /* not greater */
+    urge(&h, 1, MODE_EXCLUSIVE, 7);
+    harness_settle(&h);
+    assert_int_equal(h.protocol->deferred_rank(h.state[0], 1), 7);
+    harness_forget(&h);
+    harness_release(&h, 0);
+    harness_settle(&h);
+    assert_string_equal(h.trace, "0 leaves\n"
+                                 "0 sends REPLY to 1 to 2\n"
+                                 "1 enters, fence 2\n");
+}
+
+/* 0 wants to be alone, keeps a reader out by its earlier request, and goes on as a reader: the
+ * other is answered, and both are inside. */
+static void who_is_urged_on_in_a_weaker_mode_lets_in_whom_it_kept_out(void **unused)
+{
+    (void)unused;
+    struct harness h;
+    harness_begin(&h, &carvalho_roucairol_ranked_protocol, 3, false);
+    harness_request(&h, 2, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    harness_request(&h, 0, MODE_EXCLUSIVE);
+    harness_settle(&h);
+    harness_request(&h, 1, MODE_SHARED);
+    harness_settle(&h);
+    assert_int_equal(h.protocol->deferred_mode(h.state[0], 1), MODE_SHARED);
+    urge(&h, 0, MODE_SHARED, 1);
+    harness_settle(&h);
+    assert_false(set_has(h.protocol->deferred(h.state[0]), 1));
+    assert_int_equal(h.protocol->deferred_mode(h.state[2], 0), MODE_SHARED);
+    harness_release(&h, 2);
+    harness_settle(&h);
+    assert_int_equal(((struct node *)h.state[0])->status, NODE_INSIDE);
+    assert_int_equal(((struct node *)h.state[1])->status, NODE_INSIDE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +364,9 @@ int main(void)
         cmocka_unit_test(a_reply_that_was_not_asked_for_gives_nothing),
         cmocka_unit_test(who_goes_on_in_a_weaker_mode_is_in_it_though_nobody_waits),
         cmocka_unit_test(what_is_given_back_with_what_is_kept_is_asked_for_again),
+        cmocka_unit_test(the_greater_rank_is_served_first),
+        cmocka_unit_test(who_is_urged_on_overtakes),
+        cmocka_unit_test(who_is_urged_on_in_a_weaker_mode_lets_in_whom_it_kept_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

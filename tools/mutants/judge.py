@@ -47,6 +47,7 @@ FILES = {
     "registers/courtesy/courtesy_convert.h": COURTESY,
     "registers/courtesy/courtesy.h": COURTESY,
     "messages/carvalho_roucairol.c": ("carvalho-roucairol",),
+    "messages/carvalho_roucairol.h": ("carvalho-roucairol",),
     "messages/ricart_agrawala.c": ("ricart-agrawala",),
     "messages/lamport.c": ("lamport",),
     "messages/token.c": ("token",),

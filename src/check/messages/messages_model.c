@@ -25,8 +25,8 @@ enum {
     MESSAGES_TRUE_OF_GARG = 1 << MESSAGES_LEMMA_1 | 1 << MESSAGES_LEMMA_2 | 1 << MESSAGES_CLAIM_1 |
                             1 << MESSAGES_CLAIM_2 | 1 << MESSAGES_FACTS,
     MESSAGES_OF_GARG = MESSAGES_TRUE_OF_GARG | 1 << MESSAGES_FACT_1,
-    MESSAGES_OF_ORDER =
-        1 << MESSAGES_FAIRNESS | 1 << MESSAGES_REQUEST_ORDER | 1 << MESSAGES_RECEIVED_ORDER
+    MESSAGES_OF_ORDER = 1 << MESSAGES_FAIRNESS | 1 << MESSAGES_REQUEST_ORDER |
+                        1 << MESSAGES_RECEIVED_ORDER | 1 << MESSAGES_PRECEDENCE
 };
 
 const char *messages_property_name(unsigned property)
@@ -48,6 +48,7 @@ unsigned messages_promised(const struct messages_options *options)
     return 1u << MESSAGES_EXCLUSION | 1u << MESSAGES_DEADLOCK |
            (options->requests ? 1u << MESSAGES_FENCE : 0) |
            (protocol->fair ? 1u << MESSAGES_FAIRNESS : 0) |
+           (options->ranked ? 1u << MESSAGES_PRECEDENCE : 0) |
            (options->crashes ? 1u << MESSAGES_CUT : 0) |
            (whole && protocol->lacks ? 1u << MESSAGES_PERMISSIONS : 0) |
            (options->deaths ? 1u << MESSAGES_TOLD : 0) |
@@ -61,7 +62,9 @@ static const char *judged_wrongly(const struct messages_options *options)
 {
     const unsigned orders = options->judged & MESSAGES_OF_ORDER;
     if (orders & (orders - 1))
-        return "fairness, request-order and received-order are judged one at a time";
+        return "fairness, request-order, received-order and precedence are judged one at a time";
+    if (options->judged & 1u << MESSAGES_PRECEDENCE && !options->ranked)
+        return "precedence is judged where there is some: say --precedence priority";
     if (options->judged & 1u << MESSAGES_FENCE && !options->requests)
         return "fences grow for ever: with requests without bound they are not judged";
     if (options->judged & 1u << MESSAGES_CUT && !options->crashes)
@@ -111,6 +114,17 @@ static void try_move(struct messages_model *model, const struct model_state *fro
     out->overflow |= !messages_pack(model, &state, bytes);
     out->full |= doing.full;
     out->complaint[out->count - 1] = doing.complaint;
+}
+
+/* A request in this mode; in either rank, if they have some. */
+static void try_start(struct messages_model *model, const struct model_state *state,
+                      unsigned process, uint8_t mode, bool asks, struct successors *out)
+{
+    struct move move = {.process = (uint8_t)process, .kind = MOVE_START, .choice = mode};
+    try_move(model, state, move, out);
+    move.choice |= MODEL_URGENT;
+    if (asks && model->options.ranked)
+        try_move(model, state, move, out);
 }
 
 /* Whether packet i may be the next that the process receives. */
@@ -165,6 +179,13 @@ static bool may_convert(const struct messages_model *model, struct model_node *n
             !modes_conflict(mode, head->mode));
 }
 
+static bool may_be_urged(const struct messages_model *model, struct model_node *node, unsigned mode)
+{
+    const struct node *head = model_head(node);
+    return model->options.ranked && head->status == NODE_WAITING && !model_rank(node) &&
+           model->options.modes >> mode & 1 && (!head->kept || mode == head->mode);
+}
+
 static void model_successors(const struct system *system, const unsigned char *bytes,
                              struct successors *out)
 {
@@ -189,13 +210,17 @@ static void model_successors(const struct system *system, const unsigned char *b
                                node->requests_left && mode < MODES;
              mode++)
             if (model->options.modes >> mode & 1)
-                try_move(model, &state,
-                         (struct move){.process = move.process, .kind = MOVE_START, .choice = mode},
-                         out);
+                try_start(model, &state, process, mode, true, out);
         for (uint8_t mode = 0; mode < MODES; mode++)
             if (may_convert(model, node, mode))
+                try_start(model, &state, process, mode,
+                          !modes_include(model_head(node)->mode, mode), out);
+        for (uint8_t mode = 0; mode < MODES; mode++)
+            if (may_be_urged(model, node, mode))
                 try_move(model, &state,
-                         (struct move){.process = move.process, .kind = MOVE_START, .choice = mode},
+                         (struct move){.process = move.process,
+                                       .kind = MOVE_START,
+                                       .choice = (uint8_t)(mode | MODEL_URGENT)},
                          out);
         for (uint8_t how = 0; how <= LOSS_SUCCESSION; how++)
             if (may_be_lost(model, &state, process, (enum loss)how))
@@ -312,6 +337,10 @@ const char *messages_model_open(struct messages_model *model,
         return "leaves out a rule that matters where units are held: say --units";
     if (options->converts && (!options->variant->protocol->converts || options->units))
         return "does not convert; --convert works with carvalho-roucairol, without --units";
+    if (options->ranked && (options->variant->protocol != &carvalho_roucairol_protocol ||
+                            options->units || options->channels == CHANNELS_AGREED))
+        return "has no precedence; --precedence works with carvalho-roucairol, fifo, without "
+               "--units";
     if (variant_needs_links(options->variant) && !options->links)
         return "leaves out a rule that matters over links: say --links";
     if (!options->links && options->channels != CHANNELS_AGREED &&
@@ -328,6 +357,10 @@ const char *messages_model_open(struct messages_model *model,
         return wrong;
     if (!options->judged)
         model->options.judged = messages_promised(options);
+    model->variant = *options->variant;
+    if (options->ranked)
+        model->variant.protocol = &carvalho_roucairol_ranked_protocol;
+    model->options.variant = &model->variant;
     model->tells = messages_judges(model, MESSAGES_TOLD);
     model->garg = (model->options.judged & MESSAGES_OF_GARG) != 0;
     if (!options->modes)

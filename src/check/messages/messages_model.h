@@ -14,6 +14,7 @@ enum {
     MODEL_UNITS_WORDS = 16,
     /* a move of the system: a unit is freed, and not a message received */
     MODEL_FREES = 128,
+    MODEL_URGENT = 8, /* a choice of a mode: with the greater rank */
     MODEL_UNITS_MOST = 4,
     MODEL_PARTS_MOST = 16
 };
@@ -35,6 +36,8 @@ enum channels {
              "likewise of the REQUESTs that were in fact sent")                                    \
     property(RECEIVED_ORDER, "received-order",                                                     \
              "who has received another's REQUEST, and then requests, enters after it")             \
+    property(PRECEDENCE, "precedence",                                                             \
+             "who has heard of a request of greater rank enters after it")                         \
     property(DEADLOCK, "deadlock", "nobody waits with nothing on its way and nobody inside")       \
     property(CUT, "cut", "who is cut off while inside or waiting is told, and is outside")         \
     property(TOLD, "told", "who enters next after a death inside is told so, once")                \
@@ -76,6 +79,7 @@ struct messages_options {
      * node 0 takes, 0: one, as the others. With links */
     unsigned units, take;
     bool converts;   /* who is inside may go on in a weaker or a stronger mode */
+    bool ranked;     /* requests have one of two ranks, and who waits may be urged */
     unsigned modes;  /* a set of enum mode in which nodes ask; 0: exclusive */
     unsigned judged; /* a bit for each enum messages_property; 0: what is promised */
 };
@@ -83,6 +87,7 @@ struct messages_options {
 /* Filled in by messages_model_open; the system points into it. */
 struct messages_model {
     struct messages_options options;
+    struct variant variant; /* as searched: its protocol may be the one with ranks */
     struct system system;
     size_t words, units_words, body_most, packet_size, packets_per_part;
     /* What the search saw so far: messages on behalf of one passage. Meaningful without crashes. */

@@ -81,6 +81,16 @@ static void forget_request(struct model_state *state, unsigned process, unsigned
         state->packet[i].knows &= others;
 }
 
+/* i waits in a rank that the process has heard of, greater than that of the process. (Who was
+ * inside all the time, and becomes stronger, is before everybody.) */
+static bool precedes(struct model_state *state, unsigned i, unsigned process)
+{
+    struct model_node *entered = &state->node[process], *waits = &state->node[i];
+    return entered->knows >> i & 1 && model_head(waits)->status == NODE_WAITING &&
+           model_rank(waits) > model_rank(entered) &&
+           modes_conflict(model_head(waits)->mode, model_head(entered)->mode);
+}
+
 /* NULL, or what is wrong with an entry. */
 static const char *entered_wrongly(const struct doing *doing, unsigned process, uint64_t fence)
 {
@@ -88,6 +98,9 @@ static const char *entered_wrongly(const struct doing *doing, unsigned process, 
     const struct messages_model *model = doing->model;
     const uint64_t mode = model_head(&state->node[process])->mode;
     for (unsigned i = 0; i < model->options.nodes; i++) {
+        if (messages_judges(model, MESSAGES_PRECEDENCE) && !doing->keeps &&
+            precedes(state, i, process))
+            return "precedence: whose request has the greater rank, and was heard of, is overtaken";
         if (!(state->node[process].after >> i & 1) ||
             !modes_conflict(mode, model_head(&state->node[i])->mode))
             continue;
@@ -159,6 +172,7 @@ void messages_step(struct doing *doing, unsigned process, const struct event *ev
     struct model_node *node = &doing->state->node[process];
     uint64_t room[8 * (3 * MODEL_NODES_MOST + 1)];
     struct effects effects = {.room = room};
+    doing->keeps = model_head(node)->kept || event->kind == EVENT_RAISE;
     const bool requested = node_has_requested(model_head(node)),
                busy = model_head(node)->status != NODE_OUTSIDE && event->kind != EVENT_RELEASE;
     units_step(doing->model->options.variant->protocol, node->words,
@@ -180,24 +194,47 @@ void messages_step(struct doing *doing, unsigned process, const struct event *ev
     }
 }
 
-static void request(struct doing *doing, unsigned process, unsigned mode)
+static enum event_kind event_of_request(const struct node *head, unsigned mode)
+{
+    switch ((enum node_status)head->status) {
+    case NODE_OUTSIDE:
+        return EVENT_REQUEST;
+    case NODE_WAITING:
+        return EVENT_URGE;
+    case NODE_INSIDE:
+        break;
+    }
+    return modes_include(head->mode, mode) ? EVENT_LOWER : EVENT_RAISE;
+}
+
+static const char *word_of_request(enum event_kind event)
+{
+    return event == EVENT_REQUEST ? "requests"
+           : event == EVENT_URGE  ? "is urged on"
+           : event == EVENT_LOWER ? "goes on in a weaker mode"
+                                  : "requests a stronger mode";
+}
+
+static void request(struct doing *doing, unsigned process, unsigned choice)
 {
     struct model_node *node = &doing->state->node[process];
-    const struct node *head = model_head(node);
-    const bool inside = head->status == NODE_INSIDE;
-    const enum event_kind event = !inside                           ? EVENT_REQUEST
-                                  : modes_include(head->mode, mode) ? EVENT_LOWER
-                                                                    : EVENT_RAISE;
-    if (event != EVENT_LOWER)
+    const unsigned mode = choice % MODEL_URGENT;
+    const enum event_kind event = event_of_request(model_head(node), mode);
+    if (event == EVENT_REQUEST || event == EVENT_RAISE)
         node->requests_left--;
     if (event == EVENT_REQUEST)
         node->tally = 0;
-    messages_say(doing, event == EVENT_REQUEST ? "requests"
-                        : event == EVENT_LOWER ? "goes on in a weaker mode"
-                                               : "requests a stronger mode");
+    if (event == EVENT_URGE) /* nobody has heard of what it is now */
+        forget_request(doing->state, process, doing->model->options.nodes);
+    messages_say(doing, "%s", word_of_request(event));
     if (mode != MODE_EXCLUSIVE)
         messages_say(doing, " (%s)", mode_name(mode));
-    messages_step(doing, process, &(struct event){.kind = (uint8_t)event, .mode = (uint8_t)mode});
+    if (choice & MODEL_URGENT)
+        messages_say(doing, " with priority");
+    messages_step(doing, process,
+                  &(struct event){.kind = (uint8_t)event,
+                                  .mode = (uint8_t)mode,
+                                  .rank = (choice & MODEL_URGENT) != 0});
 }
 
 static void release(struct doing *doing, unsigned process, bool died)
@@ -239,6 +276,15 @@ static void be_gone(struct doing *doing, unsigned process)
     release(doing, process, false);
 }
 
+/* An URGE that comes when the REQUEST has been answered: if the answer was for less, there will be
+ * another. */
+static bool is_passed_over(const struct messages_model *model, struct model_node *node,
+                           const struct message *message)
+{
+    return message->kind == MESSAGE_URGE &&
+           !set_has(model->options.variant->protocol->deferred(node->words), message->from);
+}
+
 static void receive(struct doing *doing, unsigned process, unsigned i)
 {
     struct model_state *state = doing->state;
@@ -261,7 +307,8 @@ static void receive(struct doing *doing, unsigned process, unsigned i)
     } else if (packet.event == EVENT_JOINED && packet.message.units) {
         units_succeed(doing, process, &packet);
     } else {
-        state->node[process].knows |= packet.knows;
+        if (!is_passed_over(doing->model, &state->node[process], &message))
+            state->node[process].knows |= packet.knows;
         const bool outside = deaths_know_outside(doing, process, &packet);
         messages_step(doing, process,
                       &(struct event){.kind = packet.event,

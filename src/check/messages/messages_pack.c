@@ -98,7 +98,7 @@ static void pack_packet(const struct messages_model *model, const struct packet 
     write_byte(out, packet->mask);
     write_byte(out, (uint64_t)(packet->knows << 4 | message->mode));
     write_byte(out, packet->tally);
-    write_byte(out, message->kind);
+    write_byte(out, (uint64_t)message->kind | (uint64_t)message->rank << 4);
     write_byte(out, message->from);
     write_byte(out, message->whom);
     write_byte(out, message->view);
@@ -123,8 +123,12 @@ static void unpack_packet(const struct messages_model *model, const unsigned cha
                           struct packet *packet)
 {
     *packet = (struct packet){.event = at[0], .mask = at[1], .knows = at[2] >> 4, .tally = at[3]};
-    packet->message = (struct message){
-        .mode = at[2] & 15, .kind = at[4], .from = at[5], .whom = at[6], .view = at[7]};
+    packet->message = (struct message){.mode = at[2] & 15,
+                                       .kind = at[4] & 15,
+                                       .rank = at[4] >> 4,
+                                       .from = at[5],
+                                       .whom = at[6],
+                                       .view = at[7]};
     at += 8;
     packet->message.number = read_word(&at);
     packet->message.about = read_word(&at);
@@ -270,6 +274,7 @@ void messages_unpack(const struct messages_model *model, const unsigned char *by
         head->nodes = options->nodes;
         head->agreed = messages_changes(model);
         head->apart = options->links;
+        head->ranked = options->ranked;
         head->without = options->variant->without;
         for (size_t w = NODE_CONSTANT_WORDS; w < model->words; w++)
             node->words[w] = read_word(&at);

@@ -59,6 +59,12 @@ static inline struct node *model_head(struct model_node *node)
     return (struct node *)node->words;
 }
 
+/* Of carvalho-roucairol with ranks: that of its request. */
+static inline uint64_t model_rank(const struct model_node *node)
+{
+    return ((const struct node *)node->words)->own[3];
+}
+
 /* What one move does, and what it says. */
 struct doing {
     struct messages_model *model;
@@ -66,6 +72,7 @@ struct doing {
     const char *complaint;
     bool full; /* more messages are on their way than there is room for */
     bool entered;
+    bool keeps; /* who makes the step was inside while it waited for a stronger mode */
     char *line; /* NULL: nobody listens */
     size_t room;
 };
@@ -178,13 +185,15 @@ static inline bool messages_judges(const struct messages_model *model,
 }
 
 /* Whose requests are known by this message to whoever gets it: by causality all that its sender
- * knows of, by received-order the one that it makes. */
+ * knows of, by received-order and precedence the one that it makes. */
 static inline uint8_t messages_known(const struct doing *doing, unsigned from,
                                      const struct message *message)
 {
-    if (!messages_judges(doing->model, MESSAGES_RECEIVED_ORDER))
+    if (!messages_judges(doing->model, MESSAGES_RECEIVED_ORDER) &&
+        !messages_judges(doing->model, MESSAGES_PRECEDENCE))
         return doing->state->node[from].knows;
-    return message->kind == MESSAGE_REQUEST ? (uint8_t)(1u << from) : 0;
+    return message->kind == MESSAGE_REQUEST || message->kind == MESSAGE_URGE ? (uint8_t)(1u << from)
+                                                                             : 0;
 }
 
 /* The bytes of the parts, for struct system. */

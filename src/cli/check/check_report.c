@@ -100,6 +100,8 @@ static void describe_messages(const struct messages_options *options, struct che
             options->take ? options->take : 1);
     if (options->converts)
         add(to, "conversions");
+    if (options->ranked)
+        add(to, "by priority");
 }
 
 static void describe_link(const struct link_options *options, struct check_parts *to)

@@ -271,12 +271,16 @@ static int settle_messages(struct check_words *asked)
         asked->modes >> CHECK_BOTH & 1 ? 1u << AY_EXCLUSIVE | 1u << AY_SHARED : asked->modes;
     options->units = asked->model.units;
     options->converts = asked->model.converts || variant_needs_conversions(variant);
+    options->ranked = asked->precedence == CHECK_PRIORITY || variant_needs_ranks(variant);
+    if (asked->precedence == CHECK_WRITERS_FIRST)
+        return usage_error("check", "%s has ranks that any request may have: --precedence priority",
+                           variant->name);
     options->links |= variant_needs_links(variant) || options->units;
     if (!asked->network_given)
-        options->channels = options->links                          ? CHANNELS_FIFO
-                            : options->crashes || options->joinings ? CHANNELS_AGREED
-                            : variant->protocol->fifo               ? CHANNELS_FIFO
-                                                                    : CHANNELS_REORDERED;
+        options->channels = options->links                               ? CHANNELS_FIFO
+                            : options->crashes || options->joinings      ? CHANNELS_AGREED
+                            : variant->protocol->fifo || options->ranked ? CHANNELS_FIFO
+                                                                         : CHANNELS_REORDERED;
     return 0;
 }
 

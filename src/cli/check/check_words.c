@@ -104,7 +104,7 @@ static const struct option_row rows[] = {
      .kind = OPTION_CHOICE,
      .list = check_precedence_at,
      OPTION_AT(struct check_words, precedence),
-     .only = FOR_REGISTERS},
+     .only = FOR_REGISTERS | FOR_MESSAGES},
     {.names = {"padding"},
      .argument = "D",
      .help = "clock: positions of the clock for each place",

@@ -21,111 +21,21 @@
  * it asks for. So what is kept is concurrent-read, which is not in the way of any other that asks
  * so: no two wait for each other.
  *
+ * Ranks (ours), for precedence: requests are ordered by rank first, then by number and node. It is
+ * one order for all, so nobody deadlocks; of exclusion it decides nothing. Who waits may be urged:
+ * it goes on with a greater rank, and perhaps in another mode. To each pair there is one REQUEST
+ * without its REPLY, at most; URGE amends it where it is deferred, and is passed over where the
+ * REPLY is on its way. So a REPLY says for which mode it is given, and who gets one for less than
+ * it wants by then asks anew. Needs FIFO: a REQUEST of greater rank must not overtake the REPLY
+ * that its sender gave before.
+ *
  * Crash: only members' permissions count. Join: the members take A[j] := true, the newcomer starts
  * with all A false, so that a pair's permission is always somewhere, and never twice.
  *
  * State: one bit per mode and other node, nothing else per pair: 10^4 nodes keep 10,200 bytes each.
- * For conversions four more, and so only among CONVERTING_MOST.
+ * For conversions four more, and so only among CONVERTING_MOST; for ranks a word.
  */
-#include "protocols/messages/node.h"
-
-enum {
-    PLANES = MODE_NULL, /* the null mode asks nobody */
-    MODE_BITS = 3,
-    CONVERTING_MOST = 256
-};
-
-struct carvalho_roucairol {
-    struct node *node;
-    uint64_t *our, *highest, *missing; /* missing: how many permissions the waiter lacks */
-    uint64_t *deferred;                /* a set */
-    uint64_t *A;                       /* PLANES sets */
-    size_t width;
-    /* for conversions; NULL among more than CONVERTING_MOST */
-    uint64_t *asked_for; /* MODE_BITS sets: in which mode those deferred have asked, bit by bit */
-    uint64_t *earlier;   /* a set: of those deferred for what is kept, who are before me */
-};
-
-static size_t carvalho_roucairol_words(uint32_t nodes)
-{
-    const unsigned sets = 1 + PLANES + (nodes <= CONVERTING_MOST ? MODE_BITS + 1 : 0);
-    return node_words(nodes) + sets * set_words(nodes);
-}
-
-static size_t carvalho_roucairol_room(uint32_t nodes)
-{
-    return 2 * set_words(nodes);
-}
-
-static struct carvalho_roucairol carvalho_roucairol_of(uint64_t *state)
-{
-    struct node *node = (struct node *)state;
-    const size_t width = set_words(node->nodes);
-    uint64_t *own = state + node_words(node->nodes);
-    const bool converts = node->nodes <= CONVERTING_MOST;
-    return (struct carvalho_roucairol){
-        .node = node,
-        .our = node->own,
-        .highest = node->own + 1,
-        .missing = node->own + 2,
-        .deferred = own,
-        .A = own + width,
-        .width = width,
-        .asked_for = converts ? own + (1 + PLANES) * width : NULL,
-        .earlier = converts ? own + (1 + PLANES + MODE_BITS) * width : NULL,
-    };
-}
-
-static uint64_t *permissions(struct carvalho_roucairol my, uint64_t mode)
-{
-    return my.A + mode * my.width;
-}
-
-static bool permitted(struct carvalho_roucairol my, uint64_t j)
-{
-    return my.node->mode == MODE_NULL || set_has(permissions(my, my.node->mode), j);
-}
-
-static void defer(struct carvalho_roucairol my, uint64_t j, unsigned mode, bool earlier)
-{
-    set_add(my.deferred, j);
-    if (earlier)
-        set_add(my.earlier, j);
-    for (unsigned bit = 0; my.asked_for && bit < MODE_BITS; bit++)
-        if (mode >> bit & 1)
-            set_add(my.asked_for + bit * my.width, j);
-}
-
-static void defer_no_longer(struct carvalho_roucairol my, uint64_t j)
-{
-    set_remove(my.deferred, j);
-    if (my.earlier)
-        set_remove(my.earlier, j);
-    for (unsigned bit = 0; my.asked_for && bit < MODE_BITS; bit++)
-        set_remove(my.asked_for + bit * my.width, j);
-}
-
-static unsigned deferred_mode(struct carvalho_roucairol my, uint64_t j)
-{
-    unsigned mode = MODE_EXCLUSIVE;
-    for (unsigned bit = 0; my.asked_for && bit < MODE_BITS; bit++)
-        mode |= (unsigned)set_has(my.asked_for + bit * my.width, j) << bit;
-    return mode;
-}
-
-static void take_all(struct carvalho_roucairol my, uint64_t j)
-{
-    for (unsigned mode = 0; mode < PLANES; mode++)
-        set_add(permissions(my, mode), j);
-}
-
-/* A[j] := false, for the modes that conflict with what j is given. */
-static void give_up(struct carvalho_roucairol my, uint64_t j, unsigned given)
-{
-    for (unsigned mode = 0; mode < PLANES; mode++)
-        if (modes_conflict(mode, given))
-            set_remove(permissions(my, mode), j);
-}
+#include "protocols/messages/carvalho_roucairol.h"
 
 static void carvalho_roucairol_begin(uint64_t *state, const struct beginning *how)
 {
@@ -166,8 +76,10 @@ static void carvalho_roucairol_try(struct carvalho_roucairol my, struct effects 
 
 static struct message carvalho_roucairol_request(struct carvalho_roucairol my)
 {
-    return (struct message){
-        .kind = MESSAGE_REQUEST, .mode = (uint8_t)my.node->mode, .number = *my.our};
+    return (struct message){.kind = MESSAGE_REQUEST,
+                            .mode = (uint8_t)my.node->mode,
+                            .rank = rank_of(*my.rank),
+                            .number = *my.our};
 }
 
 /* REQUEST-RESOURCE: "for j := 1 step 1 until N do if j ≠ ME and (not A[j]) then send (REQUEST (…),
@@ -194,12 +106,21 @@ static void reply(struct carvalho_roucairol my, uint32_t j, unsigned mode, struc
 {
     const bool had = waits(my) && modes_conflict(my.node->mode, mode) && permitted(my, j);
     give_up(my, j, mode);
-    node_send(my.node, out, j, (struct message){.kind = MESSAGE_REPLY});
+    node_send(my.node, out, j,
+              (struct message){.kind = MESSAGE_REPLY, .mode = (uint8_t)(my.ranks ? mode : 0)});
     if (!had)
         return;
     *my.missing += 1;
     if (!(my.node->without & WITHOUT_ASKING_AGAIN))
         node_send(my.node, out, j, carvalho_roucairol_request(my));
+}
+
+static bool comes_before(struct carvalho_roucairol my, const struct message *request)
+{
+    const int rank = rank_of(*my.rank);
+    if (rank != request->rank && !(my.node->without & WITHOUT_RANK_FIRST))
+        return rank > request->rank;
+    return before(*my.our, my.node->self, request->number, request->from);
 }
 
 /* TREAT-REQUEST-MESSAGE */
@@ -208,19 +129,19 @@ static void carvalho_roucairol_asked(struct carvalho_roucairol my, const struct 
 {
     const uint32_t j = request->from;
     *my.highest = larger(*my.highest, request->number);
-    const bool our_priority = before(*my.our, my.node->self, request->number, j);
+    const bool our_priority = comes_before(my, request);
     const bool using = modes_conflict(node_inside(my.node), request->mode);
     const bool lax = my.node->without & WITHOUT_INSIDE_TEST ||
                      (my.node->kept && my.node->without & WITHOUT_KEEPING);
     const bool waiting = waits(my) && modes_conflict(my.node->mode, request->mode);
     if ((using && !lax) || (waiting && our_priority && !(my.node->without & WITHOUT_DEFERRING)))
-        defer(my, j, request->mode, my.node->kept && !our_priority);
+        defer(my, request, my.node->kept && !our_priority);
     else
         reply(my, j, request->mode, out);
 }
 
 /* TREAT-REPLY-MESSAGE: "A[j] := true" */
-static void carvalho_roucairol_replied(struct carvalho_roucairol my, uint64_t j,
+static void carvalho_roucairol_replied(struct carvalho_roucairol my, uint32_t j, unsigned given,
                                        struct effects *out)
 {
     if (waits(my) && j == my.node->self)
@@ -228,10 +149,25 @@ static void carvalho_roucairol_replied(struct carvalho_roucairol my, uint64_t j,
     if (!waits(my) || permitted(my, j))
         return;
     for (unsigned mode = 0; mode < PLANES; mode++)
-        if (modes_include(my.node->mode, mode))
+        if (modes_include(my.node->mode, mode) && modes_include(given, mode))
             set_add(permissions(my, mode), j);
+    if (!permitted(my, j)) { /* it was given before the URGE came */
+        node_send(my.node, out, j, carvalho_roucairol_request(my));
+        return;
+    }
     *my.missing -= 1;
     carvalho_roucairol_try(my, out);
+}
+
+/* It amends the REQUEST, if that is deferred. Else the REPLY is on its way. */
+static void carvalho_roucairol_urged(struct carvalho_roucairol my, const struct message *urge,
+                                     struct effects *out)
+{
+    *my.highest = larger(*my.highest, urge->number);
+    if (!set_has(my.deferred, urge->from) && !(my.node->without & WITHOUT_ONE_REPLY))
+        return;
+    defer_no_longer(my, urge->from);
+    carvalho_roucairol_asked(my, urge, out);
 }
 
 static void carvalho_roucairol_message(struct carvalho_roucairol my, const struct message *message,
@@ -244,7 +180,12 @@ static void carvalho_roucairol_message(struct carvalho_roucairol my, const struc
         carvalho_roucairol_asked(my, message, out);
         break;
     case MESSAGE_REPLY:
-        carvalho_roucairol_replied(my, message->from, out);
+        carvalho_roucairol_replied(
+            my, message->from,
+            my.node->without & WITHOUT_REPLY_MODE ? MODE_EXCLUSIVE : message->mode, out);
+        break;
+    case MESSAGE_URGE:
+        carvalho_roucairol_urged(my, message, out);
         break;
     case MESSAGE_WELCOME:
         *my.highest = larger(*my.highest, message->number);
@@ -270,6 +211,8 @@ static void carvalho_roucairol_release(struct carvalho_roucairol my, struct effe
     memset(my.deferred, 0, my.width * sizeof *my.deferred);
     if (my.asked_for)
         memset(my.asked_for, 0, (MODE_BITS + 1) * my.width * sizeof *my.asked_for);
+    if (my.ranks)
+        memset(my.ranks, 0, my.node->nodes * sizeof *my.ranks);
 }
 
 /* Those deferred that are answered when it is inside in `mode` from now on. Who waits, and keeps
@@ -284,6 +227,31 @@ static uint64_t *let_in(struct carvalho_roucairol my, unsigned mode, struct effe
     return those;
 }
 
+/* A set is given permission. Ranked, it is told for which mode: the strongest that leaves me the
+ * one in which I am inside or wait. */
+static void let_all_in(struct carvalho_roucairol my, unsigned mode, uint64_t *those,
+                       struct effects *out)
+{
+    const unsigned given = modes_beside(mode);
+    uint64_t *again = effects_keep(out, those, my.width);
+    for (uint32_t j = 0; j < my.node->nodes; j++) {
+        if (!set_has(those, j))
+            continue;
+        const unsigned its = my.ranks ? given : deferred_mode(my, j);
+        if (!waits(my) || !modes_conflict(my.node->mode, its) || !permitted(my, j))
+            set_remove(again, j);
+        give_up(my, j, its);
+        defer_no_longer(my, j);
+    }
+    node_send(my.node, out, TO_SET,
+              (struct message){.kind = MESSAGE_REPLY, .mode = (uint8_t)(my.ranks ? given : 0)})
+        ->set = those;
+    const uint64_t asked = set_size(again, my.node->nodes);
+    *my.missing += asked;
+    if (asked && !(my.node->without & WITHOUT_ASKING_AGAIN))
+        node_send(my.node, out, TO_SET, carvalho_roucairol_request(my))->set = again;
+}
+
 /* Inside, or kept: from now on in a weaker mode. */
 static void carvalho_roucairol_lower(struct carvalho_roucairol my, unsigned mode,
                                      struct effects *out)
@@ -295,33 +263,75 @@ static void carvalho_roucairol_lower(struct carvalho_roucairol my, unsigned mode
         keep_nothing(my);
     if (set_size(those, my.node->nodes) == 0 || my.node->without & WITHOUT_LETTING_IN)
         return;
-    uint64_t *again = effects_keep(out, those, my.width);
-    for (uint32_t j = 0; j < my.node->nodes; j++) {
-        if (!set_has(those, j))
-            continue;
-        const unsigned its = deferred_mode(my, j);
-        if (!waits(my) || !modes_conflict(my.node->mode, its) || !permitted(my, j))
-            set_remove(again, j);
-        give_up(my, j, its);
-        defer_no_longer(my, j);
-    }
-    node_send(my.node, out, TO_SET, (struct message){.kind = MESSAGE_REPLY})->set = those;
-    const uint64_t asked = set_size(again, my.node->nodes);
-    *my.missing += asked;
-    if (asked && !(my.node->without & WITHOUT_ASKING_AGAIN))
-        node_send(my.node, out, TO_SET, carvalho_roucairol_request(my))->set = again;
+    let_all_in(my, mode, those, out);
 }
 
 /* Inside in a mode that does not conflict with the stronger one: it is kept meanwhile. Who is
  * deferred has asked before. */
-static void carvalho_roucairol_raise(struct carvalho_roucairol my, unsigned mode,
+static void carvalho_roucairol_raise(struct carvalho_roucairol my, const struct event *event,
                                      struct effects *out)
 {
     my.node->kept = 1 + my.node->mode;
+    *my.rank = (uint32_t)event->rank;
     memcpy(my.earlier, my.deferred, my.width * sizeof *my.earlier);
+    keep_before_me(my);
     my.node->status = NODE_WAITING;
-    my.node->mode = mode;
+    my.node->mode = event->mode;
     carvalho_roucairol_ask(my, out);
+}
+
+/* Those deferred that are in the way of the mode that is waited for no longer. */
+static void let_in_beside(struct carvalho_roucairol my, struct effects *out)
+{
+    uint64_t *those = effects_keep(out, my.deferred, my.width);
+    for (uint32_t j = 0; j < my.node->nodes; j++)
+        if (set_has(those, j) && modes_conflict(my.node->mode, deferred_mode(my, j)))
+            set_remove(those, j);
+    if (set_size(those, my.node->nodes))
+        let_all_in(my, (unsigned)my.node->mode, those, out);
+}
+
+/* Who waits goes on with a greater rank. Those whose permission it lacks have its REQUEST; whatever
+ * it has of theirs for weaker modes is nobody's until they have answered. */
+static void carvalho_roucairol_urge(struct carvalho_roucairol my, const struct event *event,
+                                    struct effects *out)
+{
+    struct node *node = my.node;
+    if (node->status != NODE_WAITING || event->rank <= rank_of(*my.rank))
+        return;
+    *my.rank = (uint32_t)event->rank;
+    if (!node->asked) {
+        node->mode = node->kept ? node->mode : event->mode;
+        return;
+    }
+    *my.highest = larger(*my.highest, *my.our);
+    *my.our = *my.highest + 1;
+    uint64_t *asked = effects_keep(out, node_members(node), my.width);
+    uint64_t *lacking = effects_keep(out, node_members(node), my.width);
+    const unsigned before = (unsigned)node->mode;
+    node->mode = node->kept ? node->mode : event->mode;
+    for (uint32_t j = 0; j < node->nodes; j++) {
+        const bool has = !node_is_other_member(node, j) || before == MODE_NULL ||
+                         set_has(permissions(my, before), j);
+        if (has)
+            set_remove(asked, j);
+        else if (!(node->without & WITHOUT_AWAITING))
+            give_up(my, j, MODE_EXCLUSIVE);
+        if (!has || !node_is_other_member(node, j) || permitted(my, j))
+            set_remove(lacking, j);
+    }
+    *my.missing = set_size(asked, node->nodes) + set_size(lacking, node->nodes);
+    struct message urge = carvalho_roucairol_request(my);
+    if (set_size(lacking, node->nodes))
+        node_send(node, out, TO_SET, urge)->set = lacking;
+    urge.kind = MESSAGE_URGE;
+    if (set_size(asked, node->nodes) && !(node->without & WITHOUT_URGING))
+        node_send(node, out, TO_SET, urge)->set = asked;
+    if (node->kept)
+        keep_before_me(my);
+    else
+        let_in_beside(my, out);
+    carvalho_roucairol_try(my, out);
 }
 
 static void carvalho_roucairol_died(struct carvalho_roucairol my, const struct event *event,
@@ -362,15 +372,20 @@ static void carvalho_roucairol_step(uint64_t *state, const struct event *event, 
     case EVENT_REQUEST:
         my.node->status = NODE_WAITING;
         my.node->mode = event->mode;
+        *my.rank = (uint32_t)event->rank;
         carvalho_roucairol_ask(my, out);
         break;
     case EVENT_RELEASE:
         if (event->number)
             node_dies_inside(my.node);
+        *my.rank = 0;
         carvalho_roucairol_release(my, out);
         break;
     case EVENT_RAISE:
-        carvalho_roucairol_raise(my, event->mode, out);
+        carvalho_roucairol_raise(my, event, out);
+        break;
+    case EVENT_URGE:
+        carvalho_roucairol_urge(my, event, out);
         break;
     case EVENT_LOWER:
         if (event->number)
@@ -415,6 +430,34 @@ static unsigned carvalho_roucairol_deferred_mode(uint64_t *state, uint32_t node)
 {
     return deferred_mode(carvalho_roucairol_of(state), node);
 }
+
+static int carvalho_roucairol_deferred_rank(uint64_t *state, uint32_t node)
+{
+    return rank_of(carvalho_roucairol_of(state).ranks[node]);
+}
+
+static void ranked_begin(uint64_t *state, const struct beginning *how)
+{
+    ((struct node *)state)->ranked = true;
+    carvalho_roucairol_begin(state, how);
+}
+
+const struct message_protocol carvalho_roucairol_ranked_protocol = {
+    .name = "carvalho-roucairol",
+    .fifo = true,
+    .tells = true,
+    .converts = true,
+    .ranked = true,
+    .words = ranked_words,
+    .room = ranked_room,
+    .begin = ranked_begin,
+    .step = carvalho_roucairol_step,
+    .deferred = carvalho_roucairol_deferred,
+    .deferred_mode = carvalho_roucairol_deferred_mode,
+    .deferred_rank = carvalho_roucairol_deferred_rank,
+    .lacks = carvalho_roucairol_lacks,
+    .shed = carvalho_roucairol_shed,
+};
 
 const struct message_protocol carvalho_roucairol_protocol = {
     .name = "carvalho-roucairol",

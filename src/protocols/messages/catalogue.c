@@ -72,6 +72,18 @@ static const struct variant variants[] = {
      "answering, when it goes on in a weaker mode, those whom it kept out"},
     {"carvalho-roucairol-later-let-in", CARVALHO_ROUCAIROL, WITHOUT_EARLIER, false,
      "deferring still, when it no longer keeps a mode, those who come after it"},
+    {"carvalho-roucairol-rank-not-first", CARVALHO_ROUCAIROL, WITHOUT_RANK_FIRST, false,
+     "the order by rank before that by number"},
+    {"carvalho-roucairol-urge-not-said", CARVALHO_ROUCAIROL, WITHOUT_URGING, false,
+     "telling those that it has asked that its rank has risen"},
+    {"carvalho-roucairol-urge-answered", CARVALHO_ROUCAIROL, WITHOUT_ONE_REPLY, false,
+     "passing over an URGE of one whose REQUEST was answered"},
+    {"carvalho-roucairol-urge-not-awaited", CARVALHO_ROUCAIROL, WITHOUT_AWAITING, false,
+     "the wait, in a weaker mode, for the REPLY to the REQUEST that is out"},
+    {"carvalho-roucairol-bare-reply", CARVALHO_ROUCAIROL, WITHOUT_REPLY_MODE, false,
+     "the mode in a REPLY, where one may be urged"},
+    {"carvalho-roucairol-ranks-not-kept", CARVALHO_ROUCAIROL, WITHOUT_RANKS_DEFERRED, false,
+     "the look at the ranks of those that were deferred before"},
     {"carvalho-roucairol-cut-untold", CARVALHO_ROUCAIROL, WITHOUT_LOSS, true,
      "telling its user that it was cut off"},
     {"token-regenerated-twice", TOKEN, WITHOUT_SENIORITY, true,
@@ -161,6 +173,11 @@ bool variant_needs_units(const struct variant *variant)
 bool variant_needs_conversions(const struct variant *variant)
 {
     return (variant->without & WITHOUT_OF_CONVERSIONS) != 0;
+}
+
+bool variant_needs_ranks(const struct variant *variant)
+{
+    return (variant->without & WITHOUT_OF_RANKS) != 0;
 }
 
 const struct variant *variant_at(unsigned i)

@@ -23,6 +23,8 @@ bool variant_needs_links(const struct variant *variant);
 bool variant_needs_units(const struct variant *variant);
 /* Broken only where who is inside changes its mode. */
 bool variant_needs_conversions(const struct variant *variant);
+/* Broken only where requests have ranks. */
+bool variant_needs_ranks(const struct variant *variant);
 /* NULL if there is none of that name. */
 const struct variant *variant_find(const char *name);
 /* The i-th, the shipped ones first, those of links last; NULL after the last. */

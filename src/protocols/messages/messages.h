@@ -40,12 +40,14 @@ enum message_kind {
     MESSAGE_STATE,
     MESSAGE_WATCH,   /* units: tell me of the next change there; `version`: what I know of */
     MESSAGE_CHANGED, /* units: something was freed here */
+    MESSAGE_URGE,    /* Carvalho–Roucairol, ranked: my REQUEST is of another mode and rank now */
     MESSAGE_KINDS
 };
 
 struct message {
     uint8_t kind; /* enum message_kind */
-    uint8_t mode; /* REQUEST */
+    uint8_t mode; /* REQUEST, URGE; ranked, REPLY: for which it is given */
+    int32_t rank; /* REQUEST, URGE, of a protocol that is ranked: the greater goes first */
     uint32_t from;
     /* TOKEN: who is to have it; STATE: who is established by it; passed from node to node: who
      * asks */
@@ -85,12 +87,16 @@ enum event_kind {
     EVENT_LOWER,
     /* the user inside wants the stronger `mode`, with which its own does not conflict, and stays
      * inside in its own until it has it (EFFECT_ENTERED) */
-    EVENT_RAISE
+    EVENT_RAISE,
+    /* Only to a protocol that is ranked: the user waits on, now in `mode`, and with the greater
+     * `rank`. Who is inside meanwhile keeps its mode. */
+    EVENT_URGE
 };
 
 struct event {
     uint8_t kind; /* enum event_kind */
     uint8_t mode;
+    int32_t rank; /* REQUEST, RAISE, URGE: of a protocol that is ranked */
     uint32_t node;
     uint64_t view;
     /* RELEASE, LOWER: not 0 if a user died inside; TOLD: up to which death; DIED: the units for
@@ -239,6 +245,23 @@ enum without {
 
 #define WITHOUT_OF_CONVERSIONS (WITHOUT_LETTING_IN | WITHOUT_EARLIER | WITHOUT_KEEPING)
 
+/* Of ranks: the order of requests is by number alone. */
+#define WITHOUT_RANK_FIRST     (UINT64_C(1) << 51)
+/* whose rank rises does not tell those that it has asked */
+#define WITHOUT_URGING         (UINT64_C(1) << 52)
+/* an URGE is answered though the REQUEST was */
+#define WITHOUT_ONE_REPLY      (UINT64_C(1) << 53)
+/* permissions for a weaker mode count beside a REQUEST that is out */
+#define WITHOUT_AWAITING       (UINT64_C(1) << 54)
+/* a REPLY is for whatever mode is waited for by now */
+#define WITHOUT_REPLY_MODE     (UINT64_C(1) << 55)
+/* the ranks of those who are deferred are not looked at */
+#define WITHOUT_RANKS_DEFERRED (UINT64_C(1) << 56)
+
+#define WITHOUT_OF_RANKS                                                                           \
+    (WITHOUT_RANK_FIRST | WITHOUT_URGING | WITHOUT_ONE_REPLY | WITHOUT_AWAITING |                  \
+     WITHOUT_REPLY_MODE | WITHOUT_RANKS_DEFERRED)
+
 #define WITHOUT_OF_DEATHS                                                                          \
     (WITHOUT_DEATH_AT_BURIAL | WITHOUT_DEATH_CARRIED | WITHOUT_TOLD_CARRIED | WITHOUT_LAST_WORDS | \
      WITHOUT_REALLY_TOLD | WITHOUT_TOLD_ALONE | WITHOUT_VIEW_INSTALLED | WITHOUT_LAST_VIEW)
@@ -267,9 +290,12 @@ enum node_status { NODE_OUTSIDE, NODE_WAITING, NODE_INSIDE };
 
 /* The head of every state. */
 struct node {
-    uint64_t self, nodes, agreed, apart, without; /* never change */
-    uint64_t status;                              /* enum node_status */
-    uint64_t mode;                                /* of the passage; 0 outside */
+    /* these never change */
+    uint64_t self, nodes, agreed;
+    uint32_t apart, ranked;
+    uint64_t without;
+    uint64_t status; /* enum node_status */
+    uint64_t mode;   /* of the passage; 0 outside */
     /* waiting, and inside meanwhile in this mode less 1; 0: not inside */
     uint64_t kept;
     uint64_t asked;      /* waiting, and the REQUEST is out */
@@ -313,6 +339,7 @@ struct message_protocol {
     bool fair;           /* claims first come, first served by causality */
     bool fixed;          /* nobody comes or goes */
     bool relays;         /* passes REQUESTs on from node to node: `whom` asks */
+    bool ranked;         /* requests have ranks, and may be urged */
     bool restless;       /* sends for ever, whether anybody asks or not */
     unsigned rows;       /* of `words`, so many rows come first behind the head (rows.h) */
     size_t (*words)(uint32_t nodes);
@@ -328,6 +355,7 @@ struct message_protocol {
      * them has asked; and whether `node`'s permission for the mode is not here. */
     const uint64_t *(*deferred)(uint64_t *state);
     unsigned (*deferred_mode)(uint64_t *state, uint32_t node);
+    int (*deferred_rank)(uint64_t *state, uint32_t node); /* if it is ranked; or NULL */
     bool (*lacks)(uint64_t *state, uint32_t node, unsigned mode);
     /* Throws away all permissions that are here: they are nobody's then. Only when outside. */
     void (*shed)(uint64_t *state);
@@ -335,6 +363,8 @@ struct message_protocol {
 
 extern const struct message_protocol lamport_protocol, ricart_agrawala_protocol,
     carvalho_roucairol_protocol, token_protocol;
+/* The same, with ranks: for a cluster with precedence. Needs FIFO. */
+extern const struct message_protocol carvalho_roucairol_ranked_protocol;
 /* Of the papers, for the checker and the simulator: no cluster offers them. */
 extern const struct message_protocol ring_protocol, circulating_protocol, elected_protocol;
 
@@ -361,8 +391,9 @@ static inline bool message_serves_receiver(unsigned kind)
 
 static inline const char *message_name(unsigned kind)
 {
-    static const char *const names[MESSAGE_KINDS] = {
-        "REQUEST", "REPLY", "ACK", "RELEASE", "TOKEN", "WELCOME", "STATE", "WATCH", "CHANGED"};
+    static const char *const names[MESSAGE_KINDS] = {"REQUEST", "REPLY",   "ACK",   "RELEASE",
+                                                     "TOKEN",   "WELCOME", "STATE", "WATCH",
+                                                     "CHANGED", "URGE"};
     return kind < MESSAGE_KINDS ? names[kind] : "?";
 }
 
