@@ -124,6 +124,21 @@ class Signals(CommandTest):
         time.sleep(1.5)  # longer than the deputy waits for the wrapper
         self.assertEqual((state_of(command), state_of(process.pid)), ("T", "T"))
 
+    def test_ended_while_stopped(self):
+        """The wrapper was stopped with its command: it goes on when that has ended, and when a guard has, and tells how."""
+        for which, number in (("command", signal.SIGKILL), ("command", signal.SIGTERM), ("guardian", signal.SIGKILL),
+                              ("deputy", signal.SIGKILL)):
+            process = self.start("-c", "echo $$ > inside; exec sleep 1000", stderr=subprocess.DEVNULL)
+            guardian, deputy = guards_of(process.pid)
+            command = self.number_in("inside")
+            os.kill(command, signal.SIGSTOP)
+            wait_until(lambda: state_of(process.pid) == "T", "the wrapper's stop")
+            os.kill({"command": command, "guardian": guardian, "deputy": deputy}[which], number)
+            if number != signal.SIGKILL:
+                os.kill(command, signal.SIGCONT)
+            self.assertEqual(process.wait(PATIENCE), 128 + number, which)
+            self.file("inside").unlink()
+
     @staticmethod
     def guardian_in_the_queue(wrapper):
         path = f"/proc/{wrapper}/task/{wrapper}/children"

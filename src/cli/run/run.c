@@ -93,19 +93,19 @@ int run_command(const struct run_words *asked)
 {
     struct inheritance inherited = {.group = getpgrp()};
     struct wrapper self = {.called = run_called(asked), .had_children = tree_is_there()};
-    const pid_t pid = getpid();
     signals_take(&inherited);
     self.between =
         mmap(NULL, sizeof *self.between, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (self.between == MAP_FAILED)
         return usage_error(self.called, "cannot map a page: %s", strerror(errno));
+    self.between->wrapper = getpid();
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return usage_error(self.called, "cannot become the parent of orphans: %s", strerror(errno));
     self.guardian = fork();
     if (self.guardian < 0)
         return usage_error(self.called, "cannot fork: %s", strerror(errno));
     if (self.guardian == 0)
-        guardian(asked, pid, &inherited, self.between);
+        guardian(asked, &inherited, self.between);
     _exit(wait_for_guardian(&self)); /* nothing is left to write, or to tidy up */
 }
 

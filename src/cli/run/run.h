@@ -52,6 +52,7 @@ enum command_state { COMMAND_RUNS, COMMAND_STOPPED, COMMAND_ENDED };
  */
 struct between {
     /* written by the wrapper */
+    pid_t wrapper;      /* before there is a guardian */
     _Atomic bool heard; /* that the guardian stays; so its own end is no death */
     /* written by the guardian, and only ever set or raised */
     _Atomic bool inside;
@@ -123,8 +124,8 @@ int run_command(const struct run_words *asked);
 int lock_obtain(const struct run_words *asked, int64_t asked_ns);
 
 /* run_guardian.c: the whole life of the guardian. All signals are blocked. */
-noreturn void guardian(const struct run_words *asked, pid_t wrapper,
-                       const struct inheritance *inherited, struct between *between);
+noreturn void guardian(const struct run_words *asked, const struct inheritance *inherited,
+                       struct between *between);
 
 /* run_environment.c: what the command is told by its environment. 0, or -1 with errno. Of the run,
  * before there is a deputy; of the passage, by the deputy, which makes room for it before. */
@@ -155,6 +156,9 @@ void signals_await_group(void);
 int signals_leave_group(void);
 /* Sent by this process to itself: as it is with SIGPIPE and SIGXFSZ. */
 bool signal_is_own(const siginfo_t *info);
+/* For a guard: the wrapper, its parent, was stopped with the command if that was stopped, as last
+ * heard. It is to go on, and to tell how the command has ended. */
+void wrapper_goes_on(const struct between *between, enum command_state state);
 /* As sigwaitinfo(), until `deadline_ns` (text_now) at most: then 0. INT64_MAX: for ever. */
 int signal_next(const sigset_t *set, siginfo_t *info, int64_t deadline_ns);
 

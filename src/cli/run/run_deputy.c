@@ -86,6 +86,7 @@ static void let_go(const struct deputy *self)
 static noreturn void end_all(const struct deputy *self)
 {
     ay_space *space;
+    wrapper_goes_on(self->between, (enum command_state)atomic_load(&self->between->state));
     tree_end();
     let_go(self);
     if (getppid() != self->guardian && ay_open(self->asked->space, NULL, &space) == 0)

@@ -26,7 +26,6 @@ struct guardian {
     const struct run_words *asked;
     const struct inheritance *inherited;
     struct between *between;
-    pid_t wrapper;
     ay_space *space;
     ay_region *region;
     bool after_death;
@@ -81,12 +80,12 @@ static void begin(const struct guardian *self)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
         (self->inherited->group > 0 && signals_leave_group() != 0))
         fail("cannot prepare: %s", strerror(errno));
-    if (getppid() != self->wrapper)
+    if (getppid() != self->between->wrapper)
         _exit(EXIT_FAILED);
     struct sigaction ignored;
     const struct sigaction action = {.sa_sigaction = continue_wrapper,
                                      .sa_flags = SA_SIGINFO | SA_RESTART};
-    continued_with = self->wrapper;
+    continued_with = self->between->wrapper;
     if (sigaction(SIGCONT, NULL, &ignored) == 0 && ignored.sa_handler != SIG_IGN)
         sigaction(SIGCONT, &action, NULL);
     sigset_t mask = self->inherited->mask;
@@ -230,7 +229,7 @@ static void take_signals(const struct guardian *self)
     siginfo_t info;
     sigfillset(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    const int error = guard_begin(self->wrapper);
+    const int error = guard_begin(self->between->wrapper);
     if (error && error != -ESRCH)
         say(called, "cannot prepare: %s", strerror(-error));
     if (error)
@@ -332,6 +331,7 @@ static noreturn void leave(const struct guardian *self)
 static noreturn void end_all(struct guardian *self)
 {
     atomic_store(&self->between->end, true);
+    wrapper_goes_on(self->between, self->state);
     tree_end();
     assert_invariant(R1, tree_is_gone());
     self->killed = true;
@@ -357,8 +357,8 @@ static void stay(const struct guardian *self)
     let_go_of_files();
     atomic_store(&self->between->code, self->code);
     atomic_store(&self->between->stays, true);
-    if (getppid() == self->wrapper)
-        kill(self->wrapper, SIGNAL_BELL);
+    if (getppid() == self->between->wrapper)
+        kill(self->between->wrapper, SIGNAL_BELL);
 }
 
 /* A job is stopped and continued as one. Whoever continued the wrapper after a stop of the command
@@ -369,14 +369,16 @@ static void follow_command(struct guardian *self)
     const uint32_t stops = atomic_load(&self->between->stops);
     if (state == self->state && stops == self->stops)
         return;
+    if (state == COMMAND_ENDED)
+        wrapper_goes_on(self->between, self->state);
     self->state = state;
     self->stops = stops;
     if (state == COMMAND_ENDED) {
         const int status = atomic_load(&self->between->status);
         self->code = child_code(status);
         self->killed = WIFSIGNALED(status);
-    } else if (getppid() == self->wrapper) {
-        kill(self->wrapper, state == COMMAND_STOPPED ? SIGSTOP : SIGCONT);
+    } else if (getppid() == self->between->wrapper) {
+        kill(self->between->wrapper, state == COMMAND_STOPPED ? SIGSTOP : SIGCONT);
     }
 }
 
@@ -418,7 +420,7 @@ static void lose(struct guardian *self)
 static void heed_bell(struct guardian *self, const siginfo_t *info)
 {
     const bool heard = atomic_load(&self->between->heard);
-    if (getppid() != self->wrapper && (!heard || info->si_pid == getppid()))
+    if (getppid() != self->between->wrapper && (!heard || info->si_pid == getppid()))
         end_all(self); /* R1; or an outer guard says so: R6 */
     if (self->asked->cluster)
         lose(self);
@@ -436,8 +438,8 @@ static void pass_on(struct guardian *self, const siginfo_t *info)
     if (info->si_code > 0 || signal_is_own(info))
         return;
     struct between *between = self->between;
-    atomic_fetch_add(info->si_pid == self->wrapper ? &between->passed_on[info->si_signo]
-                                                   : &between->sent_to_guardian[info->si_signo],
+    atomic_fetch_add(info->si_pid == between->wrapper ? &between->passed_on[info->si_signo]
+                                                      : &between->sent_to_guardian[info->si_signo],
                      1);
     ring_deputy(self);
 }
@@ -460,13 +462,12 @@ static noreturn void look_after_command(struct guardian *self)
     }
 }
 
-noreturn void guardian(const struct run_words *asked, pid_t wrapper,
-                       const struct inheritance *inherited, struct between *between)
+noreturn void guardian(const struct run_words *asked, const struct inheritance *inherited,
+                       struct between *between)
 {
     struct guardian self = {.asked = asked,
                             .inherited = inherited,
                             .between = between,
-                            .wrapper = wrapper,
                             .asked_ns = text_now(),
                             .kill_at = INT64_MAX};
     called = run_called(asked);

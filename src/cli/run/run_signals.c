@@ -42,6 +42,12 @@ bool signal_is_own(const siginfo_t *info)
     return info->si_pid == getpid() && info->si_code <= 0;
 }
 
+void wrapper_goes_on(const struct between *between, enum command_state state)
+{
+    if (state == COMMAND_STOPPED && getppid() == between->wrapper)
+        kill(between->wrapper, SIGCONT);
+}
+
 int signal_next(const sigset_t *set, siginfo_t *info, int64_t deadline_ns)
 {
     if (deadline_ns == INT64_MAX)
