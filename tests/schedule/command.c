@@ -12,14 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clusters.h"
 #include "scenes.h"
 
 enum { UNTOLD = 1000 };
 
+#ifdef SCHEDULE_CLUSTER
+static const struct scene *const catalogue[] = {scenes_cluster};
+#else
 static const struct scene *const catalogue[] = {scenes_plain,  scenes_retained, scenes_hurried,
                                                 scenes_places, scenes_several,  scenes_asks};
+#endif
 
 struct wishes {
     const char *scene;  /* NULL: all */
@@ -144,17 +150,44 @@ static void be_the_same_each_time(char **argv)
     exit(1);
 }
 
+static char directory[] = "/dev/shm/afteryou-schedules-XXXXXX";
+
+static void remove_directory(void)
+{
+    char command[sizeof directory + 16];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    if (system(command) != 0)
+        fprintf(stderr, "schedules: %s stays\n", directory);
+}
+
+/* For the space, which lies where a cluster's would. */
+static void make_directory(void)
+{
+    char below[sizeof directory + 4];
+    if (!mkdtemp(directory)) {
+        perror(directory);
+        exit(1);
+    }
+    atexit(remove_directory);
+    snprintf(below, sizeof below, "%s/c", directory);
+    if (mkdir(below, 0700) != 0) {
+        perror(below);
+        exit(1);
+    }
+    snprintf(space_path, sizeof space_path, "%s/space", below);
+    setenv(CLUSTERS_ENVIRONMENT, directory, 1);
+}
+
 int main(int argc, char **argv)
 {
     be_the_same_each_time(argv);
     const struct wishes wishes = read_wishes(argc, argv);
-    snprintf(space_path, sizeof space_path, "/dev/shm/afteryou-test-schedules-%d", (int)getpid());
+    make_directory();
     flag = mmap(NULL, sizeof *flag, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (flag == MAP_FAILED) {
         perror("schedules: mmap");
         return 1;
     }
     const bool holds = try_all(&wishes);
-    unlink(space_path);
     return holds ? 0 : 1;
 }

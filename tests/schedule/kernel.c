@@ -76,7 +76,18 @@ static uint64_t own_key(const void *address)
     return (uintptr_t)address | 1ull << 63 | (uint64_t)world->actor[self].process << 56;
 }
 
-/* Where in its file a word lies: two mappings of one word are one word. */
+#define PAGES (1ull << 61)
+
+static bool is_of_pages(const char *line)
+{
+    static const char name[] = "/c/agent";
+    const size_t length = strcspn(line, "\n");
+    return length > sizeof name &&
+           strncmp(line + length - (sizeof name - 1), name, sizeof name - 1) == 0;
+}
+
+/* Where in its file a word lies: two mappings of one word are one word. There are two files: the
+ * agent's pages are the other. */
 static uint64_t key_of(const void *address)
 {
     static char maps[64 * 1024];
@@ -93,8 +104,9 @@ static uint64_t key_of(const void *address)
         char mine[8];
         if (sscanf(line, "%lx-%lx %7s %lx %*s %lu", &begin, &end, mine, &offset, &inode) == 5 &&
             (uintptr_t)address >= begin && (uintptr_t)address < end)
-            return inode && (mine[3] == 's') ? offset + ((uintptr_t)address - begin)
-                                             : own_key(address);
+            return inode && (mine[3] == 's')
+                       ? (offset + ((uintptr_t)address - begin)) | (is_of_pages(line) ? PAGES : 0)
+                       : own_key(address);
     }
     return own_key(address);
 }
@@ -218,6 +230,21 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t length)
     struct stat file;
     const ssize_t result = __real_write(fd, bytes, length);
     if (enrolled && fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode))
+        wake_all(SOCKETS);
+    return result;
+}
+
+ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
+
+/* To a cluster's agent. */
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+{
+    const void *place = __builtin_return_address(0);
+    if (enrolled && !world->preparing)
+        yield_turn(place);
+    const ssize_t result = __real_send(fd, bytes, length, flags);
+    if (enrolled)
         wake_all(SOCKETS);
     return result;
 }

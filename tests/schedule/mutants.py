@@ -94,7 +94,7 @@ def main():
     wishes = parser.parse_args()
     root, build = wishes.root.resolve(), wishes.build.resolve()
     mutants = [mutant for mutant in MUTANTS if wishes.only in mutant.name and (wishes.all or not mutant.long)]
-    programs = {name: Program(root, build, name) for name in ("schedules", "schedules-narrow", "naming")}
+    programs = {name: Program(root, build, name) for name in ("schedules", "schedules-narrow", "schedules-cluster", "naming")}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         verdicts = list(pool.map(lambda mutant: judge(root, programs[mutant.program()], wishes.runs, mutant), mutants))
     for mutant, (refuted, what) in zip(mutants, verdicts):

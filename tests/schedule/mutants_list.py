@@ -20,12 +20,13 @@ class Mutant:
     lapses: int = 0
     rouses: int = 0
     narrow: bool = False  # with little room: watches of one, lines packed from the second place on
+    cluster: bool = False  # beside a cluster's agent
     seed: int = 1
     within: str = ""  # only points in these files count
     long: bool = False  # to find: it is left out unless all are asked for
 
     def program(self):
-        return "naming" if self.scene == NAMING else "schedules-narrow" if self.narrow else "schedules"
+        return "naming" if self.scene == NAMING else f"schedules{'-narrow' * self.narrow}{'-cluster' * self.cluster}"
 
 
 MUTANTS = [
@@ -159,4 +160,37 @@ MUTANTS = [
            "        if (before.slot[which].whence != 0)\n", "        if (before.slot[which].whence > 1)\n", NAMING),
     Mutant("two who share a slot are taken for one", "passage/acquaintances.c",
            " && met->slot[slot].whence != place + 1)\n", " && (met->slot[slot].whence & 7) != ((place + 1) & 7))\n", NAMING),
+    # a cluster's regions, beside an agent
+    Mutant("a permission of before is at hand", "remote/cluster.h",
+           """    return granted != 0 &&
+           atomic_load_explicit(&region->remote.permission->granted, memory_order_acquire) ==
+               granted &&""", "    return granted != 0 &&", "a permission is lost", cluster=True),
+    Mutant("a lease that has run out is taken for one", "remote/cluster_wait.c",
+           "        !ay__cluster_in_time(region) || cluster->pages->identity", "        cluster->pages->identity", "a lease runs out", cluster=True),
+    Mutant("who waits does not sleep on its permission", "remote/cluster_wait.c",
+           "    return ay__wait_rest_on(region, &permission->granted, granted, &pages->state, state);",
+           "    return ay__wait_rest_on(region, &pages->changes, changes, &pages->state, state);", "a permission is taken back", STUCK, cluster=True),
+    Mutant("what was granted meanwhile is not asked for anew", "remote/cluster_wait.c",
+           "    if (granted != wait->granted || ay__wait_agent(pages) != wait->agent)",
+           "    if (ay__wait_agent(pages) != wait->agent)", "two processes, and a permission is lost and taken back", STUCK, cluster=True),
+    Mutant("nobody says what it found", "remote/demand.c", ".granted = region->remote.wait.granted}", ".granted = 0}",
+           "a permission is taken back", STUCK, cluster=True),
+    Mutant("who wants more stays inside", "remote/cluster_wait.c", "        return CLUSTER_MAKES_WAY;\n    }\n    const bool is_only_watched",
+           "        return ay__wait_ask(region, DEMAND_MORE) ? ay__wait_rest_on(region, &permission->granted, granted, &pages->state, state) : CLUSTER_GIVES_UP;\n"
+           "    }\n    const bool is_only_watched", "a reader and a writer, beside a reader elsewhere", STUCK, cluster=True),
+    Mutant("who has made way does not come back", "remote/cluster_wait.c", "        return CLUSTER_COMES_BACK;", "        return CLUSTER_BEGINS_ANEW;",
+           "a reader and a writer, beside a reader elsewhere", cluster=True),
+    Mutant("a loss is not looked for when the last name is had", "remote/several_steps.c",
+           "    if (!ay__several_stand(region))\n        return begin_anew(region);\n", "", "two names, and the first is lost", "was lost before",
+           cluster=True),
+    Mutant("one of several names is not looked at", "remote/several_steps.c",
+           "    for (unsigned at = 0; at < several->count; at++)\n        if (several->member[at]->remote.needed != PERMISSION_NONE",
+           "    for (unsigned at = 1; at < several->count; at++)\n        if (several->member[at]->remote.needed != PERMISSION_NONE",
+           "two names, and the first is lost", "was lost before", cluster=True),
+    Mutant("who begins anew keeps what it has", "remote/several_steps.c",
+           "        give_back(several->member[at]);\n        several->member[at]->at.passage.asked = false;", "        several->member[at]->at.passage.asked = false;",
+           "the first of two names is lost, and another waits for it", STUCK, cluster=True),
+    Mutant("the era of what it entered by is not looked at", "remote/cluster_lost.c",
+           "           permission_era(atomic_load(&permission->granted)) ==\n               permission_era(atomic_load(&region->remote.granted)) &&\n", "",
+           "a permission is lost", cluster=True),
 ]

@@ -10,7 +10,7 @@
 
 /* The whole list, scene by scene; each ends with one that has no name. */
 extern const struct scene scenes_asks[], scenes_plain[], scenes_retained[], scenes_hurried[],
-    scenes_places[], scenes_several[];
+    scenes_places[], scenes_several[], scenes_cluster[];
 
 extern char space_path[64];
 extern ay_space *space;

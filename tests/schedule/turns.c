@@ -85,7 +85,7 @@ static bool end_naps(void)
     for (unsigned which = 0; which < world->actors; which++) {
         struct actor *actor = &world->actor[which];
         if (actor->state == ASLEEP && looks_up(actor))
-            actor->clock_ns += actor->briefly ? 0 : actor->left_ns;
+            actor->clock_ns += actor->briefly && !NAPS_TAKE_TIME ? 0 : actor->left_ns;
         else if (actor->state != NAPS)
             continue;
         actor->state = READY;

@@ -36,6 +36,13 @@ enum { MISSES_DEATHS = true, NAP_BY_INTENT_NS = 10 * NAP_MOST_NS };
 enum { MISSES_DEATHS = false, NAP_BY_INTENT_NS = NAP_MOST_NS };
 #endif
 
+/* Who begins anew in a cluster pauses first, and looks at the clock whether it has. */
+#ifdef SCHEDULE_CLUSTER
+enum { NAPS_TAKE_TIME = true };
+#else
+enum { NAPS_TAKE_TIME = false };
+#endif
+
 enum actor_state { UNBORN, PARKED, READY, ASLEEP, NAPS, LINGERS, DONE, DEAD };
 
 struct slept_on {
