@@ -6,6 +6,8 @@
  *   passage  ten regions are entered and left in turn: with ten open, and with all of them, of this
  *            process and of another
  *   open     one more is opened by a process that has none yet, while another has them all
+ *   rename   a region gets another name, with 64 open, all of this process, and with all of another;
+ *            beside closing it and opening one of that name
  *   status   the command shows the space: how long it takes, and how much of the processor
  *   asks     one thread has asked for a thousand regions of a hundred names that are held; for
  *            three thousand; for ten thousand: what memory it has then, and how long it takes until
@@ -29,7 +31,16 @@
 
 #include <afteryou.h>
 
-enum { FEW = 10, PLACES = 10000, ROUNDS = 15, PASSAGES = 20000, OPENED = 200, NAMES = 100 };
+enum {
+    FEW = 10,
+    SOME = 64,
+    PLACES = 10000,
+    ROUNDS = 15,
+    PASSAGES = 20000,
+    OPENED = 200,
+    RENAMED = 1000,
+    NAMES = 100
+};
 
 static char few_path[64], many_path[64];
 static unsigned places = PLACES;
@@ -193,6 +204,53 @@ static void measure_opening(void)
     printf("the median of %d %.0f us\n", OPENED, median(us, OPENED));
 }
 
+/* In turn to names that nobody else has; in ns of the processor. */
+static double rename_for_long(ay_region *region)
+{
+    char names[NAMES][16];
+    for (unsigned which = 0; which < NAMES; which++)
+        snprintf(names[which], sizeof *names, "renamed %u", which);
+    const double before = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    for (unsigned times = 0; times < RENAMED; times++)
+        require(ay_region_rename(region, names[times % NAMES]), "ay_region_rename");
+    return (seconds(CLOCK_PROCESS_CPUTIME_ID) - before) / RENAMED * 1e9;
+}
+
+static double reopen_for_long(ay_space *space, ay_region **region)
+{
+    const double before = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    for (unsigned which = 0; which < OPENED; which++) {
+        ay_region_close(*region);
+        *region = open_one(space, "reopened", which);
+    }
+    return (seconds(CLOCK_PROCESS_CPUTIME_ID) - before) / OPENED * 1e9;
+}
+
+static void compare_renaming(ay_space *space, unsigned open, const char *whose)
+{
+    double renamed[ROUNDS], reopened[ROUNDS];
+    ay_region *region = open_one(space, "one", 0);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        renamed[round] = rename_for_long(region);
+        reopened[round] = reopen_for_long(space, &region);
+    }
+    printf("renaming, %u places open, %s: %.2f us; to close and to open: %.1f us\n", open, whose,
+           median(renamed, ROUNDS) / 1e3, median(reopened, ROUNDS) / 1e3);
+}
+
+static void measure_renaming_among_some(void)
+{
+    ay_space *space = join(few_path);
+    for (unsigned which = 1; which < SOME; which++)
+        open_one(space, "held", which);
+    compare_renaming(space, SOME, "of this process");
+}
+
+static void measure_renaming_among_many(void)
+{
+    compare_renaming(join(many_path), places, "of another");
+}
+
 static void measure_status(const char *afteryou)
 {
     double elapsed[ROUNDS], used[ROUNDS];
@@ -306,8 +364,11 @@ int main(int count, char **words)
     const pid_t holder = hold(many_path, places);
     apart(measure_passages_of_two);
     apart(measure_opening);
+    apart(measure_renaming_among_many);
     measure_status(words[1]);
     end(holder);
+    ay_remove(few_path);
+    apart(measure_renaming_among_some);
     measure_asks_of(NAMES);
     measure_asks_of(1);
     return ay_remove(few_path) == 0 && ay_remove(many_path) == 0 ? 0 : 1;
