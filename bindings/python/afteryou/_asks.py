@@ -7,7 +7,7 @@ import ctypes
 import errno
 from typing import TYPE_CHECKING, Callable, Optional
 
-from ._library import When, library
+from ._library import When, answer, library
 
 if TYPE_CHECKING:
     from ._space import Region
@@ -22,15 +22,7 @@ class _Ask:
         self.future: asyncio.Future[int] = self.loop.create_future()
         self.raised: list[BaseException] = []  # by the condition
         self.closed = False  # close() has given it up: its handle means nothing any more
-
-        def ask(_: Optional[int]) -> bool:
-            try:
-                return bool(when and when())
-            except BaseException as error:  # pylint: disable=broad-except
-                self.raised.append(error)
-                return True  # enter, and raise it in the task
-
-        self.condition = When(ask) if when else When(0)
+        self.condition = answer(when, self.raised) if when else When(0)
 
 
 class _Wish:

@@ -6,7 +6,7 @@ import ctypes
 import os
 import pathlib
 import sysconfig
-from typing import Any, Optional
+from typing import Any, Callable, Generator, Optional
 
 
 class Options(ctypes.Structure):
@@ -40,6 +40,35 @@ class RawView(ctypes.Structure):
 
 
 When = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
+
+
+def _answers(ask: Callable[[], bool], raised: list[BaseException]) -> Generator[bool, Any, None]:
+    answered, asking = False, False
+    while True:
+        try:
+            while True:
+                asking = False
+                yield answered
+                asking = True
+                answered = bool(ask())
+        except BaseException as error:  # pylint: disable=broad-except
+            if isinstance(error, GeneratorExit) and not asking:
+                return
+            raised.append(error)
+            answered = True
+
+
+def answer(ask: Callable[[], bool], raised: list[BaseException]) -> Any:
+    """What the library may call: ask(), and True if that raises, or a signal's handler does; which is kept.
+
+    Python runs such handlers when a frame begins or goes on. A generator goes on within its `try`; a function begins
+    before any of its own, and what is raised there is lost.
+    """
+    answers = _answers(ask, raised)
+    next(answers)
+    return When(answers.send)
+
+
 Each = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(RawPlace), ctypes.c_void_p)
 
 _pointer, _text, _integer = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int

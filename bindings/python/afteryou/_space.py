@@ -10,11 +10,11 @@ import os
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Generator, Iterable, Optional
+from typing import Any, Callable, Iterable, Optional
 
 from ._asks import Asks
 from ._errors import Busy, Disagreement, Timeout, check
-from ._library import Options, Spec, When, library
+from ._library import Options, Spec, When, answer, library
 
 
 class Mode(enum.IntEnum):
@@ -80,24 +80,6 @@ def _close_space(space: _Handle) -> None:
         library.ay_close(handle)
 
 
-def _catch_signals(raised: list[BaseException]) -> Generator[bool, Any, None]:
-    """A look, each time it is resumed, whether a signal's handler raises: that is kept, and True is the answer.
-
-    Python runs such handlers when a frame begins or goes on. A generator goes on within its `try`; a function begins
-    before any of its own.
-    """
-    answer = False
-    while True:
-        try:
-            yield answer
-            answer = False
-        except BaseException as error:  # pylint: disable=broad-except
-            if isinstance(error, GeneratorExit):
-                return
-            raised.append(error)
-            answer = True
-
-
 _HEARD = 200  # milliseconds within which a signal is heard that cannot end a wait
 _inside: set[Region] = set()  # whoever is inside is not dropped
 os.register_at_fork(after_in_child=_inside.clear)  # the child owns nothing
@@ -157,18 +139,10 @@ class Region:
         """
         handle, milliseconds = self._open_handle(), _milliseconds(timeout)
         raised: list[BaseException] = []
-
-        def ask(_: Optional[int]) -> bool:
-            try:
-                return bool(when and when())
-            except BaseException as error:  # pylint: disable=broad-except
-                raised.append(error)
-                return True  # enter, and raise it here
-
         # Handlers run in the main thread alone.
-        looks = _catch_signals(raised) if threading.get_ident() == threading.main_thread().ident else None
-        interrupted = When(looks.send) if looks and next(looks) is False else When(0)
-        condition = When(ask) if when else When(0)
+        handled = threading.get_ident() == threading.main_thread().ident
+        interrupted = answer(lambda: False, raised) if handled else When(0)
+        condition = answer(when, raised) if when else When(0)
         was_inside = self.inside
         try:
             result = library.ay_enter_unless(handle, interrupted, condition, None, milliseconds)

@@ -312,6 +312,23 @@ class Binding(InASpace, unittest.TestCase):
             other.leave()
         self.assertGreater(before, 0)
 
+    def test_interrupted_condition(self):
+        """Wherever a handler raises while a condition is asked, the wait ends with that."""
+        class Ring(Exception):
+            pass
+
+        def ring(*_):
+            raise Ring
+
+        region = self.space.region("x")
+        previous = signal.signal(signal.SIGALRM, ring)
+        self.addCleanup(signal.signal, signal.SIGALRM, previous)
+        for times in range(2000):
+            with self.assertRaises(Ring):
+                signal.setitimer(signal.ITIMER_REAL, 0.000005 + times % 100 * 0.000001)
+                region.enter(timeout=20, when=lambda: False)
+            self.assertFalse(region.inside)
+
     def test_handler_that_returns_keeps_the_place(self):
         """A signal that raises nothing does not cost the place in the queue."""
         handled = []
