@@ -6,8 +6,8 @@
  *   passage  ten regions are entered and left in turn: with ten open, and with all of them, of this
  *            process and of another
  *   open     one more is opened by a process that has none yet, while another has them all
- *   rename   a region gets another name, with 64 open, all of this process, and with all of another;
- *            beside closing it and opening one of that name
+ *   rename   a region gets another name, beside closing it and opening one of that name: with 64
+ *            open, of this process, and with all of another
  *   status   the command shows the space: how long it takes, and how much of the processor
  *   asks     one thread has asked for a thousand regions of a hundred names that are held; for
  *            three thousand; for ten thousand: what memory it has then, and how long it takes until

@@ -7,7 +7,7 @@ import ctypes
 import errno
 from typing import TYPE_CHECKING, Callable, Optional
 
-from ._library import When, answer, library
+from ._library import When, condition, library
 
 if TYPE_CHECKING:
     from ._space import Region
@@ -22,7 +22,7 @@ class _Ask:
         self.future: asyncio.Future[int] = self.loop.create_future()
         self.raised: list[BaseException] = []  # by the condition
         self.closed = False  # close() has given it up: its handle means nothing any more
-        self.condition = answer(when, self.raised) if when else When(0)
+        self.condition = condition(when, self.raised) if when else When(0)
 
 
 class _Wish:

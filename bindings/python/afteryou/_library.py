@@ -42,34 +42,41 @@ class RawView(ctypes.Structure):
 When = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
 
 
-def _answers(ask: Callable[[], bool], raised: list[BaseException]) -> Generator[bool, Any, None]:
-    answered, asking = False, False
+# The second argument is named nowhere: who is called leaves it where it lies.
+Each = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(RawPlace))
+
+
+def _answers(ask: Callable[[Any], int], raised: list[BaseException]) -> Generator[int, Any, None]:
+    answered, asking = 0, False
     while True:
         try:
             while True:
                 asking = False
-                yield answered
+                given = yield answered
                 asking = True
-                answered = bool(ask())
+                answered = ask(given)
         except BaseException as error:  # pylint: disable=broad-except
             if isinstance(error, GeneratorExit) and not asking:
                 return
             raised.append(error)
-            answered = True
+            answered = 1
 
 
-def answer(ask: Callable[[], bool], raised: list[BaseException]) -> Any:
-    """What the library may call: ask(), and True if that raises, or a signal's handler does; which is kept.
+def caught(ask: Callable[[Any], int], raised: list[BaseException]) -> Callable[[Any], int]:
+    """For the library to call: what ask() returns, and 1 if that raises, or a signal's handler does; which is kept.
 
     Python runs such handlers when a frame begins or goes on. A generator goes on within its `try`; a function begins
     before any of its own, and what is raised there is lost.
     """
     answers = _answers(ask, raised)
     next(answers)
-    return When(answers.send)
+    return answers.send
 
 
-Each = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(RawPlace), ctypes.c_void_p)
+def condition(when: Callable[[], bool], raised: list[BaseException]) -> Any:
+    """The same, of a condition. If it raises, the region is entered."""
+    return When(caught(lambda _: bool(when()), raised))
+
 
 _pointer, _text, _integer = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
 _signatures: dict[str, tuple[Any, list[Any]]] = {

@@ -8,7 +8,7 @@ import os
 from typing import Any, NamedTuple, Optional
 
 from ._errors import check
-from ._library import Each, RawPlace, RawView, decoded, library
+from ._library import Each, RawPlace, RawView, caught, decoded, library
 from ._space import Mode, Precedence, name_in_bytes
 
 
@@ -74,13 +74,17 @@ def _place(raw: RawPlace) -> Place:
 def look(space: Optional[str] = None) -> View:
     """Who is inside, who waits: reads only, disturbs nobody."""
     seen: list[Place] = []
+    raised: list[BaseException] = []
 
-    def each(raw: Any, _: Optional[int]) -> int:
+    def each(raw: Any) -> int:
         seen.append(_place(raw.contents))
         return 0
 
     view = RawView()
-    check(library.ay_look(name_in_bytes(space), ctypes.byref(view), Each(each), None))
+    result = library.ay_look(name_in_bytes(space), ctypes.byref(view), Each(caught(each, raised)), None)
+    if raised:
+        raise raised[0]
+    check(result)
     return View(decoded(view.path), decoded(view.protocol), view.places, view.used, view.alive,
                 Precedence(view.precedence), view.overtake, view.mode, view.uid, view.gid, view.created_s, tuple(seen))
 

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Optional
 
 from ._asks import Asks
 from ._errors import Busy, Disagreement, Timeout, check
-from ._library import Options, Spec, When, answer, library
+from ._library import Options, Spec, When, condition, library
 
 
 class Mode(enum.IntEnum):
@@ -141,11 +141,11 @@ class Region:
         raised: list[BaseException] = []
         # Handlers run in the main thread alone.
         handled = threading.get_ident() == threading.main_thread().ident
-        interrupted = answer(lambda: False, raised) if handled else When(0)
-        condition = answer(when, raised) if when else When(0)
+        interrupted = condition(lambda: False, raised) if handled else When(0)
+        asked = condition(when, raised) if when else When(0)
         was_inside = self.inside
         try:
-            result = library.ay_enter_unless(handle, interrupted, condition, None, milliseconds)
+            result = library.ay_enter_unless(handle, interrupted, asked, None, milliseconds)
             if raised:
                 raise raised[0]
             return self._entered(result)

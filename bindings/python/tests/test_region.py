@@ -329,6 +329,26 @@ class Binding(InASpace, unittest.TestCase):
                 region.enter(timeout=20, when=lambda: False)
             self.assertFalse(region.inside)
 
+    def test_interrupted_look(self):
+        """Wherever a handler raises, all is seen, or that is raised."""
+        class Ring(Exception):
+            pass
+
+        def ring(*_):
+            raise Ring
+
+        regions = [self.space.region(f"x{number}") for number in range(50)]
+        previous = signal.signal(signal.SIGALRM, ring)
+        self.addCleanup(signal.signal, signal.SIGALRM, previous)
+        for times in range(500):
+            with self.assertRaises(Ring):
+                signal.setitimer(signal.ITIMER_REAL, 0.00001 + times * 0.000002)
+                while True:
+                    seen = afteryou.look(self.name).seen
+                    if len(seen) != len(regions):
+                        signal.setitimer(signal.ITIMER_REAL, 0)
+                        self.fail(f"{len(seen)} of {len(regions)} places were seen")
+
     def test_handler_that_returns_keeps_the_place(self):
         """A signal that raises nothing does not cost the place in the queue."""
         handled = []
