@@ -9,7 +9,9 @@
  * another thread of it, that may be one of them; and kill -9 ends them all at once: the others hear
  * nothing. For that the kernel knows, of each thread, the robust mutex that it is about to lock.
  * When the thread dies, and nobody has that mutex, it wakes another sleeper. So a thread that
- * sleeps on a life says that it is about to lock it.
+ * sleeps on a life says that it is about to lock it. The life may bear the number that the thread
+ * has itself, in another PID namespace: but the kernel cannot mark it then, for the address is one
+ * of the file as it is mapped to read.
  */
 #include "memory/process/futex.h"
 
