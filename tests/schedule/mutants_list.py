@@ -193,4 +193,9 @@ MUTANTS = [
     Mutant("the era of what it entered by is not looked at", "remote/cluster_lost.c",
            "           permission_era(atomic_load(&permission->granted)) ==\n               permission_era(atomic_load(&region->remote.granted)) &&\n", "",
            "a permission is lost", cluster=True),
+    Mutant("units: that its turn is lost is not looked for", "remote/cluster_units.c", "    if (!has_its_turn(region))\n        return lose(region);\n", "",
+           "units, and one is lost and another", "was lost before", cluster=True),
+    Mutant("units: who has lost its turn keeps what it has", "remote/cluster_units.c",
+           "    let_go(region->remote.units, 0);\n    region->at.passage.reason = region->at.passage.give_up;\n    if (wait->tries)",
+           "    region->at.passage.reason = region->at.passage.give_up;\n    if (wait->tries)", "units, and one is lost and another", cluster=True),
 ]

@@ -118,12 +118,12 @@ void await_threads(void)
         sleep_on_own(tasks);
 }
 
-/* Only that of the process is ever waited for. */
+/* That of the process; and in a cluster, that of what it says to the agent. */
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (!enrolled || mutex != &ay__process.mutex)
+    if (!enrolled)
         return __real_pthread_mutex_lock(mutex);
-    if (world->scene->threads)
+    if (world->scene->threads && mutex == &ay__process.mutex)
         yield_turn(__builtin_return_address(0));
     while (__wrap_pthread_mutex_trylock(mutex) != 0)
         sleep_on_own(mutex);
@@ -141,9 +141,9 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     const int error = __real_pthread_mutex_unlock(mutex);
-    if (enrolled && mutex == &ay__process.mutex) {
+    if (enrolled && mutex == &ay__process.mutex)
         world->actor[self].has_mutex = false;
+    if (enrolled)
         wake_own(mutex);
-    }
     return error;
 }
