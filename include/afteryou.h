@@ -298,8 +298,8 @@ AY_API int ay_convert(ay_region *region, ay_mode mode, int timeout_ms);
  * waiter, until ay_decided() tells that it is inside, or why not. The passage is made by those who
  * call ay_ask() and ay_decided(); a few threads of the library's own only watch. In a cluster, too:
  * one whose turn it is on its machine waits for the others, and then the descriptor is readable
- * now and then though nothing is decided, for the agent may have gone: every two seconds, in the
- * end; for slots and units every second, and every two for each of these that it waits for.
+ * now and then though nothing is decided, for the agent may have gone: in the end as often as its
+ * lease lasts, five seconds by default; every two while it has none.
  *
  * - The ask belongs to the thread that asked. Should that end, or its process die or exec, it is as
  *   one who has left. Any thread may call ay_decided() and ay_leave().

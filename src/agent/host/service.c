@@ -147,13 +147,14 @@ static void on_decided(void *arg)
 
 static void wait_and_take(struct service *service)
 {
-    enum { OWN = 5 };
+    enum { OWN = 6 };
     struct pollfd fds[OWN + TRANSPORT_FDS_MOST + CONTROL_FDS_MOST] = {
         {.fd = service->socket, .events = POLLIN},
         {.fd = local_fd(service->local), .events = POLLIN},
         {.fd = service->signals, .events = POLLIN},
         {.fd = service->links ? links_fd(service->links) : -1, .events = POLLIN},
         {.fd = service->timer, .events = POLLIN},
+        {.fd = unused_fd(&service->unused), .events = POLLIN}, /* the loop sees to it each time */
     };
     const unsigned transports = transport_fds(service->transport, fds + OWN);
     const unsigned controls = control_fds(service->control, fds + OWN + transports);

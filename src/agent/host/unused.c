@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -24,12 +25,13 @@
 #include "agent/host/steps.h"
 #include "agent/host/transport.h"
 #include "common/clock.h"
+#include "common/descriptors.h"
 
 #define MS INT64_C(1000000)
 enum {
     PAUSE_LEAST_MS = 1000,
     PAUSE_MOST_MS = 300 * 1000,
-    LOOKS_MS = 10,     /* the loop sees so often whether the thread has ended */
+    LOOKS_MS = 10,     /* without an eventfd the loop sees so often whether the thread has looked */
     SHARE = 100,       /* of the time, at most one part */
     TOLD_AT_ONCE = 16, /* a tenth of a millisecond each, if it has to be taken back */
     COMPARED_AT_ONCE = 2048
@@ -102,7 +104,13 @@ static void look_soon(struct unused *unused)
 void unused_begin(struct unused *unused)
 {
     *unused = (struct unused){.due = INT64_MAX};
+    unused->fd = descriptor_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     look_soon(unused);
+}
+
+int unused_fd(const struct unused *unused)
+{
+    return unused->fd;
 }
 
 /* What is asked for while somebody looks may have been opened behind its back. */
@@ -116,8 +124,10 @@ void unused_demanded(struct unused *unused, const char *name, size_t length)
 void unused_end(struct unused *unused)
 {
     atomic_store(&unused->ended, true);
-    if (unused->stage == UNUSED_LOOKS)
+    if (unused->joinable)
         pthread_join(unused->thread, NULL);
+    if (unused->fd >= 0)
+        close(unused->fd);
     name_set_clear(&unused->open);
     name_set_clear(&unused->since);
 }
@@ -147,6 +157,9 @@ static void *look(void *arg)
     snprintf(path, sizeof path, "%s/space", service->directory.path);
     unused->seen = ay_look(path, NULL, note_open, unused) == 0;
     unused->spent = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const int fd = unused->fd;
+    atomic_store(&unused->looked, true);
+    eventfd_write(fd, 1);
     return NULL;
 }
 
@@ -196,6 +209,17 @@ static void begin(struct service *service)
         unused->stage = UNUSED_SEEKS;
 }
 
+/* The last thread has said that it has looked, a second ago or more: it is not waited for. */
+static bool start_looking(struct service *service)
+{
+    struct unused *unused = &service->unused;
+    if (unused->joinable && pthread_tryjoin_np(unused->thread, NULL) != 0)
+        return false;
+    atomic_store(&unused->looked, false);
+    unused->joinable = pthread_create(&unused->thread, NULL, look, service) == 0;
+    return unused->joinable;
+}
+
 /* Among some. Without any there is nothing to look for; but who wants one now may give up, or be
  * killed. */
 static void seek(struct service *service)
@@ -209,7 +233,7 @@ static void seek(struct service *service)
         if (!is_candidate(agent, resource))
             continue;
         unused->stage = UNUSED_LOOKS;
-        if (pthread_create(&unused->thread, NULL, look, service) != 0)
+        if (!start_looking(service))
             try_again(unused);
         return;
     }
@@ -246,11 +270,14 @@ static void compare_some(struct service *service)
         put_off(unused);
 }
 
-/* If the thread has ended. */
+/* If there has been one. */
 static void take_look(struct unused *unused)
 {
-    if (pthread_tryjoin_np(unused->thread, NULL) != 0)
+    eventfd_t said;
+    if (!atomic_load(&unused->looked))
         return;
+    if (unused->fd >= 0)
+        eventfd_read(unused->fd, &said);
     unused->took = unused->spent;
     unused->next = 0;
     if (unused->seen)
@@ -272,7 +299,7 @@ int64_t unused_tick(struct service *service)
     else if (unused->stage == UNUSED_SEEKS)
         seek(service);
     if (unused->stage == UNUSED_LOOKS)
-        return LOOKS_MS * MS;
+        return unused->fd >= 0 ? INT64_MAX : LOOKS_MS * MS;
     if (unused->stage != UNUSED_RESTS)
         return MS;
     return unused->due == INT64_MAX ? INT64_MAX : unused->due > now ? unused->due - now : 0;

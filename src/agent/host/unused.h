@@ -17,13 +17,13 @@ struct name_set {
     size_t count, room;
 };
 
-/* How far a look has come. But for `open`, `seen` and `spent`, which are the thread's while it
- * looks, all is of who has the service's mutex. */
+/* How far a look has come. But for `open`, `seen` and `spent`, which are the thread's until it has
+ * looked, all is of who has the service's mutex. */
 struct unused {
     enum {
         UNUSED_RESTS,    /* until `due` */
         UNUSED_SEEKS,    /* whether there is any name to be looked for: `next` */
-        UNUSED_LOOKS,    /* the thread does, until it ends */
+        UNUSED_LOOKS,    /* the thread does, until `looked` */
         UNUSED_COMPARES, /* what it has seen with what the agent knows: `next` */
     } stage;
     int64_t due;          /* of the next look, by CLOCK_MONOTONIC; INT64_MAX: not before a demand */
@@ -37,11 +37,16 @@ struct unused {
     bool named;            /* of those sought, one has a name */
     bool doubted;          /* one that was asked for since could not be kept */
     bool found;            /* by the present look: a name that is not open */
-    pthread_t thread;      /* while it looks, and until it is joined */
+    pthread_t thread;      /* of `joinable` */
+    bool joinable;         /* set with each look, cleared before the next */
+    _Atomic bool looked;   /* cleared with each look, set by the thread as the last but to say so */
+    int fd;                /* an eventfd: readable then. -1: there is none */
     _Atomic bool ended;    /* set by unused_end(), never cleared: the thread need not go on */
 };
 
 void unused_begin(struct unused *unused);
+/* Readable when unused_tick() is to be called: it calls for that once. */
+int unused_fd(const struct unused *unused);
 /* A process has asked for a name, and has it open: it will go, some time. */
 void unused_demanded(struct unused *unused, const char *name, size_t length);
 /* Sees to it that somebody looks, if it is time to, and tells the agent of some; returns the

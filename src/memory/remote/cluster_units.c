@@ -24,7 +24,7 @@
 
 enum {
     UNITS_MOST = 256,    /* each is a name of the cluster's */
-    ASK_AGAIN_MS = 1000, /* for what could not be had; and whether what it has was lost */
+    ASK_AGAIN_MS = 1000, /* for what could not be had, and while the lease has run out */
     UNIT_NAME_ROOM = 12, /* ", unit 255" */
     MS = 1000 * 1000
 };
@@ -272,6 +272,18 @@ static bool hold(const ay_region *region)
     return true;
 }
 
+/* What it has is lost with the lease, should the agent not be there to say so; nothing else goes on
+ * by itself, but what could not be had. */
+static int64_t next_look(const ay_region *region)
+{
+    const struct cluster_units *units = region->remote.units;
+    const int64_t lease = atomic_load(&region->at.fixed.space->cluster->pages->deadline_monotonic);
+    const int64_t soon = ay__now() + (int64_t)ASK_AGAIN_MS * MS;
+    return lease > soon && count_in(units, UNIT_HELD) + count_in(units, UNIT_ASKED) == units->of
+               ? lease
+               : soon;
+}
+
 /* The units that it has are its own, and then its turn at the door is: so whoever chooses after it
  * has a greater fence, and finds them taken. */
 static bool has_its_turn(const ay_region *region)
@@ -341,7 +353,7 @@ static enum cluster_answer take(ay_region *region)
     take_decided(units);
     if (ay__now() >= wait->ask) {
         ask_for_all(region, wait->tries, wait->until);
-        wait->ask = wait->tries ? INT64_MAX : ay__now() + (int64_t)ASK_AGAIN_MS * MS;
+        wait->ask = wait->tries ? INT64_MAX : next_look(region);
     }
     const unsigned held = count_in(units, UNIT_HELD);
     if (!has_its_turn(region))

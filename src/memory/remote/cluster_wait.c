@@ -3,8 +3,10 @@
  * has come.
  *
  * One who waits stays inside the region of the space, so the order among local processes is kept;
- * the agent's word, and what it says of those who hold it elsewhere, wake it. That the agent has
- * died, or begun anew and knows nothing of the demand, is found by asking again from time to time.
+ * the agent's word, and what it says of those who hold it elsewhere, wake it. An agent that begins
+ * anew, and knows nothing of the demand, says that it is there. That the agent has died nobody
+ * says: it is asked again a few times, and from then on only if it does not renew its lease. So who
+ * waits for long looks up as often as that lasts, and says nothing.
  *
  * Nothing here sleeps but ay__cluster_rest(): ay__cluster_go_on() looks, and says what to do next.
  * A thread that waits sleeps on the words that it names; an ask (memory/ask/) is linked to them.
@@ -62,6 +64,13 @@ void ay__wait_ask_anew(struct cluster_wait *wait)
     wait->pause_ms = ASK_AGAIN_MS;
 }
 
+/* Asked often enough, and there as long as its lease holds: that is renewed long before. */
+static bool is_well(const struct permissions *pages, const struct cluster_wait *wait, int64_t now)
+{
+    return wait->pause_ms == ASK_RARELY_MS && !wait->unheard && !wait->agent_lost &&
+           wait->agent == ay__wait_agent(pages) && now < atomic_load(&pages->deadline_monotonic);
+}
+
 bool ay__wait_ask(ay_region *region, enum demand_kind kind)
 {
     const struct cluster *cluster = region->at.fixed.space->cluster;
@@ -73,6 +82,10 @@ bool ay__wait_ask(ay_region *region, enum demand_kind kind)
             ay__fail(-ENOSPC, "cluster '%s' has no room for another resource", cluster->name));
     if (now < wait->ask)
         return true;
+    if (is_well(cluster->pages, wait, now)) {
+        wait->ask = atomic_load(&cluster->pages->deadline_monotonic);
+        return true;
+    }
     const int64_t again = now + (int64_t)wait->pause_ms * MS;
     const int64_t soon = now + (int64_t)ASK_AGAIN_MS * MS;
     const bool asked = wait->agent != 0;
@@ -247,6 +260,8 @@ static enum cluster_answer make_way(ay_region *region)
     struct registers *at = &region->at;
     struct cluster_wait *wait = &region->remote.wait;
     const struct permission *permission = region->remote.permission;
+    const struct permissions *pages = at->fixed.space->cluster->pages;
+    const uint32_t state = atomic_load(&pages->state);
     if (atomic_load(&permission->granted) != wait->granted || !ay__wait_is_named(region)) {
         at->passage.deadline = wait->until;
         ay__wait_ask_anew(wait);
@@ -257,10 +272,11 @@ static enum cluster_answer make_way(ay_region *region)
         ay__wait_give_up(region, at->passage.give_up);
         return CLUSTER_GIVES_UP;
     }
+    if (ay__wait_agent(pages) != wait->agent)
+        ay__wait_ask_anew(wait);
     if (!ay__wait_ask(region, DEMAND_MORE))
         return CLUSTER_GIVES_UP;
-    return ay__wait_rest_on(region, &permission->granted, wait->granted, &permission->busy,
-                            wait->busy);
+    return ay__wait_rest_on(region, &permission->granted, wait->granted, &pages->state, state);
 }
 
 /* The name in the pages, if it is there by now. */

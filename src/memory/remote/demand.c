@@ -11,6 +11,8 @@
 #include "common/descriptors.h"
 #include "memory/remote/cluster.h"
 
+enum { MS = 1000 * 1000, ROOM_MS = 250 /* so long who may wait does, for room */ };
+
 static bool find_agent(const struct cluster *cluster, struct sockaddr_un *address)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -45,8 +47,10 @@ static struct mouth *make_mouth(struct mouth *before)
     if (!mouth)
         return NULL;
     mouth->before = before;
+    const struct timeval patience = {.tv_usec = ROOM_MS * 1000};
     mouth->fd = descriptor_above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    if (mouth->fd >= 0 && descriptor_identify(mouth->fd, &mouth->file))
+    if (mouth->fd >= 0 && descriptor_identify(mouth->fd, &mouth->file) &&
+        setsockopt(mouth->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0)
         return mouth;
     if (mouth->fd >= 0)
         close(mouth->fd);
@@ -89,19 +93,20 @@ void ay__cluster_hush(struct cluster *cluster)
     }
 }
 
-static bool send_through(const struct mouth *mouth, const struct demand *demand)
+/* Many threads may wait for room at once: none keeps another from speaking. */
+static bool send_through(const struct mouth *mouth, const struct demand *demand, bool waits)
 {
-    return send(mouth->fd, demand, sizeof *demand, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+    return send(mouth->fd, demand, sizeof *demand, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT)) >= 0;
 }
 
-/* Without waiting for room. What is not connected, or to an agent that has gone, is connected. */
-static enum demand_answer say(struct cluster *cluster, const struct demand *demand)
+/* What is not connected, or to an agent that has gone, is connected. */
+static enum demand_answer say(struct cluster *cluster, const struct demand *demand, bool waits)
 {
     struct sockaddr_un address;
     const struct mouth *mouth = find_mouth(cluster);
     if (!mouth)
         return DEMAND_NOT_SENT;
-    if (send_through(mouth, demand))
+    if (send_through(mouth, demand, waits))
         return DEMAND_SENT;
     if (answer_of(errno) == DEMAND_NO_ROOM)
         return DEMAND_NO_ROOM;
@@ -111,14 +116,14 @@ static enum demand_answer say(struct cluster *cluster, const struct demand *dema
     if (!mouth)
         return DEMAND_NOT_SENT;
     return connect(mouth->fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-                   send_through(mouth, demand)
+                   send_through(mouth, demand, waits)
                ? DEMAND_SENT
                : answer_of(errno);
 }
 
 /* ---- what is said ---- */
 
-/* Through a socket of its own: who waits keeps nobody else. */
+/* One that has little time: through a socket of its own, which knows how little. */
 static enum demand_answer say_when_there_is_room(const struct cluster *cluster,
                                                  const struct demand *demand, int64_t patience)
 {
@@ -150,8 +155,9 @@ enum demand_answer ay__cluster_demand(const ay_region *region, enum demand_kind 
                             .number = ay__cluster_number(region),
                             .granted = region->remote.wait.granted};
     memcpy(demand.name, name->bytes, name->length);
-    const enum demand_answer answer = say(cluster, &demand);
-    return answer == DEMAND_NO_ROOM && !region->at.passage.asked
+    const bool may_wait = !region->at.passage.asked, has_time = patience >= (int64_t)ROOM_MS * MS;
+    const enum demand_answer answer = say(cluster, &demand, may_wait && has_time);
+    return answer == DEMAND_NO_ROOM && may_wait && !has_time
                ? say_when_there_is_room(cluster, &demand, patience)
                : answer;
 }
