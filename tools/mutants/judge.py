@@ -381,9 +381,9 @@ class Judge:
     """All that is known of one file before it is changed; then judges its mutants by the quick rows, and by those of the slow ones
     that end within `slowest` seconds; if `longest` is given, by those alone that take no longer."""
 
-    def __init__(self, file, build, compiler, measured=None, slowest=0, longest=float("inf"), by_rows_alone=False):
+    def __init__(self, file, build, compiler, measured=None, slowest=0, longest=float("inf"), by_rows_alone=False, alone=None):
         """`measured`, kept from run to run: of rows, by their words, states and seconds on the unchanged text; or None and the
-        seconds within which it does not end."""
+        seconds within which it does not end. `alone`: the words of the one row that is put to its mutants."""
         self.folder = tempfile.TemporaryDirectory()
         self.builder = Builder(file, build, compiler, pathlib.Path(self.folder.name))
         self.text = (PROTOCOLS / file).read_text()
@@ -394,7 +394,7 @@ class Judge:
         with tempfile.TemporaryDirectory() as name:
             self.shipped = self.builder.shipped(pathlib.Path(name), self.text)
         with tempfile.TemporaryDirectory() as name:
-            every = [row for row in rows_for(file) if not (by_rows_alone and isinstance(row, Test))]
+            every = [row for row in rows_for(file) if not (by_rows_alone and isinstance(row, Test)) and alone in (None, words_of(row))]
             self.builder.tested = self.builder.tested_by(every)
             self.searched = digest(self.builder.objects(pathlib.Path(name), self.text))
             self.tested = digest(self.builder.objects_of_tests(pathlib.Path(name)))

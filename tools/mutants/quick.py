@@ -20,12 +20,20 @@ KILLED = [
      "ricart_agrawala_defers: always `if (my.node->status == NODE_INSIDE && !(my.nod … SIDE_TEST)) return true;`"),
     ("messages/ricart_agrawala.c", "ricart_agrawala_step: delete `break;` (5)"),
 ]
+# Likewise, but only the row is put to it that was added for its sake.
+KILLED_BY = [
+    ("registers/courtesy/courtesy_parts.h", "courtesy_scan: delete `if (!registers_rival(at, my->j)) continue;`", "courtesy -n 2 --strangers"),
+    ("registers/courtesy/courtesy_parts.h", "courtesy_passes_too_often: constant `at, most) >= oldest - [1u] + registers_overtake(at)` to `0u`",
+     "courtesy -n 2 --overtake 2"),
+    ("registers/courtesy/courtesy_parts.h", "courtesy_glance: compare `if (courtesy_number(w) [>=] my->most) my` to `>`",
+     "courtesy -n 3 --fences --no-deaths --passages 1"),
+]
 # Survives, and stands in the list for it.
 SURVIVOR = ("registers/pair.h", "pair_enter: compare `my->s) || (i [==] 0 && my->U` to `!=`")
 
 
-def judged(file, names, build, compiler):
-    of_file = judge.Judge(file, build, compiler, by_rows_alone=True)
+def judged(file, names, build, compiler, alone=None):
+    of_file = judge.Judge(file, build, compiler, by_rows_alone=True, alone=alone)
     found = {mutant.name: mutant for mutant in mutator.mutants_of(of_file.text)}
     for name in names:
         if name not in found:
@@ -37,8 +45,10 @@ def judged(file, names, build, compiler):
 def failures(build, compiler, listed):
     """What went wrong, a line each."""
     failed = []
-    for file in dict.fromkeys(file for file, _ in KILLED):
-        for one in judged(file, [name for of, name in KILLED if of == file], build, compiler):
+    groups = [(file, [name for of, name in KILLED if of == file], None) for file in dict.fromkeys(file for file, _ in KILLED)]
+    groups += [(file, [name], row) for file, name, row in KILLED_BY]
+    for file, names, alone in groups:
+        for one in judged(file, names, build, compiler, alone):
             print(f"{one.verdict.what if one.verdict else 'gone'}: {one.name}: {one.verdict.found if one.verdict else ''}", flush=True)
             if not one.verdict or one.verdict.what != judge.KILLED:
                 failed.append(f"must be killed: {one.name}: {one.verdict.what if one.verdict else 'no such mutant; write it anew'}")

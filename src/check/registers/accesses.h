@@ -299,9 +299,11 @@ static inline bool request_conflict(unsigned a, unsigned b)
            ((a & 3) == REQUEST_STRANGER) == ((b & 3) == REQUEST_STRANGER);
 }
 
+/* A stranger's mode says as much as another's: only that it is no rival tells them apart. */
 static inline unsigned registers_mode(const struct registers *at)
 {
-    return at->request & 3;
+    const unsigned mode = at->request & 3;
+    return mode == REQUEST_STRANGER ? REQUEST_EXCLUSIVE : mode;
 }
 
 static inline bool registers_conflict(const struct registers *at, unsigned place, unsigned mode)
