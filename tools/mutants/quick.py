@@ -27,6 +27,10 @@ KILLED_BY = [
      "courtesy -n 2 --overtake 2"),
     ("registers/courtesy/courtesy_parts.h", "courtesy_glance: compare `if (courtesy_number(w) [>=] my->most) my` to `>`",
      "courtesy -n 3 --fences --no-deaths --passages 1"),
+    ("registers/courtesy/courtesy_parts.h", "courtesy_scan: clause `courtesy_heeds(at, w, without)` of"
+     " `courtesy_state(w) == COURTESY_RETAINED && cour … sy_heeds(at, w, without)`", "courtesy-retain -n 2 --modes shared"),
+    ("registers/courtesy/courtesy.h", "courtesy_run_alone: clause `registers_mode(at) == courtesy_mode(registers_own(at, 0))` of"
+     " `!registers_conditional(at) && registers_mode(a … de(registers_own(at, 0))`", "courtesy-retain -n 2 --modes both --no-deaths --passages 2"),
 ]
 # Survives, and stands in the list for it.
 SURVIVOR = ("registers/pair.h", "pair_enter: compare `my->s) || (i [==] 0 && my->U` to `!=`")

@@ -319,10 +319,10 @@ static word withdrawn(word first)
     return courtesy_state(first) == COURTESY_RETAINED ? courtesy_in(COURTESY_IDLE, first) : first;
 }
 
+/* The word, BUSY, RECALLED, the grant. */
 static unsigned retain_words(unsigned places)
 {
-    (void)places;
-    return 4; /* the word, BUSY, RECALLED, the grant */
+    return (void)places, 4;
 }
 
 #define COURTESY_COMMON(title, text, run, leaves, found)                                           \
@@ -333,12 +333,11 @@ static unsigned retain_words(unsigned places)
     .relabel = courtesy_relabel, .firsts = courtesy_firsts, .hasten = courtesy_hasten,             \
     .refutes = found
 
-/* The right is retained whenever nobody is about. Nothing is promised of order: whoever retains
- * goes in again until it is recalled. */
+/* Retained whenever nobody is about; no order is promised: it goes in until it is recalled. */
+#define RETAINED .words = retain_words, .promises = PROMISES_FAIR, .withdrawn = withdrawn
 #define COURTESY_RETAIN(identifier, title, text, run, found, ...)                                  \
     const struct register_protocol identifier = {COURTESY_COMMON(title, text, run, leave, found),  \
-                                                 .words = retain_words, .promises = PROMISES_FAIR, \
-                                                 .withdrawn = withdrawn, __VA_ARGS__};
+                                                 RETAINED, .modes = true, __VA_ARGS__};
 
 #define COURTESY_MODEL(identifier, title, text, run, found)                                        \
     COURTESY_LEAVING(identifier, title, text, run, leave, NULL, found)

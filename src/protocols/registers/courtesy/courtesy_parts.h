@@ -189,7 +189,9 @@ static inline enum passage_result courtesy_scan(struct courtesy_scan *my, struct
         READ(scan, w, W(my->j));
         if (!registers_rival(at, my->j))
             continue;
-        if (courtesy_state(w) == COURTESY_RETAINED) {
+        /* the right of one that I need not wait for stays with it, or who dies and retains again
+         * and again could keep me here */
+        if (courtesy_state(w) == COURTESY_RETAINED && courtesy_heeds(at, w, without)) {
             RECALL(recall, my->j, &my->recall, w, !without.barrier);
             READ(rescan, w, W(my->j));
             if (!registers_rival(at, my->j))

@@ -4,8 +4,8 @@
  * Roucairol's idea (1983), in shared memory: who was answered last needs no answer to go again.
  *
  * The owner leaves its word as RETAINED, which keeps others out like INSIDE. It goes in with BUSY
- * := 1 and a fetch of RECALLED, both its own: no fence. A rival that finds RETAINED calls the
- * owner's keeper, a thread of the owner's process:
+ * := 1 and a fetch of RECALLED, both its own: no fence. A rival that finds RETAINED in a mode that
+ * it has to wait for calls the owner's keeper, a thread of the owner's process:
  *   recall  sees the word RETAINED, and the grant;  RECALLED := grant;  a barrier in every thread
  *           of the process (membarrier);
  *           fetches BUSY, and if it is 0 makes of that very word IDLE (compare and swap), and wakes
