@@ -167,6 +167,22 @@ class Ready(CommandTest):
         os.killpg(waiter.pid, signal.SIGTERM)
         self.assertEqual(waiter.wait(PATIENCE), 128 + signal.SIGTERM)
 
+    def test_without_proc(self):
+        """Its child cannot see which signals wait for it: so it looks itself, and lets the child go."""
+        holder = self.start("-c", "echo $$ > inside; echo $AFTERYOU_FENCE > first; read line", stdin=subprocess.PIPE)
+        self.number_in("inside")
+        words = self.words("x", "-c", "echo $AFTERYOU_FENCE; exit 7")
+        waiter = subprocess.Popen(["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh", *words], text=True,
+                                  cwd=self.directory, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.finish, waiter)
+        wait_until(lambda: waiter.poll() is not None or guards_ready(waiter.pid), "the deputy")
+        self.end(holder)
+        fence, complaint = waiter.communicate(timeout=PATIENCE)
+        if "unshare" in complaint or "mount:" in complaint:
+            self.skipTest("needs the right to mount")
+        self.assertEqual((waiter.returncode, complaint), (7, ""))
+        self.assertGreater(int(fence), self.number_in("first"))
+
     def test_units_wait_for_none(self):
         """Which they are is known inside: the command is told, and its deputy comes late."""
         holder = self.start("--take", "1", "--of", "1", "-c", "echo $$ > inside; read line", stdin=subprocess.PIPE)
