@@ -31,6 +31,8 @@ KILLED_BY = [
      " `courtesy_state(w) == COURTESY_RETAINED && cour … sy_heeds(at, w, without)`", "courtesy-retain -n 2 --modes shared"),
     ("registers/courtesy/courtesy.h", "courtesy_run_alone: clause `registers_mode(at) == courtesy_mode(registers_own(at, 0))` of"
      " `!registers_conditional(at) && registers_mode(a … de(registers_own(at, 0))`", "courtesy-retain -n 2 --modes both --no-deaths --passages 2"),
+    ("registers/courtesy/courtesy_retain.h",
+     "courtesy_again: never `if (my->recalled != registers_own(at, COURTESY … gisters_self(at)), 0); }`", "courtesy-retain -n 2 --aborts"),
 ]
 # Survives, and stands in the list for it.
 SURVIVOR = ("registers/pair.h", "pair_enter: compare `my->s) || (i [==] 0 && my->U` to `!=`")

@@ -20,6 +20,7 @@ enum goal {
     GOAL_DOWNGRADED,                               /* one that was exclusive shares with another */
     GOAL_TWO_UPGRADE,                              /* two want to, at the same time */
     GOAL_NAMES,                                    /* two of different names */
+    GOAL_AGAIN,                                    /* one goes in again by the right it retained */
     GOALS
 };
 _Static_assert(GOALS <= 64, "a bit each");
@@ -82,6 +83,8 @@ uint64_t register_model_goals(const struct register_model *model)
                  UINT64_C(1) << GOAL_TWO_UPGRADE;
     if (model->renames && moving > 1)
         goals |= UINT64_C(1) << GOAL_NAMES;
+    if (model->protocol->withdrawn && model->passages != 1)
+        goals |= UINT64_C(1) << GOAL_AGAIN;
     return goals;
 }
 
@@ -113,6 +116,14 @@ static bool two_names(const struct register_model *model, const unsigned char *s
     return names == (1u << NAMES) - 1;
 }
 
+/* Inside, and others read that it retains its right: it did not come by the long way. */
+static bool goes_again(const struct register_model *model, const unsigned char *state,
+                       unsigned process)
+{
+    const word shown = *model_words(model, state, process);
+    return model->protocol->withdrawn && model->protocol->withdrawn(shown) != shown;
+}
+
 static bool some_apart(const struct register_model *model, const unsigned char *state)
 {
     for (unsigned i = 0; i < model->system.processes; i++)
@@ -138,6 +149,8 @@ uint64_t register_model_reaches(const struct system *system, const unsigned char
         inside++;
         with[record->request]++;
         reached |= UINT64_C(1) << entry_goal(model, process, record->request);
+        if (goes_again(model, state, process))
+            reached |= UINT64_C(1) << GOAL_AGAIN;
     }
     if (with[REQUEST_SHARED] > 1)
         reached |= UINT64_C(1) << GOAL_READERS;
@@ -196,6 +209,9 @@ void register_model_name_goal(const struct system *system, unsigned goal, char *
         break;
     case GOAL_TWO_UPGRADE:
         snprintf(text, room, "two want to become exclusive at once");
+        break;
+    case GOAL_AGAIN:
+        snprintf(text, room, "one goes in again by its right");
         break;
     case GOAL_NAMES:
         snprintf(text, room, "two of different names are inside at once");
