@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,7 +298,6 @@ static void start(struct guardian *self)
     }
     if (deputy_go(self->deputy, self->inherited, between) != 0)
         give_up(self, EXIT_FAILED); /* the job is gone, and the wrapper with it */
-    sched_yield();                  /* to the command, if that is to have this processor */
     part_from_session();
     ay_wake_next(self->region); /* a command takes longer */
     ring_deputy(self);
@@ -320,7 +318,6 @@ static noreturn void leave(const struct guardian *self)
     }
     if (!died)
         ay_leave(self->region);
-    sched_yield(); /* to the next one in, likewise */
     ay_unshare(self->region);
     if (!died)
         ay_region_close(self->region); /* or all who come look at a dead one's place */
