@@ -262,6 +262,8 @@ class BadInput(unittest.TestCase):
 
     def test_names(self):
         self.refuses("knows no names; --rename works with courtesy", "bakery", "--rename", "1")
+        self.refuses("knows no names; --rename works with courtesy", "courtesy-brief", "--rename", "1")
+        self.refuses("gives its right back before its place passes on: leave --strangers out", "courtesy-retain", "-n", "2", "--strangers")
         self.refuses("is renamed by itself", "courtesy", "-n", "2", "--rename", "1", "--units", "1")
         self.refuses("has names with --rename only", "courtesy", "-n", "2", "--alike")
 

@@ -17,7 +17,8 @@ static const char *contradiction(const struct check_words *asked)
     if (model->converts && (model->slots > 1 || model->units || model->strangers ||
                             asked->precedence != CHECK_IN_ORDER || model->halts))
         return "converts by itself: leave -l, --units, --strangers, --precedence and --halts out";
-    if (model->renames && !protocol->names)
+    /* a brief look is one access here, and of a place that changes its name one needs several */
+    if (model->renames && (!protocol->names || protocol->brief))
         return "knows no names; --rename works with courtesy";
     if (!model->renames && model->alike)
         return "has names with --rename only: say how often they may change";
@@ -70,6 +71,8 @@ static const char *contradiction(const struct check_words *asked)
         return "gives its slots in order: --precedence and --overtake are for one slot";
     if ((model->room < WATCH_MOST || model->strangers) && !protocol->sleeps)
         return "watches nobody in its sleep; --watch and --strangers work with courtesy";
+    if (model->strangers && protocol->withdrawn)
+        return "gives its right back before its place passes on: leave --strangers out";
     if (model->malfunction && !protocol->domain)
         return "is not meant for malfunction; --malfunction works with pair, races, clock, region "
                "and bakery-words";
