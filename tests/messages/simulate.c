@@ -256,8 +256,8 @@ static void crashes_joinings_delays_and_partitions_break_nothing(void **unused)
 }
 
 /* Fairness is not the simulator's to judge: the auditor finds the unfair ones. Nor is it whether
- * anything happens at all, or what a user is told: the checker asks that; nor leases and
- * the deaths of users. */
+ * anything happens at all, or what a user is told: the checker asks that; nor leases, the deaths of
+ * users, conversions and ranks. */
 static bool is_for_another_judge(const struct variant *variant)
 {
     static const char *const others[] = {
@@ -270,7 +270,8 @@ static bool is_for_another_judge(const struct variant *variant)
             return true;
     return !variant->left_out || variant->without == WITHOUT_WELCOME ||
            variant->without &
-               (WITHOUT_LEASE | WITHOUT_OF_DEATHS | WITHOUT_OF_UNITS | WITHOUT_OF_CONVERSIONS);
+               (WITHOUT_LEASE | WITHOUT_OF_DEATHS | WITHOUT_OF_UNITS | WITHOUT_OF_CONVERSIONS |
+                WITHOUT_OF_RANKS);
 }
 
 static void broken_variants_are_found_within_a_hundred_thousand_events(void **unused)
