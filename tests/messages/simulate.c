@@ -269,9 +269,8 @@ static bool is_for_another_judge(const struct variant *variant)
         if (strcmp(variant->name, others[i]) == 0)
             return true;
     return !variant->left_out || variant->without == WITHOUT_WELCOME ||
-           variant->without &
-               (WITHOUT_LEASE | WITHOUT_OF_DEATHS | WITHOUT_OF_UNITS | WITHOUT_OF_CONVERSIONS |
-                WITHOUT_OF_RANKS);
+           variant->without & (WITHOUT_LEASE | WITHOUT_OF_DEATHS | WITHOUT_OF_UNITS |
+                               WITHOUT_OF_CONVERSIONS | WITHOUT_OF_RANKS);
 }
 
 static void broken_variants_are_found_within_a_hundred_thousand_events(void **unused)
