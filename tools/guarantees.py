@@ -408,6 +408,7 @@ ROWS = [
         Row("courtesy -n 2 --memory-model c11 --passages 1 -l 2"),
         Row("courtesy -n 3 --no-express --memory-model c11 --passages 1 --property exclusion --compact", quick=SLOW),
         Row("courtesy -n 3 --no-deaths --memory-model c11 --passages 1 --property exclusion --compact", quick=SLOW),
+        Row("courtesy -n 3 --memory-model c11 --passages 1 --property exclusion --compact", quick=SLOW),
         Row("courtesy-units -n 2 --units 1 --memory-model c11 --passages 1"),
         Row("courtesy -n 2 --memory-model c11 --passages 1 --no-fence choosing", "order"),
         Row("courtesy -n 2 --memory-model c11 --passages 1 --no-fence queued", "order"),
