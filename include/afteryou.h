@@ -218,8 +218,8 @@ AY_API int ay_region_rename(ay_region *region, const char *name);
 
 /* Enters, waiting as long as need be.
  *   0               entered
- *   AY_AFTER_DEATH  entered, and somebody died inside since: of those who enter the resource, in
- *                   whatever mode, one is told of each such death
+ *   AY_AFTER_DEATH  entered, and somebody died inside since: of those who enter the resource, or
+ *                   any of several (`also`), in whatever mode, one is told of each such death
  *   -EDEADLK        to wait would close a cycle of waiting threads; or this region is entered, and
  *                   is not `reentrant`, or another thread did, or it has a weaker mode now; or it
  *                   is being entered, and its `when` or `interrupted` calls this
