@@ -141,5 +141,6 @@ int main(int count, char **words)
     fflush(stdout);
     CHECK(told > (uint64_t)asks && deaths > 0);
     ay_close(space);
+    free(jobs);
     return 0;
 }

@@ -192,8 +192,8 @@ static inline uint8_t messages_known(const struct doing *doing, unsigned from,
     if (!messages_judges(doing->model, MESSAGES_RECEIVED_ORDER) &&
         !messages_judges(doing->model, MESSAGES_PRECEDENCE))
         return doing->state->node[from].knows;
-    return message->kind == MESSAGE_REQUEST || message->kind == MESSAGE_URGE ? (uint8_t)(1u << from)
-                                                                             : 0;
+    const bool is_request = message->kind == MESSAGE_REQUEST || message->kind == MESSAGE_URGE;
+    return (uint8_t)((unsigned)is_request << from);
 }
 
 /* The bytes of the parts, for struct system. */

@@ -19,11 +19,13 @@
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 
-/* One address a resource, as far as the hashes differ. */
+/* One address a resource, as far as the hashes differ, for whoever enters or leaves by whatever
+ * way: in long_way.c. */
+extern char ay__annotated[1024];
+
 static inline void *annotated(const struct name *name)
 {
-    static char addresses[1024];
-    return &addresses[ay__name_hash(name) % sizeof addresses];
+    return &ay__annotated[ay__name_hash(name) % sizeof ay__annotated];
 }
 
 static inline void annotate_enter(const struct public_spec *spec)

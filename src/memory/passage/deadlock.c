@@ -152,9 +152,9 @@ static bool holds(const struct registers *at)
         return true;
     for (const ay_region *region = at->fixed.space->regions; region && !found;
          region = region->next)
-        found = &region->at != at &&
-                (region_is_inside(region) || (region->at.passage.asked && !at->passage.asked)) &&
-                atomic_load(&region->at.fixed.own_cold->thread) == me;
+        /* what another thread enters is that one's to read */
+        found = &region->at != at && atomic_load(&region->at.fixed.own_cold->thread) == me &&
+                (region_is_inside(region) || (region->at.passage.asked && !at->passage.asked));
     pthread_mutex_unlock(&ay__process.mutex);
     return found;
 }

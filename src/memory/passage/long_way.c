@@ -12,6 +12,10 @@
 #include "memory/passage/region.h"
 #include "memory/remote/kind.h"
 
+#ifdef ANNOTATES
+char ay__annotated[1024];
+#endif
+
 /* Who slept on what told of the last thread's end, while its word was idle, must learn of the new
  * one's. The word is another by now: whoever goes to sleep later sees that. */
 static inline void rouse_after_change(struct registers *at)
