@@ -31,6 +31,22 @@ struct script {
     int result; /* enum passage_result */
 };
 
+/* What is passed through, and by whom: one of 240 kinds. */
+static inline void script_begin(struct script *script, unsigned number)
+{
+    *script = (struct script){.seed = number * UINT64_C(0x9e3779b97f4a7c15) + 1,
+                              .self = number % SCRIPT_PLACES,
+                              .mode = number / 5 % 2,
+                              .slots = number / 10 % 3 == 2 ? 2 : 1,
+                              .overtake = number / 30 % 2 * 3,
+                              .conditional = number / 60 % 2,
+                              .calm = number / 120 % 2};
+    if (script->slots > 1) { /* those are exclusive, and in order */
+        script->mode = 0;
+        script->overtake = 0;
+    }
+}
+
 /* straight.c: the body that waits in its sleeps. resumed.c: the one that stops there. */
 void run_straight(struct script *script);
 void run_resumed(struct script *script);

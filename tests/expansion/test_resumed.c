@@ -19,18 +19,8 @@ static struct script straight, resumed;
 
 static void begin(struct script *script, unsigned number, enum forgets forgets)
 {
-    *script = (struct script){.seed = number * UINT64_C(0x9e3779b97f4a7c15) + 1,
-                              .self = number % SCRIPT_PLACES,
-                              .mode = number / 5 % 2,
-                              .slots = number / 10 % 3 == 2 ? 2 : 1,
-                              .overtake = number / 30 % 2 * 3,
-                              .conditional = number / 60 % 2,
-                              .calm = number / 120 % 2,
-                              .forgets = forgets};
-    if (script->slots > 1) { /* those are exclusive, and in order */
-        script->mode = 0;
-        script->overtake = 0;
-    }
+    script_begin(script, number);
+    script->forgets = forgets;
 }
 
 static bool is_same(unsigned number, enum forgets forgets)

@@ -22,22 +22,12 @@ enum { KINDS = sizeof rubbish / sizeof *rubbish };
 
 static void begin(struct script *script, unsigned number, uint8_t before, enum unset unset)
 {
-    *script = (struct script){.seed = number * UINT64_C(0x9e3779b97f4a7c15) + 1,
-                              .self = number % SCRIPT_PLACES,
-                              .mode = number / 5 % 2,
-                              .slots = number / 10 % 3 == 2 ? 2 : 1,
-                              .overtake = number / 30 % 2 * 3,
-                              .conditional = number / 60 % 2,
-                              .calm = number / 120 % 2,
-                              .retains = number / 240 % 3 == 1,
-                              .units = number / 240 % 3 == 2,
-                              .before = before,
-                              .unset = unset,
-                              .whole = true};
-    if (script->slots > 1) { /* those are exclusive, and in order */
-        script->mode = 0;
-        script->overtake = 0;
-    }
+    script_begin(script, number);
+    script->retains = number / 240 % 3 == 1;
+    script->units = number / 240 % 3 == 2;
+    script->before = before;
+    script->unset = unset;
+    script->whole = true;
 }
 
 static bool is_same(unsigned number, enum unset unset)
